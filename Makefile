@@ -1,0 +1,79 @@
+# `make help` lists the targets. Needs only python3 (3.11 or newer), make and git.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+UV_VERSION := 0.13.8
+
+.PHONY: help demo test check bench lock clean venv
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/run.stamp ## set everything up and answer five questions over the sample graph
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
+
+test: check ## lint, types, layers and all tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/dev.stamp ## lint, format, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/dev.stamp ## run every script in benchmarks/
+	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+
+venv: $(VENV)/dev.stamp ## only set up the environment
+
+$(VENV)/python.stamp:
+	@python=""; \
+	for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    python="$$name"; break; \
+	  fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "askgraph needs Python 3.11 or newer, and none is on the PATH" \
+	    "(python3 is $$(python3 --version 2>&1 || true)). Install one and run make again." >&2; \
+	  exit 1; \
+	fi; \
+	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+	  echo "$$python cannot make virtual environments: its venv or ensurepip module is missing." \
+	    "On Debian or Ubuntu: apt-get install python3-venv. Then run make again." >&2; \
+	  exit 1; \
+	fi; \
+	echo "Setting up $(VENV) with $$("$$python" --version)"; \
+	"$$python" -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/run.stamp: $(VENV)/python.stamp requirements/run.txt pyproject.toml
+	$(PIP) install --require-hashes -r requirements/run.txt
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
+	$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# One resolution for Python 3.11 and newer on all systems; no index address is written.
+COMPILE := build/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --group build
+
+lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--upgrade for newer ones)
+	python3 -m venv build/lock
+	build/lock/bin/python -m pip --disable-pip-version-check --quiet install uv==$(UV_VERSION)
+	$(COMPILE) $(UPGRADE) --output-file requirements/run.txt
+	$(COMPILE) $(UPGRADE) --extra dev --constraints requirements/run.txt --output-file requirements/dev.txt
+	@if grep -nE '://|--index|--extra-index|--find-links' requirements/*.txt; then \
+	  echo "A lock file names an address; it must not." >&2; exit 1; \
+	fi
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
