@@ -1,0 +1,116 @@
+"""Plugins by name: which there are of a kind, and the one that is asked for.
+
+A plugin is one module in the package of its kind, with an `__all__` of exactly one name. Modules
+with a leading underscore are helpers. Another package adds plugins with entry points in the group
+`askgraph.<kind>`. No plugin is imported before it is loaded, so that a heavy library costs only
+those who use it:
+
+    >>> from askgraph import registry
+    >>> answer_with = registry.load("method", "graph-search")
+"""
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from askgraph.errors import SetupError
+
+__all__ = ["PACKAGES", "Plugin", "load", "names"]
+
+Plugin = Callable[..., Any]
+"""A class or function; what it takes and gives is the contract of its kind."""
+
+PACKAGES = {
+    "endpoint": "askgraph.endpoint",
+    "index": "askgraph.index",
+    "llm": "askgraph.llm",
+    "tool": "askgraph.tools",
+    "method": "askgraph.methods",
+    "metric": "askgraph.evaluation.metrics",
+    "benchmark": "askgraph.evaluation.benchmarks",
+}
+"""Each kind of plugin, and the package that holds ours of that kind."""
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """The names of all plugins of a kind, sorted, words joined by underscores."""
+    return tuple(sorted({*_modules(kind), *_entry_points(kind)}))
+
+
+def load(kind: str, name: str) -> Plugin:
+    """Import one plugin and return its class or function; dashes and underscores are alike.
+
+    A plugin of ours goes before one of the same name from another package. Raises `SetupError`
+    for a kind or name that does not exist and for a library that is not installed.
+    """
+    plain = _plain(name)
+    try:
+        if plain in _modules(kind):
+            return _only_name(kind, plain)
+        if entry := _entry_points(kind).get(plain):
+            plugin: Plugin = entry.load()
+            return plugin
+    except ModuleNotFoundError as error:
+        raise SetupError(_what_is_missing(kind, plain, error)) from error
+    raise SetupError(_unknown(kind, name))
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def _modules(kind: str) -> frozenset[str]:
+    return frozenset(
+        module.name
+        for module in pkgutil.iter_modules(_folders(kind))
+        if not module.name.startswith("_") and not module.ispkg
+    )
+
+
+def _folders(kind: str) -> list[str]:
+    if kind not in PACKAGES:
+        raise SetupError(f"no plugins of kind {kind!r}; the kinds are {', '.join(PACKAGES)}")
+    package = PACKAGES[kind]
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError as error:
+        if not f"{package}.".startswith(f"{error.name}."):
+            raise
+        return []
+    return list(spec.submodule_search_locations or ()) if spec else []
+
+
+def _entry_points(kind: str) -> dict[str, EntryPoint]:
+    return {_plain(entry.name): entry for entry in entry_points(group=f"askgraph.{kind}")}
+
+
+def _only_name(kind: str, plain: str) -> Plugin:
+    module = importlib.import_module(f"{PACKAGES[kind]}.{plain}")
+    exported = getattr(module, "__all__", ())
+    if len(exported) != 1:
+        raise SetupError(
+            f"{kind} {plain!r}: {module.__name__} must have an __all__ of exactly one name, "
+            f"it has {list(exported)}"
+        )
+    plugin: Plugin = getattr(module, exported[0])
+    return plugin
+
+
+def _what_is_missing(kind: str, plain: str, error: ModuleNotFoundError) -> str:
+    library = (error.name or "").partition(".")[0]
+    if library in {"", "askgraph"}:
+        return f"{kind} {plain!r} cannot be imported: {error}"
+    extra = plain.replace("_", "-")
+    return f"{kind} {plain!r} needs {library}: pip install 'askgraph[{extra}]'"
+
+
+def _unknown(kind: str, name: str) -> str:
+    there = names(kind)
+    near = difflib.get_close_matches(_plain(name), there, n=3, cutoff=0.6)
+    suggestion = f"; did you mean {' or '.join(map(repr, near))}?" if near else ";"
+    listing = f"there are {', '.join(there)}" if there else "there is none yet"
+    return f"no {kind} named {name!r}{suggestion} {listing}"

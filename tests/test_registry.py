@@ -1,0 +1,139 @@
+"""Plugins are found by name, imported one by one, and explained where they are missing."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from askgraph import registry
+from askgraph.errors import SetupError
+
+MODULES = {
+    "__init__.py": "",
+    "keyword.py": "__all__ = ['KeywordIndex']\nclass KeywordIndex: pass\n",
+    "by_size.py": "__all__ = ['largest']\ndef largest(): return 'largest'\n",
+    "vector.py": "import no_such_faiss.core\n__all__ = ['VectorIndex']\n",
+    "double.py": "__all__ = ['One', 'Two']\nclass One: pass\nclass Two: pass\n",
+    "broken.py": "raise RuntimeError('imported')\n",
+    "_postings.py": "raise RuntimeError('imported')\n",
+}
+ELSEWHERE = {
+    "elsewhere.py": "class GraphIndex: pass\n",
+    "elsewhere-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n",
+    "elsewhere-1.0.dist-info/entry_points.txt": (
+        "[askgraph.index]\n"
+        "graph-index = elsewhere:GraphIndex\n"
+        "keyword = elsewhere:GraphIndex\n"
+        "lost = elsewhere_is_gone:Lost\n"
+    ),
+}
+
+
+@pytest.fixture
+def indices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The kind "index" with the plugins above, and with a second package that adds one."""
+    for name, source in MODULES.items():
+        _write(tmp_path / "indices_of_test" / name, source)
+    for name, source in ELSEWHERE.items():
+        _write(tmp_path / name, source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(registry.PACKAGES, "index", "indices_of_test")
+    yield
+    for module in [name for name in sys.modules if name.startswith(("indices_of", "elsewhere"))]:
+        del sys.modules[module]
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("indices")
+def test_names_lists_modules_and_entry_points_and_imports_none() -> None:
+    names = registry.names("index")
+
+    assert names == (
+        "broken", "by_size", "double", "graph_index", "keyword", "lost", "vector",
+    )  # fmt: skip
+    assert "indices_of_test.keyword" not in sys.modules
+
+
+@pytest.mark.usefixtures("indices")
+def test_load_gives_the_one_name_a_module_exports() -> None:
+    assert registry.load("index", "keyword").__name__ == "KeywordIndex"
+    assert "indices_of_test.by_size" not in sys.modules
+
+
+@pytest.mark.usefixtures("indices")
+@pytest.mark.parametrize("name", ["by-size", "by_size", "By-Size ", "BY_SIZE"])
+def test_dashes_and_underscores_and_case_are_alike(name: str) -> None:
+    assert registry.load("index", name)() == "largest"
+
+
+@pytest.mark.usefixtures("indices")
+def test_a_plugin_of_another_package_is_loaded_by_its_entry_point() -> None:
+    assert registry.load("index", "graph_index").__module__ == "elsewhere"
+
+
+@pytest.mark.usefixtures("indices")
+def test_our_plugin_goes_before_one_of_the_same_name_from_elsewhere() -> None:
+    assert registry.load("index", "keyword").__module__ == "indices_of_test.keyword"
+
+
+@pytest.mark.usefixtures("indices")
+def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
+    with pytest.raises(SetupError) as caught:
+        registry.load("index", "vector")
+
+    assert str(caught.value) == (
+        "index 'vector' needs no_such_faiss: pip install 'askgraph[vector]'"
+    )
+
+
+@pytest.mark.usefixtures("indices")
+def test_a_plugin_of_another_package_that_is_gone_says_who_is_missing() -> None:
+    with pytest.raises(SetupError, match="'lost' needs elsewhere_is_gone"):
+        registry.load("index", "lost")
+
+
+@pytest.mark.usefixtures("indices")
+def test_a_module_that_exports_two_names_is_refused() -> None:
+    with pytest.raises(SetupError, match=r"exactly one name, it has \['One', 'Two'\]"):
+        registry.load("index", "double")
+
+
+@pytest.mark.usefixtures("indices")
+def test_an_unknown_name_shows_the_near_ones_and_all() -> None:
+    with pytest.raises(SetupError) as caught:
+        registry.load("index", "keywrd")
+
+    assert str(caught.value) == (
+        "no index named 'keywrd'; did you mean 'keyword'? there are "
+        "broken, by_size, double, graph_index, keyword, lost, vector"
+    )
+
+
+@pytest.mark.usefixtures("indices")
+@pytest.mark.parametrize("name", ["", "_postings", "os.path", "../keyword", "x" * 10_000])
+def test_only_a_plugin_name_is_ever_imported(name: str) -> None:
+    with pytest.raises(SetupError, match="no index named"):
+        registry.load("index", name)
+
+
+def test_an_unknown_kind_lists_the_kinds() -> None:
+    with pytest.raises(SetupError, match="the kinds are endpoint, index"):
+        registry.names("engine")
+
+
+def test_a_kind_without_a_package_has_no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.PACKAGES, "index", "not_there.at_all")
+
+    assert registry.names("index") == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in registry.PACKAGES for name in registry.names(kind)]
+)
+def test_every_plugin_of_ours_loads(kind: str, name: str) -> None:
+    assert callable(registry.load(kind, name))
