@@ -90,11 +90,11 @@ def _entry_points(kind: str) -> dict[str, EntryPoint]:
 
 def _only_name(kind: str, plain: str) -> Plugin:
     module = importlib.import_module(f"{PACKAGES[kind]}.{plain}")
-    exported = getattr(module, "__all__", ())
+    exported: list[str] = list(getattr(module, "__all__", ()))
     if len(exported) != 1:
         raise SetupError(
             f"{kind} {plain!r}: {module.__name__} must have an __all__ of exactly one name, "
-            f"it has {list(exported)}"
+            f"it has {exported}"
         )
     plugin: Plugin = getattr(module, exported[0])
     return plugin
