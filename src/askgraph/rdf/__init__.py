@@ -1,0 +1,1 @@
+"""RDF values without input or output: prefixes, vocabulary, labels."""

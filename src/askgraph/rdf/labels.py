@@ -1,0 +1,111 @@
+"""Words for IRIs: those in the IRI itself, and the best of the labels that a graph gives."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from urllib.parse import unquote
+
+__all__ = ["best_label", "language_chain", "words_of_local_name"]
+
+_SAYS_NOTHING = frozenset({"this", "it", "id", "i", "me", "self", "thing", "node"})
+_EXTENSION = re.compile(r"\.(?:ttl|owl|rdf|xml|nt|html?|jsonld|json|trig)$", re.IGNORECASE)
+_SEPARATORS = re.compile(r"[_\s/#:=&;,+-]+")
+
+
+@lru_cache(maxsize=65536)
+def words_of_local_name(iri: str) -> str:
+    """Return the words in the last part of an IRI.
+
+    >>> words_of_local_name("http://x/ship#disposition_of_ship")
+    'disposition of ship'
+    >>> words_of_local_name("http://x/parentFeature")
+    'parent feature'
+    >>> words_of_local_name("http://x/HTTPServer2")
+    'HTTP server 2'
+    """
+    local = _local_part(iri)
+    chunks = [chunk for chunk in _SEPARATORS.split(local) if chunk]
+    return " ".join(word for chunk in chunks for word in _words_of_chunk(chunk)) or iri
+
+
+def best_label(labels: Iterable[tuple[str, str | None]], languages: Sequence[str]) -> str | None:
+    """Return the label in the best of the languages, `(text, language tag)` pairs in; None of none.
+
+    For each language asked for: exactly it, then its base language and that language's other
+    regions. Then `mul`, labels without a language, English, and the first of any.
+    """
+    given = [(text, (tag or "").lower()) for text, tag in labels if text.strip()]
+    for wanted in language_chain(languages):
+        for text, tag in given:
+            if tag == wanted:
+                return text
+        for text, tag in given:
+            if wanted and wanted != "mul" and tag.startswith(wanted + "-"):
+                return text
+    return given[0][0] if given else None
+
+
+def language_chain(languages: Sequence[str]) -> tuple[str, ...]:
+    """Return the language tags to try in turn, lower case; the empty one means no language."""
+    chain: list[str] = []
+    for language in languages:
+        parts = language.lower().split("-")
+        chain += ["-".join(parts[:end]) for end in range(len(parts), 0, -1)]
+    return tuple(dict.fromkeys([*(tag for tag in chain if tag), "mul", "", "en"]))
+
+
+def _local_part(iri: str) -> str:
+    """The part after the last `#`, `/` or `:` that tells something, percent-escapes resolved."""
+    parts = [part for part in re.split(r"[#/:]", iri) if part]
+    while len(parts) > 1 and parts[-1].lower() in _SAYS_NOTHING:
+        parts.pop()
+    return _EXTENSION.sub("", unquote(parts[-1])) if parts else ""
+
+
+def _words_of_chunk(chunk: str) -> Iterator[str]:
+    """The words of one piece without separators, split at case and digits."""
+    words = list(_split_at_case(chunk))
+    if len(words) == 1:
+        yield words[0]
+        return
+    for word in words:
+        yield word.lower() if word[0].isupper() and word[1:].islower() else word
+
+
+def _split_at_case(chunk: str) -> Iterator[str]:
+    """`parentFeature` -> parent, Feature; `HTTPServer2` -> HTTP, Server, 2; `Q42` stays whole."""
+    start = 0
+    for at in range(1, len(chunk)):
+        if (
+            _is_hump(chunk, start, at)
+            or _is_number(chunk, start, at)
+            or _is_after_number(chunk, at)
+        ):
+            yield chunk[start:at]
+            start = at
+    if start < len(chunk):
+        yield chunk[start:]
+
+
+def _is_hump(chunk: str, start: int, at: int) -> bool:
+    """Whether a capital letter begins a word; not in `iPhone`, `URIs`."""
+    if not chunk[at].isupper():
+        return False
+    if chunk[at - 1].islower():
+        return at - start > 1
+    rest = chunk[at + 1 :]
+    return chunk[at - 1].isupper() and rest[:1].islower() and rest != "s"
+
+
+def _is_number(chunk: str, start: int, at: int) -> bool:
+    """Whether digits begin here after a word; not after the one capital letter of `Q42`."""
+    is_code = at - start == 1 and chunk[start].isupper()
+    return chunk[at].isdigit() and chunk[at - 1].isalpha() and not is_code
+
+
+def _is_after_number(chunk: str, at: int) -> bool:
+    """Whether a word begins after digits; not in `2nd`, `3D`."""
+    if not (chunk[at].isalpha() and chunk[at - 1].isdigit()):
+        return False
+    word = chunk[at : at + 3]
+    return word[1:2].islower() and (word[0].isupper() or (len(word) == 3 and word.islower()))

@@ -1,0 +1,225 @@
+"""IRIs of the standard vocabularies, as plain strings: constants only."""
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDF_TYPE = RDF + "type"
+RDF_PROPERTY = RDF + "Property"
+RDF_LANG_STRING = RDF + "langString"
+RDF_VALUE = RDF + "value"
+RDF_FIRST = RDF + "first"
+RDF_REST = RDF + "rest"
+RDF_NIL = RDF + "nil"
+
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+RDFS_CLASS = RDFS + "Class"
+RDFS_RESOURCE = RDFS + "Resource"
+RDFS_LITERAL = RDFS + "Literal"
+RDFS_LABEL = RDFS + "label"
+RDFS_COMMENT = RDFS + "comment"
+RDFS_SUB_CLASS_OF = RDFS + "subClassOf"
+RDFS_SUB_PROPERTY_OF = RDFS + "subPropertyOf"
+RDFS_DOMAIN = RDFS + "domain"
+RDFS_RANGE = RDFS + "range"
+RDFS_SEE_ALSO = RDFS + "seeAlso"
+RDFS_IS_DEFINED_BY = RDFS + "isDefinedBy"
+
+OWL = "http://www.w3.org/2002/07/owl#"
+OWL_ONTOLOGY = OWL + "Ontology"
+OWL_CLASS = OWL + "Class"
+OWL_THING = OWL + "Thing"
+OWL_RESTRICTION = OWL + "Restriction"
+OWL_NAMED_INDIVIDUAL = OWL + "NamedIndividual"
+OWL_OBJECT_PROPERTY = OWL + "ObjectProperty"
+OWL_DATATYPE_PROPERTY = OWL + "DatatypeProperty"
+OWL_ANNOTATION_PROPERTY = OWL + "AnnotationProperty"
+OWL_TRANSITIVE_PROPERTY = OWL + "TransitiveProperty"
+OWL_SYMMETRIC_PROPERTY = OWL + "SymmetricProperty"
+OWL_FUNCTIONAL_PROPERTY = OWL + "FunctionalProperty"
+OWL_INVERSE_OF = OWL + "inverseOf"
+OWL_SAME_AS = OWL + "sameAs"
+OWL_EQUIVALENT_CLASS = OWL + "equivalentClass"
+OWL_IMPORTS = OWL + "imports"
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+XSD_STRING = XSD + "string"
+XSD_BOOLEAN = XSD + "boolean"
+XSD_DECIMAL = XSD + "decimal"
+XSD_INTEGER = XSD + "integer"
+XSD_INT = XSD + "int"
+XSD_LONG = XSD + "long"
+XSD_SHORT = XSD + "short"
+XSD_BYTE = XSD + "byte"
+XSD_NON_NEGATIVE_INTEGER = XSD + "nonNegativeInteger"
+XSD_NON_POSITIVE_INTEGER = XSD + "nonPositiveInteger"
+XSD_POSITIVE_INTEGER = XSD + "positiveInteger"
+XSD_NEGATIVE_INTEGER = XSD + "negativeInteger"
+XSD_UNSIGNED_INT = XSD + "unsignedInt"
+XSD_UNSIGNED_LONG = XSD + "unsignedLong"
+XSD_UNSIGNED_SHORT = XSD + "unsignedShort"
+XSD_UNSIGNED_BYTE = XSD + "unsignedByte"
+XSD_FLOAT = XSD + "float"
+XSD_DOUBLE = XSD + "double"
+XSD_DATE = XSD + "date"
+XSD_DATE_TIME = XSD + "dateTime"
+XSD_DATE_TIME_STAMP = XSD + "dateTimeStamp"
+XSD_TIME = XSD + "time"
+XSD_G_YEAR = XSD + "gYear"
+XSD_G_YEAR_MONTH = XSD + "gYearMonth"
+XSD_G_MONTH = XSD + "gMonth"
+XSD_G_MONTH_DAY = XSD + "gMonthDay"
+XSD_G_DAY = XSD + "gDay"
+XSD_DURATION = XSD + "duration"
+XSD_ANY_URI = XSD + "anyURI"
+
+INTEGER_DATATYPES = frozenset(
+    {
+        XSD_INTEGER,
+        XSD_INT,
+        XSD_LONG,
+        XSD_SHORT,
+        XSD_BYTE,
+        XSD_NON_NEGATIVE_INTEGER,
+        XSD_NON_POSITIVE_INTEGER,
+        XSD_POSITIVE_INTEGER,
+        XSD_NEGATIVE_INTEGER,
+        XSD_UNSIGNED_INT,
+        XSD_UNSIGNED_LONG,
+        XSD_UNSIGNED_SHORT,
+        XSD_UNSIGNED_BYTE,
+    }
+)
+NUMERIC_DATATYPES = INTEGER_DATATYPES | {XSD_DECIMAL, XSD_FLOAT, XSD_DOUBLE}
+DATE_DATATYPES = frozenset(
+    {XSD_DATE, XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_G_YEAR, XSD_G_YEAR_MONTH}
+)
+
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+SKOS_CONCEPT = SKOS + "Concept"
+SKOS_PREF_LABEL = SKOS + "prefLabel"
+SKOS_ALT_LABEL = SKOS + "altLabel"
+SKOS_HIDDEN_LABEL = SKOS + "hiddenLabel"
+SKOS_NOTATION = SKOS + "notation"
+SKOS_DEFINITION = SKOS + "definition"
+SKOS_BROADER = SKOS + "broader"
+SKOS_NARROWER = SKOS + "narrower"
+
+SKOS_XL = "http://www.w3.org/2008/05/skos-xl#"
+SKOS_XL_LITERAL_FORM = SKOS_XL + "literalForm"
+
+SCHEMA = "http://schema.org/"
+SCHEMA_HTTPS = "https://schema.org/"
+SCHEMA_NAME = SCHEMA + "name"
+SCHEMA_ALTERNATE_NAME = SCHEMA + "alternateName"
+SCHEMA_DESCRIPTION = SCHEMA + "description"
+SCHEMA_TARGET = SCHEMA + "target"
+
+FOAF = "http://xmlns.com/foaf/0.1/"
+FOAF_NAME = FOAF + "name"
+FOAF_NICK = FOAF + "nick"
+
+DC = "http://purl.org/dc/elements/1.1/"
+DC_TITLE = DC + "title"
+DC_DESCRIPTION = DC + "description"
+
+DCTERMS = "http://purl.org/dc/terms/"
+DCTERMS_TITLE = DCTERMS + "title"
+DCTERMS_ALTERNATIVE = DCTERMS + "alternative"
+DCTERMS_DESCRIPTION = DCTERMS + "description"
+DCTERMS_IDENTIFIER = DCTERMS + "identifier"
+
+DCAT = "http://www.w3.org/ns/dcat#"
+
+VOID = "http://rdfs.org/ns/void#"
+VOID_DATASET = VOID + "Dataset"
+VOID_TRIPLES = VOID + "triples"
+VOID_ENTITIES = VOID + "entities"
+VOID_CLASS = VOID + "class"
+VOID_PROPERTY = VOID + "property"
+VOID_CLASS_PARTITION = VOID + "classPartition"
+VOID_PROPERTY_PARTITION = VOID + "propertyPartition"
+VOID_DISTINCT_SUBJECTS = VOID + "distinctSubjects"
+VOID_DISTINCT_OBJECTS = VOID + "distinctObjects"
+VOID_URI_SPACE = VOID + "uriSpace"
+
+VOID_EXT = "http://ldf.fi/void-ext#"
+VOID_EXT_DATATYPE = VOID_EXT + "datatype"
+VOID_EXT_DATATYPE_PARTITION = VOID_EXT + "datatypePartition"
+
+SH = "http://www.w3.org/ns/shacl#"
+SH_NODE_SHAPE = SH + "NodeShape"
+SH_PROPERTY_SHAPE = SH + "PropertyShape"
+SH_TARGET_CLASS = SH + "targetClass"
+SH_PROPERTY = SH + "property"
+SH_PATH = SH + "path"
+SH_INVERSE_PATH = SH + "inversePath"
+SH_CLASS = SH + "class"
+SH_NODE = SH + "node"
+SH_DATATYPE = SH + "datatype"
+SH_NODE_KIND = SH + "nodeKind"
+SH_MIN_COUNT = SH + "minCount"
+SH_MAX_COUNT = SH + "maxCount"
+SH_NAME = SH + "name"
+SH_DESCRIPTION = SH + "description"
+SH_PREFIXES = SH + "prefixes"
+SH_DECLARE = SH + "declare"
+SH_PREFIX = SH + "prefix"
+SH_NAMESPACE = SH + "namespace"
+SH_SPARQL_EXECUTABLE = SH + "SPARQLExecutable"
+SH_SPARQL_SELECT_EXECUTABLE = SH + "SPARQLSelectExecutable"
+SH_SPARQL_ASK_EXECUTABLE = SH + "SPARQLAskExecutable"
+SH_SPARQL_CONSTRUCT_EXECUTABLE = SH + "SPARQLConstructExecutable"
+SH_SELECT = SH + "select"
+SH_ASK = SH + "ask"
+SH_CONSTRUCT = SH + "construct"
+
+VANN = "http://purl.org/vocab/vann/"
+VANN_PREFERRED_NAMESPACE_PREFIX = VANN + "preferredNamespacePrefix"
+VANN_PREFERRED_NAMESPACE_URI = VANN + "preferredNamespaceUri"
+
+PROV = "http://www.w3.org/ns/prov#"
+GEO = "http://www.opengis.net/ont/geosparql#"
+GEO_AS_WKT = GEO + "asWKT"
+WGS84 = "http://www.w3.org/2003/01/geo/wgs84_pos#"
+TIME = "http://www.w3.org/2006/time#"
+ORG = "http://www.w3.org/ns/org#"
+VCARD = "http://www.w3.org/2006/vcard/ns#"
+VCARD_FN = VCARD + "fn"
+QUDT = "http://qudt.org/schema/qudt/"
+WIKIBASE = "http://wikiba.se/ontology#"
+
+LABEL_PREDICATES = (
+    RDFS_LABEL,
+    SKOS_PREF_LABEL,
+    SCHEMA_NAME,
+    SCHEMA_HTTPS + "name",
+    FOAF_NAME,
+    DCTERMS_TITLE,
+    DC_TITLE,
+    SKOS_XL_LITERAL_FORM,
+    VCARD_FN,
+)
+"""Predicates whose object names the subject, the usual one first."""
+
+ALTERNATIVE_LABEL_PREDICATES = (
+    SKOS_ALT_LABEL,
+    SCHEMA_ALTERNATE_NAME,
+    SCHEMA_HTTPS + "alternateName",
+    DCTERMS_ALTERNATIVE,
+    FOAF_NICK,
+    SKOS_HIDDEN_LABEL,
+)
+"""Predicates whose object is one more name of the subject."""
+
+DESCRIPTION_PREDICATES = (
+    RDFS_COMMENT,
+    SKOS_DEFINITION,
+    SCHEMA_DESCRIPTION,
+    SCHEMA_HTTPS + "description",
+    DCTERMS_DESCRIPTION,
+    DC_DESCRIPTION,
+)
+"""Predicates whose object describes the subject in a sentence or more."""
+
+CLASS_TYPES = frozenset({RDFS_CLASS, OWL_CLASS})
+PROPERTY_TYPES = frozenset(
+    {RDF_PROPERTY, OWL_OBJECT_PROPERTY, OWL_DATATYPE_PROPERTY, OWL_ANNOTATION_PROPERTY}
+)
