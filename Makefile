@@ -33,19 +33,18 @@ bench: $(VENV)/dev.stamp ## run every script in benchmarks/
 venv: $(VENV)/dev.stamp ## only set up the environment
 
 $(VENV)/python.stamp:
-	@python=""; \
+	@found=""; python=""; \
 	for name in python3 python3.14 python3.13 python3.12 python3.11; do \
-	  if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-	    python="$$name"; break; \
-	  fi; \
+	  "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	  found="$$name"; \
+	  if "$$name" -c 'import ensurepip, venv' 2>/dev/null; then python="$$name"; break; fi; \
 	done; \
-	if [ -z "$$python" ]; then \
+	if [ -z "$$found" ]; then \
 	  echo "askgraph needs Python 3.11 or newer, and none is on the PATH" \
-	    "(python3 is $$(python3 --version 2>&1 || true)). Install one and run make again." >&2; \
+	    "(python3 is $$(python3 --version 2>/dev/null || echo missing)). Install one and run make again." >&2; \
 	  exit 1; \
-	fi; \
-	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
-	  echo "$$python cannot make virtual environments: its venv or ensurepip module is missing." \
+	elif [ -z "$$python" ]; then \
+	  echo "$$found cannot make virtual environments: its venv or ensurepip module is missing." \
 	    "On Debian or Ubuntu: apt-get install python3-venv. Then run make again." >&2; \
 	  exit 1; \
 	fi; \

@@ -1,20 +1,22 @@
 """Plugins by name: which there are of a kind, and the one that is asked for.
 
-A plugin is one module in the package of its kind, with an `__all__` of exactly one name. Modules
-with a leading underscore are helpers. Another package adds plugins with entry points in the group
-`askgraph.<kind>`. No plugin is imported before it is loaded, so that a heavy library costs only
-those who use it:
+A plugin is one module in the package of its kind, with an `__all__` of exactly one name; modules
+with a leading underscore or with more names are helpers. Another package adds plugins with entry
+points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that a heavy
+library costs only those who use it:
 
     >>> from askgraph import registry
     >>> answer_with = registry.load("method", "graph-search")
 """
 
+import ast
 import difflib
 import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from askgraph.errors import SetupError
@@ -38,7 +40,8 @@ PACKAGES = {
 
 def names(kind: str) -> tuple[str, ...]:
     """The names of all plugins of a kind, sorted, words joined by underscores."""
-    return tuple(sorted({*_modules(kind), *_entry_points(kind)}))
+    ours = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
+    return tuple(sorted(ours | _entry_points(kind).keys()))
 
 
 def load(kind: str, name: str) -> Plugin:
@@ -63,12 +66,13 @@ def _plain(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 
 
-def _modules(kind: str) -> frozenset[str]:
-    return frozenset(
-        module.name
-        for module in pkgutil.iter_modules(_folders(kind))
+def _modules(kind: str) -> dict[str, Path]:
+    return {
+        module.name: Path(folder, f"{module.name}.py")
+        for folder in _folders(kind)
+        for module in pkgutil.iter_modules([folder])
         if not module.name.startswith("_") and not module.ispkg
-    )
+    }
 
 
 def _folders(kind: str) -> list[str]:
@@ -82,6 +86,15 @@ def _folders(kind: str) -> list[str]:
             raise
         return []
     return list(spec.submodule_search_locations or ()) if spec else []
+
+
+def _exported(file: Path) -> list[str]:
+    """The `__all__` of a module, read without importing it."""
+    for statement in ast.parse(file.read_bytes(), filename=str(file)).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                return list(ast.literal_eval(value))
+    return []
 
 
 def _entry_points(kind: str) -> dict[str, EntryPoint]:
