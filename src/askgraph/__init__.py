@@ -1,0 +1,1 @@
+"""Ask a knowledge graph a question in your own words."""

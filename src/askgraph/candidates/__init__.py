@@ -1,0 +1,1 @@
+"""Candidate queries: grown over the graph, completed by operators, ranked, voted on."""

@@ -1,0 +1,1 @@
+"""Search over names: text in, resources out."""

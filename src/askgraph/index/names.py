@@ -1,0 +1,219 @@
+"""An index of names on disk: every token of every name leads to the things that bear it.
+
+Names of entities, classes, predicates and short literal values lie in one index. Searching gives,
+for each name that shares a token with the query, how much of the name the query holds.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askgraph.index.tokens import stem, tokens
+
+__all__ = ["Kind", "Match", "Name", "NameIndex"]
+
+
+class Kind(IntEnum):
+    """What a name names."""
+
+    ENTITY = 0
+    CLASS = 1
+    PREDICATE = 2
+    VALUE = 3
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name and what it names: `target` is an IRI, or a literal as N-Triples text."""
+
+    text: str
+    target: str
+    kind: Kind
+    preferred: bool = True
+
+
+@dataclass(frozen=True)
+class Match:
+    """A name found: `hits` maps a query position to the quality (0–1) with which it matched.
+
+    `similarity` is the share of the name, weighted by rarity, that the query holds.
+    """
+
+    name: Name
+    similarity: float
+    hits: tuple[tuple[int, float], ...]
+
+
+
+
+@dataclass(frozen=True)
+class NameIndex:
+    """Read-only; arrays are memory-mapped when loaded from disk."""
+
+    words: NDArray[np.uint8]
+    word_offsets: NDArray[np.int64]
+    posting_offsets: NDArray[np.int64]
+    postings: NDArray[np.int32]
+    texts: NDArray[np.uint8]
+    text_offsets: NDArray[np.int64]
+    targets: NDArray[np.uint8]
+    target_offsets: NDArray[np.int64]
+    lengths: NDArray[np.float32]  # sum of the rarities of a name's tokens
+    kinds: NDArray[np.uint8]
+    preferred: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, names: Iterable[Name]) -> Self:
+        """Build from names; a name given twice is kept once."""
+        kept = list(dict.fromkeys(names))
+        postings: dict[str, list[int]] = defaultdict(list)
+        for at, name in enumerate(kept):
+            for token in set(name_tokens(name.text)):
+                postings[token].append(at)
+        vocabulary = sorted(postings)
+        counts = [len(postings[word]) for word in vocabulary]
+        offsets = _summed(counts)
+        flat = np.fromiter((at for w in vocabulary for at in postings[w]), np.int32, offsets[-1])
+        lengths = np.zeros(len(kept), dtype=np.float32)
+        rarities = np.repeat([rarity(count, len(kept)) for count in counts], counts)
+        np.add.at(lengths, flat, rarities.astype(np.float32))
+        words, word_offsets = _packed(vocabulary)
+        texts, text_offsets = _packed([name.text for name in kept])
+        targets, target_offsets = _packed([name.target for name in kept])
+        return cls(
+            words,
+            word_offsets,
+            offsets,
+            flat,
+            texts,
+            text_offsets,
+            targets,
+            target_offsets,
+            lengths,
+            np.array([name.kind for name in kept], dtype=np.uint8),
+            np.array([name.preferred for name in kept], dtype=np.bool_),
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Open a saved index without reading it into memory."""
+        fields = cls.__dataclass_fields__
+        return cls(*(np.load(folder / f"names_{name}.npy", mmap_mode="r") for name in fields))
+
+    def save(self, folder: Path) -> None:
+        """Write the index into an existing folder."""
+        for name in self.__dataclass_fields__:
+            np.save(folder / f"names_{name}.npy", getattr(self, name))
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def name(self, at: int) -> Name:
+        """Return one name by its number."""
+        return Name(
+            _cut(self.texts, self.text_offsets, at),
+            _cut(self.targets, self.target_offsets, at),
+            Kind(int(self.kinds[at])),
+            bool(self.preferred[at]),
+        )
+
+    def word_id(self, word: str) -> int | None:
+        """Return the number of a token of the vocabulary, or None."""
+        return self.vocabulary.get(word)
+
+    @cached_property
+    def vocabulary(self) -> dict[str, int]:
+        """Every token with its number."""
+        words = self.words.tobytes()
+        offsets = self.word_offsets.tolist()
+        return {
+            words[a:b].decode(): at
+            for at, (a, b) in enumerate(zip(offsets, offsets[1:], strict=False))
+        }
+
+    def rarity_of(self, word: int) -> float:
+        """Return the rarity of a token by its number."""
+        count = int(self.posting_offsets[word + 1] - self.posting_offsets[word])
+        return rarity(count, len(self))
+
+    def search(
+        self, hits: Iterable[tuple[int, int, float]], *, at_least: float = 0.3, limit: int = 400
+    ) -> list[Match]:
+        """Return the names that the hits cover by a share `at_least`, best first.
+
+        A hit is (query position, token number, quality between 0 and 1). Of several hits on one
+        token of a name the best counts.
+        """
+        listed = sorted(set(hits), key=lambda hit: (hit[1], -hit[2]))
+        if not listed:
+            return []
+        score = self._covered(listed)
+        found = np.flatnonzero(score >= at_least)
+        if len(found) > limit:
+            weight = score[found] * np.sqrt(self.lengths[found])
+            found = found[np.argpartition(-weight, limit)[:limit]]
+        wanted = {int(at): [] for at in found}
+        return self._matches(wanted, listed, score)
+
+    def _covered(self, listed: list[tuple[int, int, float]]) -> NDArray[np.float64]:
+        score = np.zeros(len(self))
+        seen = -1
+        for _, word, quality in listed:
+            if word == seen:
+                continue
+            seen = word
+            score[self._posted(word)] += quality * self.rarity_of(word)
+        return score / np.maximum(self.lengths, 1e-9)
+
+    def _matches(
+        self,
+        wanted: dict[int, list[tuple[int, float]]],
+        listed: list[tuple[int, int, float]],
+        score: NDArray[np.float64],
+    ) -> list[Match]:
+        keys = np.array(sorted(wanted), dtype=np.int32)
+        for position, word, quality in listed:
+            posted = self._posted(word)
+            for at in np.intersect1d(posted, keys, assume_unique=True):
+                wanted[int(at)].append((position, quality))
+        matches = [
+            Match(self.name(at), min(1.0, float(score[at])), tuple(sorted(hits)))
+            for at, hits in wanted.items()
+        ]
+        return sorted(matches, key=lambda m: (-m.similarity, len(m.name.text), m.name.target))
+
+    def _posted(self, word: int) -> NDArray[np.int32]:
+        return self.postings[self.posting_offsets[word] : self.posting_offsets[word + 1]]
+
+
+def name_tokens(text: str) -> tuple[str, ...]:
+    """Return the stems of a name's tokens, as the index holds them."""
+    return tuple(stem(token) for token in tokens(text))
+
+
+def rarity(count: int, total: int) -> float:
+    """Return how much a token tells: 1 for one in all names, more the rarer it is."""
+    return 1.0 + math.log((1 + total) / (1 + count)) / 4
+
+
+def _summed(counts: list[int]) -> NDArray[np.int64]:
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def _packed(texts: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    encoded = [text.encode() for text in texts]
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), _summed([len(e) for e in encoded])
+
+
+def _cut(blob: NDArray[np.uint8], offsets: NDArray[np.int64], at: int) -> str:
+    return blob[offsets[at] : offsets[at + 1]].tobytes().decode()

@@ -1,0 +1,71 @@
+"""Text to comparable tokens: folded, split at case and digits, lightly stemmed.
+
+Letters of every script are kept. Latin letters lose their accents, no script is transliterated.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+__all__ = ["folded", "stem", "tokens"]
+
+_WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*", re.UNICODE)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ENDINGS = ("'s", "’s")
+
+
+@lru_cache(maxsize=100_000)
+def folded(word: str) -> str:
+    """Return a word in lower case, without Latin accents."""
+    word = word.casefold()
+    if word.isascii():
+        return word
+    parts = unicodedata.normalize("NFKD", word)
+    kept = [c for at, c in enumerate(parts) if not _latin_accent(parts, at)]
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """Split text into folded words and numbers; "hasSite2" gives has, site, 2."""
+    for ending in _ENDINGS:
+        text = text.replace(ending, " ")
+    if not text.islower():
+        text = _CAMEL.sub(" ", text)
+    return tuple(folded(word) for word in _WORD.findall(text))
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """Return a folded word without its plural ending, so that singular and plural meet.
+
+    Light on purpose: a stem only ever joins forms of one noun or verb in English, German, Spanish
+    and French. Numbers and short words stay as they are.
+    """
+    if len(word) < 4 or not word[0].isalpha():
+        return word
+    for ending, put in _PLURALS:
+        if word.endswith(ending) and len(word) - len(ending) + len(put) >= 3:
+            return word[: len(word) - len(ending)] + put
+    return word
+
+
+_PLURALS = (
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("sses", "ss"),
+    ("xes", "x"),
+    ("ies", "y"),
+    ("ss", "ss"),
+    ("us", "us"),
+    ("is", "is"),
+    ("s", ""),
+)
+
+
+def _latin_accent(text: str, at: int) -> bool:
+    if not unicodedata.combining(text[at]):
+        return False
+    base = at - 1
+    while base > 0 and unicodedata.combining(text[base]):
+        base -= 1
+    return base >= 0 and "a" <= text[base] <= "z"

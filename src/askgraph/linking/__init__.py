@@ -1,0 +1,1 @@
+"""Question text to the entities, classes, predicates and values that its words name."""

@@ -1,0 +1,228 @@
+"""The profile of a graph whose triples lie in arrays: everything counted, nothing sampled."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import numpy as np
+
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.metadata.naming import NameShape, naming_role, standard_naming
+from askgraph.rdf import vocabulary as v
+from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal.literals import Sort, split_literal
+
+__all__ = ["profile_of"]
+
+_SAMPLE = 2000
+
+
+def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
+    """Profile a whole graph; time grows with its triples, not with classes times predicates."""
+    instances = _instances(graph)
+    predicates = tuple(_predicate(graph, p, instances) for p in range(len(graph.predicates)))
+    predicates = _with_inverses(graph, predicates)
+    classes = tuple(_class(graph, iri, members, predicates) for iri, members in instances.items())
+    return Profile(
+        triples=len(graph),
+        classes=tuple(sorted(classes, key=lambda c: (-c.instances, c.iri))),
+        predicates=tuple(sorted(predicates, key=lambda p: (-p.triples, p.iri))),
+        languages=_summed(p.languages for p in predicates),
+        source=source,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _instances(graph: GraphArrays) -> dict[str, Ids]:
+    kind = graph.number(v.RDF_TYPE)
+    if kind is None:
+        return {}
+    classes = graph.ends(kind, inverse=True)
+    return {
+        graph.terms.value(int(c)): graph.step(np.array([c], dtype=np.int32), kind, inverse=True)
+        for c in classes
+        if graph.terms.is_iri(int(c))
+    }
+
+
+def _class(
+    graph: GraphArrays, iri: str, members: Ids, predicates: tuple[PredicateProfile, ...]
+) -> ClassProfile:
+    named = [
+        (shape.score, p.iri)
+        for p in predicates
+        if p.naming and (shape := _shape(graph, p, members, iri)) is not None
+    ]
+    name = max(named)[1] if named else None
+    return ClassProfile(
+        iri=iri,
+        instances=len(members),
+        names=names_of(graph, iri),
+        parents=_objects(graph, iri, v.RDFS_SUB_CLASS_OF),
+        name_predicate=name,
+        nary=name is None and _links(graph, members) >= 2,
+    )
+
+
+def _shape(
+    graph: GraphArrays, predicate: PredicateProfile, members: Ids, cls: str
+) -> NameShape | None:
+    number = graph.number(predicate.iri)
+    if number is None or predicate.naming != "name":
+        return None
+    bearers, names = graph.pairs(members, number)
+    if len(bearers) < 0.5 * len(members):
+        return None
+    return NameShape(
+        predicate.iri,
+        cls,
+        coverage=len(np.unique(bearers)) / len(members),
+        distinct=len(np.unique(names)) / len(names),
+    )
+
+
+def _links(graph: GraphArrays, members: Ids) -> float:
+    sample = members[:_SAMPLE]
+    linked = 0
+    for predicate in graph.predicates_of(sample)[0]:
+        iri = graph.iri_of(int(predicate))
+        if iri in (v.RDF_TYPE, v.OWL_SAME_AS):
+            continue
+        sources, targets = graph.pairs(sample, int(predicate))
+        if len(targets) and not graph.terms.is_literal(int(targets[0])):
+            linked += len(np.unique(sources))
+    return linked / len(sample)
+
+
+def _predicate(graph: GraphArrays, number: int, instances: dict[str, Ids]) -> PredicateProfile:
+    iri = graph.iri_of(number)
+    subjects, objects = graph.ends(number), graph.ends(number, inverse=True)
+    literals = objects[objects < graph.terms.first_iri]
+    resources = objects[objects >= graph.terms.first_iri]
+    datatypes, languages = _literal_types(graph, literals)
+    draft = PredicateProfile(
+        iri=iri,
+        triples=graph.size(number),
+        subjects=len(subjects),
+        objects=len(objects),
+        names=names_of(graph, iri),
+        subject_classes=_classes_of(subjects, instances),
+        object_classes=_classes_of(resources, instances) or _unclassed(resources),
+        datatypes=datatypes,
+        languages=languages,
+        transitive=_is_transitive(graph, number, iri, resources),
+        inverse_of=_objects(graph, iri, v.OWL_INVERSE_OF),
+    )
+    samples = [graph.terms.value(int(at)) for at in literals[:: max(1, len(literals) // 200)]]
+    texts = bool(len(literals)) and float(np.mean(graph.sorts[literals] == Sort.TEXT)) > 0.8
+    return _named(draft, naming_role(draft, samples) if texts else standard_naming(iri))
+
+
+def _named(draft: PredicateProfile, role: str) -> PredicateProfile:
+    fields = {name: getattr(draft, name) for name in draft.__dataclass_fields__}
+    return PredicateProfile(**(fields | {"naming": role if draft.datatypes else ""}))
+
+
+def _classes_of(nodes: Ids, instances: dict[str, Ids]) -> tuple[tuple[str, int], ...]:
+    counts = {
+        iri: int(np.isin(nodes, members, assume_unique=True).sum())
+        for iri, members in instances.items()
+    }
+    listed = [(iri, count) for iri, count in counts.items() if count]
+    return tuple(sorted(listed, key=lambda item: (-item[1], item[0])))
+
+
+def _unclassed(resources: Ids) -> tuple[tuple[str, int], ...]:
+    return ((v.RDFS_RESOURCE, len(resources)),) if len(resources) else ()
+
+
+def _literal_types(
+    graph: GraphArrays, literals: Ids
+) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+    datatypes: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
+    for at in literals[:: max(1, len(literals) // _SAMPLE)]:
+        _, datatype, language = split_literal(graph.terms.text(int(at)))
+        datatypes[datatype] += 1
+        if language:
+            languages[language] += 1
+    return tuple(datatypes.most_common()), tuple(languages.most_common())
+
+
+def _is_transitive(graph: GraphArrays, number: int, iri: str, resources: Ids) -> bool:
+    if v.OWL_TRANSITIVE_PROPERTY in _objects(graph, iri, v.RDF_TYPE):
+        return True
+    if iri in (v.RDF_TYPE, v.OWL_SAME_AS):
+        return False
+    frontier = resources
+    for _ in range(2):
+        frontier = graph.step(frontier, number) if len(frontier) else frontier
+    deep = frontier[frontier >= graph.terms.first_iri] if len(frontier) else frontier
+    return len(deep) > 0 and not _cyclic(graph, number, resources)
+
+
+def _cyclic(graph: GraphArrays, number: int, resources: Ids) -> bool:
+    """Whether many nodes can reach themselves: a network of peers rather than a hierarchy."""
+    sample = resources[:: max(1, len(resources) // 50)]
+    own = sum(
+        bool(np.isin(at, graph.closure(np.array([at], dtype=np.int32), number))) for at in sample
+    )
+    return own > 0.2 * len(sample)
+
+
+def _with_inverses(
+    graph: GraphArrays, predicates: tuple[PredicateProfile, ...]
+) -> tuple[PredicateProfile, ...]:
+    declared = {(p.iri, q) for p in predicates for q in p.inverse_of}
+    linking = [p for p in predicates if p.object_classes and p.triples > 1]
+    for p in linking:
+        for q in linking:
+            if p.iri < q.iri and p.subjects == q.objects and _mirrored(graph, p.iri, q.iri):
+                declared.add((p.iri, q.iri))
+    both = declared | {(q, p) for p, q in declared}
+    return tuple(
+        PredicateProfile(
+            **{name: getattr(p, name) for name in p.__dataclass_fields__ if name != "inverse_of"},
+            inverse_of=tuple(sorted(q for x, q in both if x == p.iri and q != p.iri)),
+        )
+        for p in predicates
+    )
+
+
+def _mirrored(graph: GraphArrays, first: str, second: str) -> bool:
+    p, q = graph.number(first), graph.number(second)
+    if p is None or q is None or graph.size(p) != graph.size(q):
+        return False
+    forwards = graph.pairs(graph.ends(p), p)
+    backwards = graph.pairs(graph.ends(q, inverse=True), q, inverse=True)
+    return all(np.array_equal(a, b) for a, b in zip(forwards, backwards, strict=True))
+
+
+def names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
+    """Return the (text, language) names that a resource has by the standard name predicates."""
+    found: list[tuple[str, str]] = []
+    at = graph.terms.iri(iri)
+    for predicate in v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES:
+        number = graph.number(predicate)
+        if at is None or number is None:
+            continue
+        for literal in graph.step(np.array([at], dtype=np.int32), number):
+            if graph.terms.is_literal(int(literal)):
+                text, _, language = split_literal(graph.terms.text(int(literal)))
+                found.append((text, language or ""))
+    return tuple(dict.fromkeys(found))
+
+
+def _objects(graph: GraphArrays, iri: str, predicate: str) -> tuple[str, ...]:
+    at, number = graph.terms.iri(iri), graph.number(predicate)
+    if at is None or number is None:
+        return ()
+    found = graph.step(np.array([at], dtype=np.int32), number)
+    return tuple(graph.terms.value(int(o)) for o in found if graph.terms.is_iri(int(o)))
+
+
+def _summed(pairs: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
+    total: Counter[str] = Counter()
+    for listed in pairs:
+        total.update(dict(listed))
+    return tuple(total.most_common())

@@ -1,0 +1,1 @@
+"""SPARQL as text and as results; no input or output."""

@@ -1,0 +1,62 @@
+"""What a SPARQL query gives: solutions or triples, and whether something was cut off."""
+
+from dataclasses import dataclass
+from typing import Literal as Choice
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+__all__ = ["GraphResult", "Row", "SelectResult", "Term", "Truncation", "value_of"]
+
+Term = NamedNode | BlankNode | Literal | Triple
+Row = tuple[Term | None, ...]
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """Who cut a result off, and how we know."""
+
+    by: Choice["askgraph", "server"]
+    reason: str
+
+
+@dataclass(frozen=True)
+class SelectResult:
+    """Solutions of a SELECT query, in the order received.
+
+    `rows` are as long as `variables`; an unbound variable is `None`. `truncated` is `None` where
+    the result is complete.
+    """
+
+    variables: tuple[str, ...]
+    rows: tuple[Row, ...]
+    truncated: Truncation | None = None
+    seconds: float = 0.0
+
+    def column(self, variable: str) -> tuple[Term | None, ...]:
+        """Return the values of one variable, row by row; KeyError where there is no such one."""
+        if variable not in self.variables:
+            raise KeyError(variable)
+        at = self.variables.index(variable)
+        return tuple(row[at] for row in self.rows)
+
+
+@dataclass(frozen=True)
+class GraphResult:
+    """Triples of a CONSTRUCT or DESCRIBE query."""
+
+    triples: tuple[Triple, ...]
+    truncated: Truncation | None = None
+    seconds: float = 0.0
+
+
+def value_of(term: Term | None) -> str | None:
+    """Return a term as a plain value: the IRI, the literal's text, `_:` and a blank node's name."""
+    match term:
+        case None:
+            return None
+        case Triple():
+            return str(term)
+        case BlankNode():
+            return f"_:{term.value}"
+        case _:
+            return term.value

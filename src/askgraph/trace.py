@@ -1,0 +1,173 @@
+"""A question, the steps a method takes on it, and the answer, refusal or question back it ends in.
+
+A `Trace` is the only state of a run: one JSON line a step, the same bytes for log, stream, report
+and page.
+"""
+
+from dataclasses import dataclass, field
+
+from askgraph.sparql.results import SelectResult
+
+__all__ = [
+    "Answer",
+    "Clarification",
+    "Draft",
+    "Evidence",
+    "Findings",
+    "Mention",
+    "Option",
+    "Outcome",
+    "Question",
+    "Refusal",
+    "Step",
+    "Thought",
+    "ToolUse",
+    "Trace",
+    "Usage",
+]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question in natural language; `language` is a BCP 47 tag, or None to detect it."""
+
+    text: str
+    language: str | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a run cost: wall seconds, SPARQL requests, language-model calls and tokens."""
+
+    seconds: float = 0.0
+    requests: int = 0
+    llm_calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Words of the question and the thing in the graph that they were taken to mean."""
+
+    words: str
+    kind: str  # entity, class, predicate, value, operator
+    target: str  # IRI, literal text or operator name
+    label: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Thought:
+    """Free text of a method on its way."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """A function call on the graph and what it gave, as text."""
+
+    tool: str
+    arguments: dict[str, object]
+    output: str
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the words of the question were found to mean."""
+
+    mentions: tuple[Mention, ...]
+    unused_words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A query that was considered, with its score and its reading in words."""
+
+    query: str
+    score: float
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The triples behind one row of a result: (subject, predicate, object) with labels."""
+
+    row: int
+    triples: tuple[tuple[str, str, str], ...]  # N-Triples terms
+    words: tuple[str, ...] = ()  # the same triples, read out by label
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A query, its result, and what a person needs to trust it.
+
+    `answer_columns` are the variables that answer the question; the others are context. An ASK
+    query has `boolean` set and an empty `result`. `confidence` is between 0 and 1: the share of
+    answers given with this confidence that are expected to be right.
+    """
+
+    query: str
+    graph: str
+    result: SelectResult
+    answer_columns: tuple[str, ...]
+    words: str
+    confidence: float
+    boolean: bool | None = None
+    ordered: bool = False
+    labels: dict[str, str] = field(default_factory=dict)  # IRI -> label in the asker's language
+    evidence: tuple[Evidence, ...] = ()
+    why_empty: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One reading of an ambiguous question: in words, with the number of its rows."""
+
+    words: str
+    count: int
+    query: str
+
+
+@dataclass(frozen=True)
+class Clarification:
+    """A question back: the readings between which the method cannot decide."""
+
+    question: str
+    options: tuple[Option, ...]
+    best: Answer | None
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """No answer: the reason, and the best attempt where there was one."""
+
+    reason: str
+    best: Answer | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+Outcome = Answer | Clarification | Refusal
+Step = Thought | ToolUse | Findings | Draft | Outcome
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The steps of one run, in order; the last one is the outcome."""
+
+    question: Question
+    method: str
+    steps: tuple[Step, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The last step; ValueError where the run ended without one."""
+        last = self.steps[-1] if self.steps else None
+        if not isinstance(last, Answer | Clarification | Refusal):
+            raise ValueError("the run ended without an answer, a refusal or a question back")
+        return last

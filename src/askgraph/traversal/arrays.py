@@ -1,0 +1,152 @@
+"""A graph's triples as sorted integer arrays, and steps over whole sets of nodes.
+
+Ids are those of the `TermTable`; predicates also have a number of their own, 0 … P-1. Each
+predicate's triples lie together, once sorted by subject and once by object; a second pair of
+orders gives the edges of a node. Sets of nodes are sorted arrays of distinct ids (int32).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askgraph.traversal.terms import TermTable
+
+__all__ = ["GraphArrays", "Ids"]
+
+Ids = NDArray[np.int32]
+
+_FILES = (
+    "predicates",
+    "predicate_offsets",
+    "subjects",
+    "objects",
+    "objects_sorted",
+    "subjects_of",
+    "out_offsets",
+    "out_predicates",
+    "in_offsets",
+    "in_predicates",
+    "sorts",
+    "values",
+)
+
+
+@dataclass(frozen=True)
+class GraphArrays:
+    """The triples of a graph, read-only; `complete` is False where only a part was fetched."""
+
+    terms: TermTable
+    predicates: Ids  # term id of each predicate number
+    predicate_offsets: NDArray[np.int64]  # where each predicate's triples start
+    subjects: Ids  # by predicate, then subject
+    objects: Ids
+    objects_sorted: Ids  # by predicate, then object
+    subjects_of: Ids
+    out_offsets: NDArray[np.int64]  # by subject: its predicates
+    out_predicates: Ids
+    in_offsets: NDArray[np.int64]  # by object: its predicates
+    in_predicates: Ids
+    sorts: NDArray[np.uint8]  # Sort of each literal id (those below terms.first_iri)
+    values: NDArray[np.float64]
+    complete: bool = True
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Open saved arrays without reading them into memory."""
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _FILES}
+        return cls(TermTable.load(folder), **arrays)
+
+    def save(self, folder: Path) -> None:
+        """Write all arrays into an existing folder."""
+        self.terms.save(folder)
+        for name in _FILES:
+            np.save(folder / f"{name}.npy", getattr(self, name))
+
+    def __len__(self) -> int:
+        return len(self.subjects)
+
+    @cached_property
+    def numbers(self) -> dict[int, int]:
+        """The number of each predicate by its term id."""
+        return {int(term): number for number, term in enumerate(self.predicates)}
+
+    def number(self, iri: str) -> int | None:
+        """Return the number of a predicate, or None where no triple has it."""
+        at = self.terms.iri(iri)
+        return None if at is None else self.numbers.get(at)
+
+    def iri_of(self, predicate: int) -> str:
+        """Return the IRI of a predicate's number."""
+        return self.terms.value(int(self.predicates[predicate]))
+
+    def size(self, predicate: int) -> int:
+        """Return the number of triples with a predicate."""
+        return int(self.predicate_offsets[predicate + 1] - self.predicate_offsets[predicate])
+
+    def pairs(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> tuple[Ids, Ids]:
+        """Return (source, target) of each edge that leaves the nodes, in the order of sources."""
+        sources, targets = self._order(predicate, inverse=inverse)
+        if len(nodes) * 8 > len(sources):
+            kept = self._member(sources, nodes)
+            return sources[kept], targets[kept]
+        left = np.searchsorted(sources, nodes, side="left")
+        right = np.searchsorted(sources, nodes, side="right")
+        counts = right - left
+        total = int(counts.sum())
+        starts = np.repeat(left - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+        at = np.arange(total) + starts
+        return np.repeat(nodes, counts), targets[at]
+
+    def step(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return the nodes that one edge of a predicate away from a set."""
+        return np.unique(self.pairs(nodes, predicate, inverse=inverse)[1])
+
+    def closure(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return the nodes that one or more edges of a predicate away from a set."""
+        reached = frontier = self.step(nodes, predicate, inverse=inverse)
+        while len(frontier):
+            found = self.step(frontier, predicate, inverse=inverse)
+            frontier = np.setdiff1d(found, reached, assume_unique=True)
+            reached = np.union1d(reached, frontier)
+        return reached
+
+    def ends(self, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return all subjects of a predicate, or all its objects."""
+        return np.unique(self._order(predicate, inverse=inverse)[0])
+
+    def predicates_of(self, nodes: Ids, *, inverse: bool = False) -> tuple[Ids, NDArray[np.int64]]:
+        """Return the predicates that leave (or enter) a set, and how many edges each has."""
+        offsets = self.in_offsets if inverse else self.out_offsets
+        listed = self.in_predicates if inverse else self.out_predicates
+        if len(nodes) == 1:
+            found = listed[offsets[nodes[0]] : offsets[nodes[0] + 1]]
+        else:
+            left, right = offsets[nodes], offsets[nodes + 1]
+            counts = right - left
+            starts = np.repeat(left - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+            found = listed[np.arange(int(counts.sum())) + starts]
+        tally = np.bincount(found, minlength=len(self.predicates))
+        present = np.flatnonzero(tally)
+        return present.astype(np.int32), tally[present]
+
+    def degree(self, node: int) -> int:
+        """Return the number of edges at a node, both ways."""
+        leaving = self.out_offsets[node + 1] - self.out_offsets[node]
+        return int(leaving + self.in_offsets[node + 1] - self.in_offsets[node])
+
+    def _order(self, predicate: int, *, inverse: bool) -> tuple[Ids, Ids]:
+        start, end = self.predicate_offsets[predicate], self.predicate_offsets[predicate + 1]
+        if inverse:
+            return self.objects_sorted[start:end], self.subjects_of[start:end]
+        return self.subjects[start:end], self.objects[start:end]
+
+    def _member(self, sources: Ids, nodes: Ids) -> NDArray[np.bool_]:
+        if not len(nodes):
+            return np.zeros(len(sources), dtype=np.bool_)
+        places = np.searchsorted(nodes, sources)
+        places[places == len(nodes)] = 0
+        return np.asarray(nodes[places] == sources)

@@ -1,0 +1,110 @@
+"""Literals as values that can be compared: numbers, points in time, booleans, text."""
+
+import re
+from datetime import date
+from enum import IntEnum
+
+
+__all__ = ["Sort", "day_number", "measured", "split_literal"]
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_STRING = _XSD + "string"
+_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+_NUMERIC = frozenset(
+    _XSD + name
+    for name in (
+        "integer decimal double float int long short byte nonNegativeInteger positiveInteger "
+        "nonPositiveInteger negativeInteger unsignedInt unsignedLong unsignedShort unsignedByte"
+    ).split()
+)
+_DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?)?)?)?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_DATE_TYPES = frozenset(_XSD + name for name in ("date", "dateTime", "gYearMonth", "dateTimeStamp"))
+
+
+class Sort(IntEnum):
+    """What sort of value a term has; only equal sorts are compared."""
+
+    NONE = 0
+    NUMBER = 1
+    DATE = 2
+    YEAR = 3
+    BOOLEAN = 4
+    TEXT_NUMBER = 5
+    TEXT_DATE = 6
+    TEXT = 7
+
+
+def split_literal(text: str) -> tuple[str, str, str | None]:
+    """Split an N-Triples literal into its lexical form, datatype IRI and language tag."""
+    end = text.rindex('"')
+    body, rest = text[1:end], text[end + 1 :]
+    if "\\" in body:
+        body = _unescaped(body)
+    if rest.startswith("@"):
+        return body, _LANG_STRING, rest[1:]
+    return body, rest[3:-1] if rest else _STRING, None
+
+
+def measured(text: str) -> tuple[Sort, float]:
+    """Return the sort of an N-Triples literal and its value as one number.
+
+    Dates and years count days from 1970-01-01; text that reads as a number or an ISO date keeps
+    that value under a sort of its own.
+    """
+    value, datatype, language = split_literal(text)
+    if datatype in _NUMERIC:
+        return _number(value, Sort.NUMBER)
+    if datatype in _DATE_TYPES:
+        return _date(value, Sort.DATE)
+    if datatype == _XSD + "gYear":
+        return _date(value, Sort.YEAR)
+    if datatype == _XSD + "boolean":
+        return Sort.BOOLEAN, float(value in ("true", "1"))
+    if language is None and len(value) <= 25:
+        if _NUMBER.fullmatch(value):
+            return _number(value, Sort.TEXT_NUMBER)
+        if len(value) >= 8 and _DATE.fullmatch(value):
+            return _date(value, Sort.TEXT_DATE)
+    return Sort.TEXT, float("nan")
+
+
+def day_number(year: int, month: int = 1, day: int = 1) -> float:
+    """Return days from 1970-01-01; years outside of 1..9999 are counted by their mean length."""
+    if 1 <= year <= 9999:
+        return float(date(year, month, day).toordinal() - 719163)
+    return (year - 1970) * 365.2425 + (month - 1) * 30.44 + day
+
+
+def _number(value: str, sort: Sort) -> tuple[Sort, float]:
+    try:
+        return sort, float(value)
+    except ValueError:
+        return Sort.TEXT, float("nan")
+
+
+def _date(value: str, sort: Sort) -> tuple[Sort, float]:
+    match = _DATE.match(value)
+    if match is None:
+        return Sort.TEXT, float("nan")
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
+    try:
+        days = day_number(year, month or 1, day or 1)
+    except ValueError:
+        return Sort.TEXT, float("nan")
+    return sort, days + (hour * 3600 + minute * 60 + second) / 86400
+
+
+def _unescaped(body: str) -> str:
+    return _ESCAPE.sub(_character, body)
+
+
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
+_SIMPLE = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
+
+
+def _character(match: re.Match[str]) -> str:
+    code = match.group(1)
+    if code[0] in "uU" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    return _SIMPLE.get(code, code)
