@@ -25,10 +25,12 @@ check: $(VENV)/dev.stamp ## lint, format, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 bench: $(VENV)/dev.stamp ## run every script in benchmarks/
-	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \
+	  echo "== $$script"; $(BIN)/python "$$script"; \
+	done
 
 venv: $(VENV)/dev.stamp ## only set up the environment
 
