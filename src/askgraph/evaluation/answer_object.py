@@ -1,0 +1,145 @@
+"""The answer as one JSON object: the stable form that scripts, servers and evaluation read.
+
+    {"status": "answer", "sparql": "SELECT …", "columns": ["moon"], "rows": [["http://…/Io"]],
+     "answer_columns": ["moon"], "confidence": 0.9, "words": "…", "seconds": 0.02, "usage": {…}, …}
+
+All keys are always there. Keys may be added, none is renamed or taken away.
+"""
+
+import math
+
+from pyoxigraph import Literal
+
+from askgraph.rdf import vocabulary as voc
+from askgraph.sparql.results import Term, value_of
+from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage
+
+__all__ = ["Json", "answer_object", "plain_value", "status_of"]
+
+Json = dict[str, object]
+
+
+def answer_object(outcome: Outcome) -> Json:
+    """Return an outcome as a JSON object; for a question back or a refusal, the best attempt's.
+
+    - `status`: `answer`, `clarification` or `refusal`;
+    - `sparql`: the query, or null where there was no attempt;
+    - `columns`, `rows`: plain values (IRIs and texts as strings, numeric literals as numbers,
+      booleans as true and false, unbound as null); an ASK query gives one column `answer`;
+    - `boolean`: the answer of an ASK query, else null;
+    - `answer_columns`: the columns that answer; the others are context;
+    - `ordered`: whether the order of the rows is part of the answer;
+    - `confidence`: 0 to 1; `words`: the query read back; `graph`: the graph it ran on;
+    - `labels`: IRI to label; `evidence`: the triples behind rows; `why_empty`: text or null;
+    - `truncated`: null, or by whom and why the rows were cut off;
+    - `clarification`: the question back, with `options`; `reason`: why it was refused;
+    - `seconds`; `usage`: SPARQL requests, language-model calls and tokens.
+    """
+    best = outcome if isinstance(outcome, Answer) else outcome.best
+    return {
+        "status": status_of(outcome),
+        **(_attempt(best) if best else _no_attempt()),
+        "clarification": outcome.question if isinstance(outcome, Clarification) else None,
+        "options": _options(outcome),
+        "reason": outcome.reason if isinstance(outcome, Refusal) else None,
+        "seconds": round(outcome.usage.seconds, 6),
+        "usage": _usage(outcome.usage),
+    }
+
+
+def status_of(outcome: Outcome) -> str:
+    """Return `answer`, `clarification` or `refusal`."""
+    match outcome:
+        case Answer():
+            return "answer"
+        case Clarification():
+            return "clarification"
+        case Refusal():
+            return "refusal"
+
+
+def plain_value(term: Term | None) -> str | int | float | bool | None:
+    """Return a term as a JSON value; a literal that JSON or its datatype cannot hold stays text."""
+    text = value_of(term)
+    if text is None or not isinstance(term, Literal):
+        return text
+    datatype = term.datatype.value
+    try:
+        if datatype in voc.INTEGER_DATATYPES:
+            return int(text)
+        if datatype in voc.NUMERIC_DATATYPES:
+            number = float(text)
+            return number if math.isfinite(number) else text
+    except ValueError:
+        return text
+    if datatype == voc.XSD_BOOLEAN and text in ("true", "1", "false", "0"):
+        return text in ("true", "1")
+    return text
+
+
+def _attempt(answer: Answer) -> Json:
+    cut = answer.result.truncated
+    columns: list[str] = list(answer.result.variables)
+    rows = [[plain_value(term) for term in row] for row in answer.result.rows]
+    answer_columns = list(answer.answer_columns)
+    if answer.boolean is not None:
+        columns, rows, answer_columns = ["answer"], [[answer.boolean]], ["answer"]
+    return {
+        "sparql": answer.query,
+        "graph": answer.graph,
+        "columns": columns,
+        "rows": rows,
+        "boolean": answer.boolean,
+        "answer_columns": answer_columns,
+        "ordered": answer.ordered,
+        "confidence": answer.confidence,
+        "words": answer.words,
+        "labels": dict(answer.labels),
+        "evidence": [
+            {
+                "row": evidence.row,
+                "triples": [list(triple) for triple in evidence.triples],
+                "words": list(evidence.words),
+            }
+            for evidence in answer.evidence
+        ],
+        "why_empty": answer.why_empty,
+        "truncated": {"by": cut.by, "reason": cut.reason} if cut else None,
+    }
+
+
+def _no_attempt() -> Json:
+    return {
+        "sparql": None,
+        "graph": None,
+        "columns": [],
+        "rows": [],
+        "boolean": None,
+        "answer_columns": [],
+        "ordered": False,
+        "confidence": 0.0,
+        "words": "",
+        "labels": {},
+        "evidence": [],
+        "why_empty": None,
+        "truncated": None,
+    }
+
+
+def _options(outcome: Outcome) -> list[Json]:
+    if not isinstance(outcome, Clarification):
+        return []
+    return [
+        {"words": option.words, "count": option.count, "query": option.query}
+        for option in outcome.options
+    ]
+
+
+def _usage(usage: Usage) -> Json:
+    return {
+        "requests": usage.requests,
+        "llm_calls": usage.llm_calls,
+        "input_tokens": usage.input_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "output_tokens": usage.output_tokens,
+    }

@@ -1,0 +1,21 @@
+"""Set precision, recall and F1 over all values of all columns together.
+
+Punishes wrong and missing values in any column, and so extra columns too: a column of labels beside
+the wanted IRIs costs precision. Does not punish values in the wrong column or row, a wrong order or
+wrong duplicates.
+
+The form of the official TEXT2SPARQL measure (2025), with values compared as in `values` instead of
+as strings, and without its quirk that a correct `false` or a correct empty result scores 0.
+"""
+
+from askgraph.evaluation import Score, Table
+from askgraph.evaluation.metrics._sets import set_score
+from askgraph.evaluation.values import aligned
+
+__all__ = ["flattened"]
+
+
+def flattened(predicted: Table, gold: Table) -> Score:
+    """Compare the two sets of all bound values; both empty is 1."""
+    predicted, gold = aligned(predicted, gold)
+    return set_score(predicted.values(), gold.values())

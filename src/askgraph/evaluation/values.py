@@ -1,0 +1,154 @@
+"""Results as tables of comparable values: what counts as the same value, whatever its datatype.
+
+1 = 1.0 = "1" = "1"^^xsd:byte          numbers by value
+0.333333333 = 0.333333334              within a millionth, unless both are whole numbers
+"true" = "1"^^xsd:boolean              booleans
+"Mond"@de = "Mond"                     language tags are dropped
+2020-01-01 = 2020-01-01T00:00:00Z      dates by time point; without a zone they are UTC
+"007" ≠ 7                              text with a leading zero is a code, not a number
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from pyoxigraph import Literal
+
+from askgraph.rdf import vocabulary as voc
+from askgraph.sparql.results import SelectResult, Term, value_of
+
+__all__ = ["Cell", "Table", "aligned", "cell_of_json", "cell_of_term"]
+
+TOLERANCE = 1e-6  # relative; the averages of two engines differ in the last digits
+
+Cell = tuple[str, str | int | float]  # what the value is (text, number, boolean, time); its key
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]{1,60}(?:\.[0-9]{0,60})?|\.[0-9]{1,60})(?:[eE][+-]?[0-9]{1,3})?")
+CODE = re.compile(r"[+-]?0[0-9].*")
+TIME = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})(T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})?"
+)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A result in comparable values; a boolean is one row with one value, unbound is `None`."""
+
+    variables: tuple[str, ...]
+    rows: tuple[tuple[Cell | None, ...], ...]
+
+    @classmethod
+    def of_result(cls, result: SelectResult) -> "Table":
+        """Return the solutions of a SELECT query as a table."""
+        rows = tuple(tuple(cell_of_term(term) for term in row) for row in result.rows)
+        return cls(result.variables, rows)
+
+    @classmethod
+    def of_boolean(cls, value: bool) -> "Table":
+        """Return the answer of an ASK query as a table."""
+        return cls(("answer",), ((("boolean", str(value).lower()),),))
+
+    @classmethod
+    def of_json(cls, variables: Sequence[str], rows: Iterable[Sequence[object]]) -> "Table":
+        """Return stored rows of plain values as a table."""
+        return cls(tuple(variables), tuple(tuple(map(cell_of_json, row)) for row in rows))
+
+    def columns(self) -> tuple[frozenset[Cell], ...]:
+        """Return the set of bound values of each column."""
+        return tuple(
+            frozenset(cell for row in self.rows if (cell := row[at]) is not None)
+            for at in range(len(self.variables))
+        )
+
+    def values(self) -> frozenset[Cell]:
+        """Return the set of bound values of all columns together."""
+        return frozenset(cell for row in self.rows for cell in row if cell is not None)
+
+
+def cell_of_term(term: Term | None) -> Cell | None:
+    """Return the comparable form of an RDF term; an IRI equals the text that spells it."""
+    text = value_of(term)
+    if text is None:
+        return None
+    if not isinstance(term, Literal):
+        return ("text", text)
+    datatype = term.datatype.value
+    if datatype == voc.XSD_BOOLEAN and text.strip() in ("0", "1"):
+        return ("boolean", "true" if text.strip() == "1" else "false")
+    return _cell_of_text(text, numeric=datatype in voc.NUMERIC_DATATYPES)
+
+
+def cell_of_json(value: object) -> Cell | None:
+    """Return the comparable form of a plain JSON value, whose datatype is not known."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return ("boolean", str(value).lower())
+    return _cell_of_text(str(value), numeric=isinstance(value, int | float))
+
+
+def aligned(predicted: Table, gold: Table) -> tuple[Table, Table]:
+    """Return both tables with numbers that count as equal made equal."""
+    numbers = {
+        cell[1] for cell in predicted.values() | gold.values() if not isinstance(cell[1], str)
+    }
+    same = _representatives(numbers)
+    return _renamed(predicted, same), _renamed(gold, same)
+
+
+def _cell_of_text(text: str, *, numeric: bool) -> Cell:
+    bare = text.strip()
+    if bare.lower() in ("true", "false"):
+        return ("boolean", bare.lower())
+    if NUMBER.fullmatch(bare) and (numeric or not CODE.fullmatch(bare)):
+        return ("number", _number(bare))
+    if match := TIME.fullmatch(bare):
+        moment = _microseconds(*match.groups())
+        if moment is not None:
+            return ("time", f"{moment}")
+    return ("text", unicodedata.normalize("NFC", text))
+
+
+def _number(text: str) -> int | float:
+    number = Decimal(text)
+    if number.adjusted() < 60 and number == number.to_integral_value():
+        return int(number)
+    return float(number)
+
+
+def _microseconds(day: str, clock: str | None, zone: str | None) -> int | None:
+    try:
+        moment = datetime.fromisoformat(day + (clock or "T00:00:00") + (zone or "+00:00"))
+    except ValueError:
+        return None
+    since = moment - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def _representatives(numbers: set[int | float]) -> dict[int | float, int | float]:
+    """Map each number to the first, in order, of the class it falls into."""
+    representative: dict[int | float, int | float] = {}
+    head: int | float | None = None
+    whole: int | None = None
+    for number in sorted(numbers):
+        another_whole = isinstance(number, int) and whole not in (None, number)
+        if head is None or another_whole or abs(number - head) > TOLERANCE * abs(number):
+            head, whole = number, None
+        if isinstance(number, int):
+            whole = number
+        representative[number] = head
+    return representative
+
+
+def _renamed(table: Table, same: dict[int | float, int | float]) -> Table:
+    def rename(cell: Cell | None) -> Cell | None:
+        if cell is None or isinstance(cell[1], str):
+            return cell
+        return (cell[0], same[cell[1]])
+
+    return replace(table, rows=tuple(tuple(map(rename, row)) for row in table.rows))

@@ -1,0 +1,171 @@
+"""Reading questions from lines of JSON and from SHACL examples."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from askgraph.errors import SetupError
+from askgraph.evaluation.questions import GoldQuestion, read_questions
+from askgraph.evaluation.values import Table
+
+
+def write(folder: Path, *lines: object, name: str = "questions.jsonl") -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_a_line_with_everything(tmp_path: Path) -> None:
+    line = {
+        "id": "q1",
+        "question": "How many moons?",
+        "lang": "en",
+        "sparql": "SELECT …",
+        "answers": {"vars": ["n"], "rows": [["2"]]},
+        "tags": ["count"],
+        "kg": "moons.ttl",
+        "n_rows": 1,
+    }
+
+    (question,) = read_questions(write(tmp_path, line), need_gold=True)
+
+    assert question == GoldQuestion(
+        id="q1",
+        text="How many moons?",
+        language="en",
+        sparql="SELECT …",
+        answers=Table.of_json(["n"], [[2]]),
+        tags=("count",),
+        graph="moons.ttl",
+    )
+
+
+def test_a_plain_question_has_no_gold(tmp_path: Path) -> None:
+    path = write(tmp_path, {"id": 7, "question": ""})
+
+    (question,) = read_questions(path)
+
+    assert (question.id, question.has_gold, question.unanswerable) == ("7", False, False)
+    with pytest.raises(SetupError, match=r"questions\.jsonl, line 1: question '7' has no gold"):
+        read_questions(path, need_gold=True)
+
+
+@pytest.mark.parametrize(
+    "more", [{"sparql": None}, {"sparql": "SELECT …", "tags": ["unanswerable", "en"]}]
+)
+def test_an_unanswerable_question(tmp_path: Path, more: dict[str, object]) -> None:
+    (question,) = read_questions(write(tmp_path, {"id": "q", "question": "?", **more}))
+    assert question.unanswerable and question.has_gold
+
+
+def test_stored_answers_without_a_query_are_gold(tmp_path: Path) -> None:
+    line = {"id": "q", "question": "?", "sparql": None, "answers": {"boolean": False}}
+    (question,) = read_questions(write(tmp_path, line), need_gold=True)
+    assert question.answers == Table.of_boolean(False)
+    assert not question.unanswerable
+
+
+def test_blank_lines_and_a_byte_order_mark_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_bytes('\ufeff\n{"id": "a", "question": "A\u2028B?"}\r\n\n'.encode())
+    assert [q.text for q in read_questions(path)] == ["A\u2028B?"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("", "holds no questions"),
+        ("\n\n", "holds no questions"),
+        ('{"id": "a", "question": "A?"}\n{"id": "b"', "line 2: not JSON"),
+        ('["a"]', "line 1: expected an object"),
+        ('{"question": "A?"}', "line 1: no 'id'"),
+        ('{"id": true, "question": "A?"}', "line 1: no 'id'"),
+        ('{"id": "a"}', "line 1: question 'a' has no 'question'"),
+        ('{"id": "a", "question": "A?", "sparql": 1}', "line 1: 'sparql' must be text"),
+        ('{"id": "a", "question": "A?", "tags": "x"}', "line 1: 'tags' must be a list"),
+        (
+            '{"id": "a", "question": "A?", "answers": {"vars": ["x"], "rows": [[1, 2]]}}',
+            "line 1: 'answers' must be",
+        ),
+        (
+            '{"id": "a", "question": "A?"}\n\n{"id": "a", "question": "B?"}',
+            "line 3: the id 'a' is taken by .*line 1",
+        ),
+    ],
+)
+def test_a_bad_file_names_the_line(tmp_path: Path, lines: str, message: str) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(lines)
+    with pytest.raises(SetupError, match=message):
+        read_questions(path)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"cannot read .*absent\.jsonl"):
+        read_questions(tmp_path / "absent.jsonl")
+    (tmp_path / "latin.jsonl").write_bytes(b'{"id": "\xe9"}')
+    with pytest.raises(SetupError, match="not UTF-8"):
+        read_questions(tmp_path / "latin.jsonl")
+
+
+EXAMPLES = """
+prefix : <http://example.org/> prefix sh: <http://www.w3.org/ns/shacl#>
+prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> prefix schema: <https://schema.org/>
+_:prefixes sh:declare [ sh:prefix "ex" ; sh:namespace "http://example.org/" ] ,
+                      [ sh:prefix "other" ; sh:namespace "http://example.com/" ] .
+:q1 a sh:SPARQLExecutable, sh:SPARQLSelectExecutable ;
+  sh:prefixes _:prefixes ; rdfs:comment "Moons of Mars"@en ; schema:keywords "moon", "mars" ;
+  sh:select "SELECT ?m { ?m ex:orbits ex:Mars }" .
+:q2 a sh:SPARQLExecutable, sh:SPARQLAskExecutable ;
+  rdfs:comment "Hat Mars Monde?"@de, "Has Mars moons?"@en ;
+  sh:ask "PREFIX ex: <http://example.net/> ASK { ?m ex:orbits ex:Mars }" .
+"""
+
+
+def test_shacl_examples(tmp_path: Path) -> None:
+    path = tmp_path / "examples.ttl"
+    path.write_text(EXAMPLES)
+
+    moons, *others = read_questions(path, need_gold=True)
+
+    assert moons == GoldQuestion(
+        id="http://example.org/q1",
+        text="Moons of Mars",
+        language="en",
+        sparql="PREFIX ex: <http://example.org/>\nSELECT ?m { ?m ex:orbits ex:Mars }",
+        tags=("moon", "mars"),
+    )
+    assert {(q.id, q.language) for q in others} == {
+        ("http://example.org/q2@de", "de"),
+        ("http://example.org/q2@en", "en"),
+    }
+    assert others[0].sparql == "PREFIX ex: <http://example.net/> ASK { ?m ex:orbits ex:Mars }"
+
+
+def test_prefixes_are_taken_from_the_file_beside(tmp_path: Path) -> None:
+    head, _, body = EXAMPLES.partition(":q1 a")
+    (tmp_path / "prefixes.ttl").write_text(head)
+    no_prefixes = head.partition("_:prefixes")[0]
+    (tmp_path / "1.ttl").write_text(no_prefixes + ":q1 a" + body.partition(":q2")[0])
+
+    (moons,) = read_questions(tmp_path / "1.ttl")
+
+    assert str(moons.sparql).startswith("PREFIX ex: <http://example.org/>\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("\n\noops", "examples.ttl, line 3"),
+        (":q a sh:SPARQLExecutable ; rdfs:comment 'x' .", "neither sh:select nor sh:ask"),
+        (":q a sh:SPARQLExecutable ; sh:select 'SELECT * {}' .", "no rdfs:comment"),
+        ("", "holds no questions"),
+    ],
+)
+def test_a_bad_shacl_file(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "examples.ttl"
+    head = EXAMPLES.partition("_:prefixes")[0].replace("\n", " ") if ":q" in text else ""
+    path.write_text(head + text)
+    with pytest.raises(SetupError, match=message):
+        read_questions(path)

@@ -1,0 +1,83 @@
+"""What counts as the same value."""
+
+import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from askgraph.evaluation.values import Table, aligned, cell_of_json, cell_of_term
+from askgraph.rdf import vocabulary as voc
+
+
+def typed(text: str, datatype: str) -> Literal:
+    return Literal(text, datatype=NamedNode(datatype))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Literal(1), Literal("1")),
+        (Literal(1), typed("1.0", voc.XSD_DECIMAL)),
+        (typed("1E0", voc.XSD_DOUBLE), typed("+1", voc.XSD_BYTE)),
+        (typed("007", voc.XSD_INTEGER), Literal(7)),
+        (typed("1", voc.XSD_BOOLEAN), Literal("true")),
+        (Literal("Mond", language="de"), Literal("Mond")),
+        (Literal("e\u0301"), Literal("\u00e9")),
+        (NamedNode("http://example.org/Moon"), Literal("http://example.org/Moon")),
+        (typed("2020-01-01", voc.XSD_DATE), typed("2020-01-01T00:00:00Z", voc.XSD_DATE_TIME)),
+        (
+            typed("2020-01-01T02:00:00+02:00", voc.XSD_DATE_TIME),
+            typed("2020-01-01T00:00:00.000Z", voc.XSD_DATE_TIME),
+        ),
+        (typed("1990", voc.XSD_G_YEAR), Literal(1990)),
+        (typed("NaN", voc.XSD_DOUBLE), typed("NaN", voc.XSD_DOUBLE)),
+    ],
+)
+def test_values_that_are_equal(one: Literal, other: Literal) -> None:
+    assert cell_of_term(one) == cell_of_term(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Literal("007"), Literal(7)),
+        (Literal("true"), Literal(1)),
+        (Literal("moon"), Literal("Moon")),
+        (typed("2020-02-30", voc.XSD_DATE), typed("2020-03-01", voc.XSD_DATE)),
+        (Literal("1e"), Literal(1)),
+        (BlankNode("a"), BlankNode("b")),
+        (Literal("٣"), Literal(3)),
+    ],
+)
+def test_values_that_are_not_equal(one: Literal, other: Literal) -> None:
+    assert cell_of_term(one) != cell_of_term(other)
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, "1e999", "-.5e-999", "9999-12-31T23:59:59+00:00"])
+def test_extreme_values_have_a_form(text: str) -> None:
+    assert cell_of_json(text) is not None
+
+
+def test_a_stored_value_equals_the_term_it_was_taken_from() -> None:
+    assert cell_of_json("2.50") == cell_of_term(typed("2.5", voc.XSD_DECIMAL))
+    assert cell_of_json(2.5) == cell_of_json("2.5")
+    assert cell_of_json(True) == cell_of_term(Literal(True))
+    assert cell_of_json(None) is cell_of_term(None)
+
+
+def numbers(*values: object) -> Table:
+    return Table.of_json(["n"], [[value] for value in values])
+
+
+def test_numbers_within_a_millionth_are_made_equal() -> None:
+    one, other = aligned(numbers(1 / 3, 5), numbers(0.33333333, 5.0000001))
+    assert one.values() == other.values()
+
+
+def test_whole_numbers_stay_apart_however_large() -> None:
+    one, other = aligned(numbers(10_000_001), numbers(10_000_002, 10_000_001.5))
+    assert not one.values() & numbers(10_000_002).values()
+    assert len(other.values()) == 2
+
+
+def test_a_number_further_off_stays_apart() -> None:
+    one, other = aligned(numbers(1.0001), numbers(1.0002))
+    assert not one.values() & other.values()
