@@ -1,0 +1,282 @@
+"""A workspace: a folder with `askgraph.toml` and the data of its graphs.
+
+    >>> workspace = Workspace()                                    # doctest: +SKIP
+    >>> workspace.add("space", ["space.ttl"])                      # doctest: +SKIP
+    >>> graph = workspace.graph("space")                           # doctest: +SKIP
+
+It is the place where settings become objects: graphs, methods, endpoints.
+"""
+
+import contextlib
+import difflib
+import logging
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from askgraph.errors import SetupError
+from askgraph.workspace.build import Progress
+from askgraph.workspace.settings import (
+    GraphSettings,
+    graph_settings,
+    method_settings,
+    with_graph,
+    without,
+)
+from askgraph.workspace.sources import changed_file, is_url, rdf_files
+
+if TYPE_CHECKING:
+    from askgraph.graph import KnowledgeGraph
+    from askgraph.metadata import Profile
+    from askgraph.methods import Method
+
+__all__ = ["DEFAULT_METHOD", "GraphSettings", "Progress", "Workspace", "default_folder"]
+
+DEFAULT_METHOD = "graph-search"
+_NAME = re.compile(r"\w[\w.-]*")
+_log = logging.getLogger("askgraph")
+
+
+def default_folder() -> Path:
+    """Return the folder named by `ASKGRAPH_WORKSPACE`, else the platform's place for user data."""
+    named = os.environ.get("ASKGRAPH_WORKSPACE")
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "askgraph"
+
+
+def silent(what: str, done: int, total: int | None) -> None:
+    """Tell nobody about progress."""
+
+
+class Workspace:
+    """The graphs of one folder; opening a workspace reads and writes nothing."""
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.folder = Path(folder).expanduser().absolute() if folder else default_folder()
+
+    def graphs(self) -> dict[str, GraphSettings]:
+        """Return the settings of all graphs by name."""
+        return graph_settings(self.folder)
+
+    def add(
+        self,
+        name: str,
+        sources: Sequence[str | Path] = (),
+        *,
+        settings: GraphSettings | None = None,
+        replace: bool = False,
+        progress: Progress = silent,
+    ) -> "Profile":
+        """Add a graph from files, folders or one endpoint URL, and return its profile.
+
+        Nothing is half-written: what was there before stays until the new graph is complete. An
+        endpoint's `settings` may be given instead of sources. Raises `SetupError` where the name
+        is taken (unless `replace`) or a source cannot be read.
+        """
+        from askgraph.metadata.store import load_profile
+
+        _check_name(name)
+        if name in self.graphs() and not replace:
+            raise SetupError(
+                f"there is a graph {name!r} already; --replace builds it anew, "
+                f"askgraph remove {name} takes it away"
+            )
+        chosen = settings or _settings(sources)
+        self._build(name, chosen, progress)
+        with self._locked():
+            with_graph(self.folder, name, chosen)
+        return load_profile(self.data(name) / "profile.json")
+
+    def graph(self, name: str | None = None, *, progress: Progress = silent) -> "KnowledgeGraph":
+        """Open a graph by name; the name may be left out where there is only one.
+
+        A graph whose files changed, or whose data is damaged, is built again first. Close its
+        endpoint after use.
+        """
+        from askgraph.workspace.opening import endpoint_of, known_graph
+
+        name, settings = self._chosen(name)
+        self._refresh(name, settings, progress)
+        endpoint = endpoint_of(settings, self.data(name), self.folder / "cache" / name)
+        return known_graph(name, endpoint, self.data(name))
+
+    def profile(self, name: str | None = None) -> "Profile":
+        """Return the profile of a graph without opening the graph."""
+        from askgraph.metadata.store import load_profile
+
+        return load_profile(self.data(self._chosen(name)[0]) / "profile.json")
+
+    def remove(self, name: str) -> None:
+        """Take a graph and its data away; its sources stay."""
+        self._chosen(name)
+        with self._locked():
+            without(self.folder, name)
+        for gone in (self.data(name), self.folder / "cache" / name):
+            shutil.rmtree(gone, ignore_errors=True)
+
+    def method(
+        self, name: str = DEFAULT_METHOD, settings: Mapping[str, Any] | None = None
+    ) -> "Method":
+        """Return a method with its settings: those of `askgraph.toml`, then those given here."""
+        from askgraph import registry
+
+        plugin = registry.load("method", name)
+        chosen = method_settings(self.folder, name) | dict(settings or {})
+        try:
+            method: Method = plugin(**chosen)
+        except TypeError as error:
+            raise SetupError(f"method {name!r} does not take these settings: {error}") from error
+        return method
+
+    def data(self, name: str) -> Path:
+        """Return the folder with the data of a graph."""
+        return self.folder / "data" / name
+
+    def _chosen(self, name: str | None) -> tuple[str, GraphSettings]:
+        graphs = self.graphs()
+        if name is None:
+            if len(graphs) == 1:
+                return next(iter(graphs.items()))
+            raise SetupError(_which(graphs, self.folder))
+        if name not in graphs:
+            raise SetupError(_unknown(name, graphs, self.folder))
+        return name, graphs[name]
+
+    def _refresh(self, name: str, settings: GraphSettings, progress: Progress) -> None:
+        reason = self._stale(name, settings)
+        if reason is None:
+            return
+        if settings.url:
+            raise SetupError(f"{reason}; askgraph add {name} {settings.url} --replace asks it anew")
+        _log.warning("graph %r is built again: %s", name, reason)
+        self._build(name, settings, progress)
+
+    def _stale(self, name: str, settings: GraphSettings) -> str | None:
+        """Why a data folder cannot be used as it is."""
+        from askgraph.workspace.build import known_sources, opened
+
+        try:
+            known = known_sources(self.data(name))
+            opened(self.data(name))
+        except SetupError as error:
+            return str(error)
+        if settings.url:
+            return None
+        try:
+            changed = changed_file(known, settings.sources)
+        except SetupError as error:
+            _log.warning("graph %r is used as it was read: %s", name, error)
+            return None
+        return f"{changed} changed" if changed else None
+
+    def _build(self, name: str, settings: GraphSettings, progress: Progress) -> None:
+        from askgraph.workspace.build import build_local
+        from askgraph.workspace.opening import build_remote
+
+        with self._replacing(name) as folder:
+            if settings.url:
+                answers = self.data(name).with_name(f".{name}.answers.jsonl")
+                build_remote(settings, folder, answers=answers, progress=progress)
+            else:
+                files = rdf_files(settings.sources)
+                source = ", ".join(settings.sources)
+                build_local(files, folder, source=source, progress=progress)
+
+    @contextlib.contextmanager
+    def _replacing(self, name: str) -> Iterator[Path]:
+        """Give an empty folder that takes the place of the data folder once it is filled."""
+        data = self.data(name)
+        data.parent.mkdir(parents=True, exist_ok=True)
+        _clear_leftovers(data)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{name}~{os.getpid()}~", dir=data.parent))
+        try:
+            yield fresh
+            with self._locked():
+                if data.exists():
+                    data.rename(fresh.with_name(fresh.name + ".old"))
+                fresh.chmod(0o755)
+                fresh.rename(data)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+            shutil.rmtree(fresh.with_name(fresh.name + ".old"), ignore_errors=True)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Let one process at a time change the workspace; where there are no locks, hope."""
+        try:
+            import fcntl
+        except ImportError:
+            yield
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / ".lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise SetupError(
+            f"{name!r} cannot be the name of a graph; letters, digits, '_', '-' and '.' can"
+        )
+
+
+def _settings(sources: Sequence[str | Path]) -> GraphSettings:
+    urls = [str(source) for source in sources if is_url(str(source))]
+    if not sources:
+        raise SetupError("no source given: name files, a folder, or the URL of an endpoint")
+    if urls and len(sources) > 1:
+        raise SetupError("a graph is either files and folders or one endpoint, not both")
+    if urls:
+        return GraphSettings(url=urls[0])
+    rdf_files(sources)
+    return GraphSettings(sources=tuple(str(Path(s).expanduser().absolute()) for s in sources))
+
+
+def _unknown(name: str, graphs: Mapping[str, GraphSettings], folder: Path) -> str:
+    near = difflib.get_close_matches(name, graphs, n=3, cutoff=0.5)
+    listing = f"there are {', '.join(graphs)}" if graphs else "it has none yet"
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; {listing}."
+    return (
+        f"no graph {name!r} in the workspace {folder}{hint} Add one with: askgraph add {name} FILE"
+    )
+
+
+def _which(graphs: Mapping[str, GraphSettings], folder: Path) -> str:
+    if graphs:
+        return f"which graph? There are {', '.join(graphs)}: name one with -g"
+    return f"the workspace {folder} has no graph yet; add one with: askgraph add NAME FILE"
+
+
+def _clear_leftovers(data: Path) -> None:
+    """Remove what runs that were killed left behind; bring back what one of them had put away."""
+    for left in data.parent.glob(f".{data.name}~*~*"):
+        pid = left.name.split("~")[1]
+        if not pid.isdigit() or _runs(int(pid)):
+            continue
+        if left.name.endswith(".old") and not data.exists():
+            left.rename(data)
+        else:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

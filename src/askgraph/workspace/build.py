@@ -1,0 +1,116 @@
+"""A graph's data folder: built from files in one pass, opened in milliseconds.
+
+store/            the triples in Oxigraph, for SPARQL
+arrays/*.npy      the same triples as sorted integers, for growing candidates
+names_*.npy       every name
+profile.json      what is known of the graph
+built.json        from which files it was built; written last
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from askgraph.errors import SetupError
+from askgraph.metadata import Profile
+from askgraph.metadata.store import load_profile, save_profile, write_whole
+from askgraph.workspace.sources import SourceFile, fingerprint
+
+if TYPE_CHECKING:
+    from pyoxigraph import Quad
+
+    from askgraph.index.names import NameIndex
+    from askgraph.traversal.arrays import GraphArrays
+
+__all__ = ["FORMAT", "Progress", "build_local", "known_sources", "opened", "save_remote"]
+
+FORMAT = 1
+"""Grows whenever what lies in a data folder changes its form; older folders are built again."""
+
+Progress = Callable[[str, int, int | None], None]
+"""Told what is being done, how far it is, and of how much where that is known."""
+
+
+def build_local(files: Sequence[Path], folder: Path, *, source: str, progress: Progress) -> None:
+    """Fill an empty folder with everything that answering over these files needs."""
+    known = fingerprint(files)
+    _load(files, folder / "store", progress)
+    arrays = _arrays(folder / "store", progress)
+    progress("profiling", 0, None)
+    profile = _profile(arrays, files, source)
+    progress("indexing names", 0, None)
+    _names(arrays, profile).save(folder)
+    (folder / "arrays").mkdir()
+    arrays.save(folder / "arrays")
+    save_profile(profile, folder / "profile.json")
+    _sign(folder, known)
+
+
+def save_remote(profile: Profile, names: "NameIndex", folder: Path) -> None:
+    """Fill an empty folder with what was asked of an endpoint."""
+    names.save(folder)
+    save_profile(profile, folder / "profile.json")
+    _sign(folder, ())
+
+
+def known_sources(folder: Path) -> tuple[SourceFile, ...]:
+    """Return the files that a data folder was built from; `SetupError` where it is unusable."""
+    try:
+        built = json.loads((folder / "built.json").read_text(encoding="utf-8"))
+        if built["format"] == FORMAT:
+            return tuple(SourceFile(**file) for file in built["sources"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SetupError(f"the data folder {folder} is incomplete or damaged") from error
+    raise SetupError(f"the data folder {folder} was written by another version of askgraph")
+
+
+def opened(folder: Path) -> "tuple[Profile, NameIndex, GraphArrays | None]":
+    """Open a data folder, memory-mapped; `SetupError` where it is damaged."""
+    from askgraph.index.names import NameIndex
+    from askgraph.traversal.arrays import GraphArrays
+
+    profile = load_profile(folder / "profile.json")
+    try:
+        names = NameIndex.load(folder)
+        arrays = folder / "arrays"
+        return profile, names, GraphArrays.load(arrays) if arrays.exists() else None
+    except (OSError, ValueError, EOFError) as error:
+        raise SetupError(f"the data folder {folder} is incomplete or damaged: {error}") from error
+
+
+def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
+    from askgraph.endpoint.oxigraph import OxigraphEndpoint
+
+    progress("loading", 0, None)
+    OxigraphEndpoint.load(files, store, progress=lambda read: progress("loading", read, None))
+
+
+def _arrays(store: Path, progress: Progress) -> "GraphArrays":
+    from pyoxigraph import Store
+
+    from askgraph.traversal.build import build_arrays
+
+    opened_store = Store.read_only(str(store))
+    total = len(opened_store)
+    quads: Iterator[Quad] = opened_store.quads_for_pattern(None, None, None, None)
+    return build_arrays(quads, progress=lambda read: progress("reading", read, total))
+
+
+def _profile(arrays: "GraphArrays", files: Sequence[Path], source: str) -> Profile:
+    from askgraph.metadata.profile import profile_of
+    from askgraph.workspace.prefixes import declared_prefixes, with_prefixes
+
+    return with_prefixes(profile_of(arrays, source=source), arrays, declared_prefixes(files))
+
+
+def _names(arrays: "GraphArrays", profile: Profile) -> "NameIndex":
+    from askgraph.index.names import NameIndex
+    from askgraph.metadata.names import names_in
+
+    return NameIndex.of(names_in(arrays, profile))
+
+
+def _sign(folder: Path, sources: Sequence[SourceFile]) -> None:
+    signed: dict[str, Any] = {"format": FORMAT, "sources": [file.stored() for file in sources]}
+    write_whole(folder / "built.json", json.dumps(signed))

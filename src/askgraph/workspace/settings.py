@@ -1,0 +1,178 @@
+"""`askgraph.toml`: which graphs a workspace has, and the settings of endpoints and methods.
+
+    [graphs.space]
+    sources = ["/data/space.ttl"]
+
+    [graphs.wikidata]
+    url = "https://query.wikidata.org/sparql"
+    timeout = 60.0
+    auth = "bearer"
+    token_env = "WIKIDATA_TOKEN"      # the name of a variable; a secret is never written here
+
+    [methods.graph_search]
+    limit = 100
+
+The file is the user's: their comments and order survive whatever askgraph changes in it.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from askgraph.errors import SetupError
+from askgraph.metadata.store import write_whole
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
+__all__ = ["FILE", "GraphSettings", "graph_settings", "method_settings", "with_graph", "without"]
+
+FILE = "askgraph.toml"
+_HEAD = "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """One `[graphs.NAME]` table: either `sources` (files and folders) or a `url`.
+
+    `auth` is none, basic, bearer or header; `user_env`, `password_env`, `token_env` and
+    `header_env` name environment variables. `timeout` is in seconds, `graphs` are the IRIs of the
+    named graphs to read (none: all), `cache_mb` and `cache_hours` bound the cache of replies.
+    """
+
+    sources: tuple[str, ...] = ()
+    url: str | None = None
+    dialect: str | None = None
+    auth: str = "none"
+    user_env: str | None = None
+    password_env: str | None = None
+    token_env: str | None = None
+    header: str | None = None
+    header_env: str | None = None
+    timeout: float = 60.0
+    graphs: tuple[str, ...] = ()
+    cache_mb: int = 200
+    cache_hours: float = 24.0
+
+    @classmethod
+    def of(cls, name: str, table: Mapping[str, Any]) -> Self:
+        """Read a table; `SetupError` names what is unknown or of the wrong type."""
+        known = {field.name: field.default for field in fields(cls)}
+        values: dict[str, Any] = {}
+        for key, value in table.items():
+            if key not in known:
+                raise SetupError(
+                    f"{FILE}: [graphs.{name}] has an unknown setting {key!r}; "
+                    f"there are {', '.join(known)}"
+                )
+            values[key] = _typed(f"[graphs.{name}] {key}", value, known[key])
+        settings = cls(**values)
+        if bool(settings.sources) == bool(settings.url):
+            raise SetupError(f"{FILE}: [graphs.{name}] must have either `sources` or a `url`")
+        return settings
+
+    def table(self) -> dict[str, Any]:
+        """Return what differs from the defaults, as TOML has it."""
+        return {
+            field.name: list(value) if isinstance(value, tuple) else value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != field.default
+        }
+
+
+def graph_settings(folder: Path) -> dict[str, GraphSettings]:
+    """Return the settings of all graphs of a workspace, in the order of the file."""
+    tables = _table(folder, "graphs")
+    return {name: GraphSettings.of(name, table) for name, table in tables.items()}
+
+
+def method_settings(folder: Path, method: str) -> dict[str, Any]:
+    """Return the `[methods.NAME]` table of a method; dashes and underscores are alike."""
+    tables = _table(folder, "methods")
+    plain = {name.replace("-", "_"): table for name, table in tables.items()}
+    return dict(plain.get(method.replace("-", "_"), {}))
+
+
+def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:
+    """Add a graph to the file, or replace what it says of this one."""
+
+    def change(document: "TOMLDocument") -> None:
+        import tomlkit
+
+        graphs = document.setdefault("graphs", tomlkit.table(is_super_table=True))
+        old = graphs.get(name)
+        new = settings.table()
+        if old is None:
+            graphs[name] = new
+            return
+        for key in [key for key in old if key not in new]:
+            del old[key]
+        for key, value in new.items():
+            if old.get(key) != value:
+                old[key] = value
+
+    _changed(folder, change)
+
+
+def without(folder: Path, name: str) -> None:
+    """Take a graph out of the file."""
+
+    def change(document: "TOMLDocument") -> None:
+        graphs = document.get("graphs", {})
+        if name in graphs:
+            del graphs[name]
+
+    _changed(folder, change)
+
+
+def _typed(where: str, value: object, default: object) -> object:
+    """Return a value of the file as its setting has it; `SetupError` where it is another kind."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    match default:
+        case tuple():
+            if isinstance(value, list) and all(isinstance(item, str) for item in value):
+                return tuple(value)
+            wanted = "a list of texts"
+        case float():
+            if isinstance(value, int | float) and number:
+                return float(value)
+            wanted = "a number"
+        case int():
+            if isinstance(value, int) and number:
+                return value
+            wanted = "a whole number"
+        case _:
+            if isinstance(value, str):
+                return value
+            wanted = "a text"
+    raise SetupError(f"{FILE}: {where} must be {wanted}, it is {value!r}")
+
+
+def _table(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
+    path = folder / FILE
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise SetupError(f"{path} cannot be read: {error}") from error
+    tables = document.get(kind, {})
+    if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
+        raise SetupError(f"{path}: [{kind}] must hold a table for each name, as [{kind}.NAME]")
+    return tables
+
+
+def _changed(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
+    import tomlkit
+    from tomlkit.exceptions import ParseError
+
+    path = folder / FILE
+    text = path.read_text(encoding="utf-8") if path.exists() else _HEAD
+    try:
+        document = tomlkit.parse(text)
+    except ParseError as error:
+        raise SetupError(f"{path} cannot be read: {error}") from error
+    change(document)
+    write_whole(path, tomlkit.dumps(document))

@@ -1,0 +1,110 @@
+"""The files that a graph was built from, and whether they are still the same."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from askgraph.errors import SetupError
+
+__all__ = ["SourceFile", "changed_file", "fingerprint", "is_url", "rdf_files"]
+
+_SURE_ENDINGS = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3")
+_ENDINGS = (*_SURE_ENDINGS, ".xml", ".json")
+_HASHED_BELOW = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file as it was when it was read; big ones are known by size and time only."""
+
+    path: str
+    size: int
+    modified: int
+    sha256: str | None = None
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
+
+
+def is_url(source: str) -> bool:
+    """Whether a source is the address of an endpoint."""
+    return source.startswith(("http://", "https://"))
+
+
+def rdf_files(sources: Sequence[str | Path]) -> list[Path]:
+    """Return the RDF files that the sources name; of a folder, all in it and below.
+
+    Raises `SetupError` for a missing path, an unknown kind of file, a folder without RDF.
+    """
+    files: list[Path] = []
+    for source in sources:
+        path = Path(source).expanduser().absolute()
+        if path.is_dir():
+            files += _inside(path)
+        elif not path.exists():
+            raise SetupError(f"there is no file or folder {str(source)!r}")
+        elif not _is_rdf(path):
+            raise SetupError(
+                f"{str(source)!r} is of no known kind; askgraph reads {', '.join(_ENDINGS)}, "
+                "each also with .gz"
+            )
+        else:
+            files.append(path)
+    return list(dict.fromkeys(files))
+
+
+def fingerprint(files: Iterable[Path]) -> tuple[SourceFile, ...]:
+    """Return what tells these files from later ones."""
+    found = []
+    for path in files:
+        status = path.stat()
+        digest = _digest(path) if status.st_size < _HASHED_BELOW else None
+        found.append(SourceFile(str(path), status.st_size, status.st_mtime_ns, digest))
+    return tuple(found)
+
+
+def changed_file(known: Iterable[SourceFile], sources: Sequence[str | Path]) -> str | None:
+    """Return a file that changed, came or went since it was read, or None where all is the same.
+
+    Raises `SetupError` where a source is gone altogether.
+    """
+    before = {file.path: file for file in known}
+    now = rdf_files(sources)
+    for path in now:
+        file = before.pop(str(path), None)
+        if file is None or _differs(file, path):
+            return str(path)
+    return next(iter(before), None)
+
+
+def _inside(folder: Path) -> list[Path]:
+    """RDF files in a folder; `.xml` and `.json` may be anything, and are read when named."""
+    found = sorted(
+        path for path in folder.rglob("*") if _is_rdf(path, _SURE_ENDINGS) and path.is_file()
+    )
+    if not found:
+        endings = ", ".join(_SURE_ENDINGS)
+        raise SetupError(f"the folder {str(folder)!r} holds no RDF file ({endings})")
+    return found
+
+
+def _is_rdf(path: Path, endings: tuple[str, ...] = _ENDINGS) -> bool:
+    name = path.name.lower().removesuffix(".gz")
+    return name.endswith(endings) and not name.startswith(".")
+
+
+def _differs(file: SourceFile, path: Path) -> bool:
+    status = path.stat()
+    if status.st_size != file.size:
+        return True
+    if status.st_mtime_ns == file.modified:
+        return False
+    return file.sha256 is None or _digest(path) != file.sha256
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
