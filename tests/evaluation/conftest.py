@@ -61,7 +61,7 @@ class StoreEndpoint:
     def _query(self, query: str) -> object:
         self.asked.append(query)
         try:
-            return self.store.query(query, prefixes={"": "http://example.org/"})
+            return self.store.query(query)
         except SyntaxError as error:
             raise QuerySyntaxError(str(error)) from error
 
@@ -99,7 +99,7 @@ def answer_with(endpoint: Endpoint) -> Callable[[Mapping[str, object]], Answerer
 async def looked_up(endpoint: Endpoint, text: str) -> Outcome:
     query = text.lstrip("?!")
     confidence = float(match[1]) if (match := re.search(r"# ([\d.]+)$", query)) else 0.9
-    boolean = await endpoint.ask(query) if query.startswith("ASK") else None
+    boolean = await endpoint.ask(query) if " ASK " in query else None
     result = SelectResult((), ()) if boolean is not None else await endpoint.select(query)
     best = Answer(query, "moons", result, result.variables, "words", confidence, boolean)
     if text.startswith("?"):

@@ -13,7 +13,7 @@ __all__ = ["LineFile"]
 
 
 class LineFile:
-    """Objects with an `id`, a line each, appended durably.
+    """Objects with an `id`, a line each, appended durably; of two with one id the later counts.
 
     A last line that a crash left half-written is cut off when the file is opened; anything else
     that is not a line of ours raises `SetupError`, and the file is left as it is.
@@ -22,6 +22,7 @@ class LineFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.lines: dict[str, Mapping[str, object]] = {}
+        self._written: list[str] = []
         whole = self._read()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,12 +36,12 @@ class LineFile:
         self._file.write(_encoded(line))
         self._file.flush()
         os.fsync(self._file.fileno())
-        self.lines[str(line["id"])] = line
+        self._take(line)
 
     def reorder(self, ids: Iterable[str]) -> None:
-        """Put the lines into this order, where they are not in it yet; the file is never halved."""
-        order = [identity for identity in ids if identity in self.lines]
-        if order == list(self.lines):
+        """Put the lines into this order, others behind, one an id; the file is never halved."""
+        order = list(dict.fromkeys([*(i for i in ids if i in self.lines), *self.lines]))
+        if order == self._written:
             return
         handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
         try:
@@ -56,7 +57,7 @@ class LineFile:
             raise
         self._file.close()
         self._file = self.path.open("ab")
-        self.lines = {identity: self.lines[identity] for identity in order}
+        self.lines, self._written = {identity: self.lines[identity] for identity in order}, order
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -79,9 +80,12 @@ class LineFile:
         whole = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:whole].split(b"\n"), start=1):
             if line.strip():
-                record = self._record(line, number)
-                self.lines[str(record["id"])] = record
+                self._take(self._record(line, number))
         return whole
+
+    def _take(self, line: Mapping[str, object]) -> None:
+        self.lines[str(line["id"])] = line
+        self._written.append(str(line["id"]))
 
     def _record(self, line: bytes, number: int) -> Mapping[str, object]:
         try:

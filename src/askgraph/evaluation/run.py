@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from askgraph.endpoint import Endpoint
-from askgraph.errors import AskgraphError, QuerySyntaxError, SetupError
+from askgraph.errors import AskgraphError, QueryError, SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.answer_object import status_of
 from askgraph.evaluation.lines import LineFile
@@ -24,6 +24,7 @@ from askgraph.evaluation.metrics.flattened import flattened
 from askgraph.evaluation.pool import completed
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.report import Record, Report
+from askgraph.sparql.query import admitted
 from askgraph.trace import Answer, Outcome, Question
 
 __all__ = ["Answerer", "Progress", "answer_table", "evaluate", "gold_table"]
@@ -33,6 +34,8 @@ Answerer = Callable[[Question], Awaitable[Outcome]]
 
 Progress = Callable[[Report, int], None]
 """Told after each question: the report so far, and how many questions there are."""
+
+Prefixes = Mapping[str, str] | None
 
 
 async def evaluate(
@@ -44,6 +47,7 @@ async def evaluate(
     concurrency: int = 1,
     timeout: float | None = None,
     gold_timeout: float = 60.0,
+    prefixes: Prefixes = None,
     records: Path | None = None,
     settings: Mapping[str, object] | None = None,
     progress: Progress | None = None,
@@ -51,11 +55,13 @@ async def evaluate(
     """Answer the questions and score the answers against gold results on the same endpoint.
 
     The best attempt counts even where the method would ask back or refuse; with `abstain` it does
-    not. `timeout` is in seconds a question. With `records`, each question that is done is a line in
-    that file, and a later call with the same questions and `settings` goes on where it stopped;
-    `SetupError` where the file holds records made with other ones.
+    not. `timeout` is in seconds a question. Gold queries may use `prefixes` without declaring them.
+
+    With `records`, each question that is done is a line in that file, and a later call with the
+    same questions and `settings` goes on where it stopped; `SetupError` where the file holds
+    records made with other ones.
     """
-    run = _Run(answerer, endpoint, abstain, timeout, gold_timeout)
+    run = _Run(answerer, endpoint, abstain, timeout, gold_timeout, prefixes)
     keys = {q.id: _key(q, {**(settings or {}), "abstain": abstain}) for q in questions}
     done: dict[str, Record] = {}
     lines = LineFile(records) if records else None
@@ -71,19 +77,23 @@ async def evaluate(
                     lines.append(record.json())
                 if progress:
                     progress(Report(tuple(done.values())), len(questions))
+        if lines:
+            lines.reorder(keys)
     finally:
         if lines:
             lines.close()
     return Report(tuple(done[question.id] for question in questions))
 
 
-async def gold_table(question: GoldQuestion, endpoint: Endpoint, *, timeout: float) -> Table:
+async def gold_table(
+    question: GoldQuestion, endpoint: Endpoint, *, prefixes: Prefixes = None, timeout: float
+) -> Table:
     """Return the gold result of a question: its query's on this endpoint, else the stored one.
 
     Raises what the endpoint raises, and `SetupError` where there is neither.
     """
     if question.sparql is not None:
-        return await _query_table(question.sparql, endpoint, timeout=timeout)
+        return await _query_table(question.sparql, endpoint, prefixes=prefixes, timeout=timeout)
     if question.answers is not None:
         return question.answers
     raise SetupError(f"question {question.id!r} has no gold to score against")
@@ -98,11 +108,17 @@ async def answer_table(answer: Answer, endpoint: Endpoint, *, timeout: float | N
     return Table.of_result(answer.result)
 
 
-async def _query_table(query: str, endpoint: Endpoint, *, timeout: float | None) -> Table:
-    try:
-        return Table.of_result(await endpoint.select(query, timeout=timeout))
-    except QuerySyntaxError:
-        return Table.of_boolean(await endpoint.ask(query, timeout=timeout))
+async def _query_table(
+    query: str, endpoint: Endpoint, *, prefixes: Prefixes = None, timeout: float | None
+) -> Table:
+    admissible = admitted(query, prefixes=prefixes)
+    match admissible.form:
+        case "SELECT":
+            return Table.of_result(await endpoint.select(admissible.text, timeout=timeout))
+        case "ASK":
+            return Table.of_boolean(await endpoint.ask(admissible.text, timeout=timeout))
+        case form:
+            raise QueryError(f"a {form} query cannot be scored, only SELECT and ASK")
 
 
 def _key(question: GoldQuestion, settings: Mapping[str, object]) -> str:
@@ -163,6 +179,7 @@ class _Run:
     abstain: bool
     timeout: float | None
     gold_timeout: float
+    prefixes: Prefixes
 
     async def record(self, question: GoldQuestion) -> Record:
         attempt = await self._ask(question)
@@ -186,7 +203,8 @@ class _Run:
 
     async def _ask(self, question: GoldQuestion) -> _Attempt:
         start = time.perf_counter()
-        outcome, error = None, None
+        outcome: Outcome | None = None
+        error: str | None = None
         try:
             async with asyncio.timeout(self.timeout):
                 outcome = await self.answerer(Question(question.text, question.language))
@@ -224,11 +242,14 @@ class _Run:
 
     async def _gold(self, question: GoldQuestion) -> tuple[Table | None, str | None]:
         try:
-            return await gold_table(question, self.endpoint, timeout=self.gold_timeout), None
+            gold = await gold_table(
+                question, self.endpoint, prefixes=self.prefixes, timeout=self.gold_timeout
+            )
         except SetupError:
             raise
         except AskgraphError as failure:
             return question.answers, _named(failure)
+        return gold, None
 
 
 def _named(error: AskgraphError) -> str:
