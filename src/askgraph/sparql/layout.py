@@ -1,0 +1,427 @@
+"""The lines of a query: its terminals read once, by the grammar, and set out anew."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from askgraph.errors import QuerySyntaxError
+from askgraph.rdf.vocabulary import RDF_TYPE, XSD_BOOLEAN, XSD_INTEGER
+from askgraph.sparql.lexer import Token
+
+__all__ = ["lines_of"]
+
+_WIDTH = 100
+_INLINE_WIDTH = 72
+_CAMEL = {
+    name.lower(): name
+    for name in ("isIRI", "isURI", "isLiteral", "isBlank", "isNumeric", "sameTerm", "true", "false")
+}
+_BINARY = frozenset(["&&", "||", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "AS", "IN"])
+_MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
+_TERMS = frozenset(["iri", "pname", "variable", "blank", "string", "number"])
+
+
+def lines_of(given: Iterable[Token], written: Callable[[Token], str]) -> list[str]:
+    """Return the lines of a query without its PREFIX lines; `written` names its IRIs.
+
+    Raises QuerySyntaxError or IndexError where the terminals are no SPARQL 1.1 query.
+    """
+    return _Layout([token for token in given if token.kind != "comment"], written).query()
+
+
+@dataclass
+class _Block:
+    """Triple patterns in a row, gathered by subject."""
+
+    subjects: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    def add(self, subject: str, pairs: list[tuple[str, str]]) -> None:
+        """Add patterns of one subject; a pattern already there is dropped."""
+        key = f"{subject}\n{len(self.subjects)}" if subject[0] in "[(" else subject
+        there = self.subjects.setdefault(key, [])
+        for verb, objects in pairs:
+            plain = objects[0] not in "[(" and not re.search(r"[/|^*+()!]|\?$", _without_iris(verb))
+            if not plain or (verb, objects) not in there:
+                there.append((verb, objects))
+
+    def lines(self) -> list[str]:
+        """One line a pattern, the class of a subject first."""
+        found: list[str] = []
+        for key, pairs in self.subjects.items():
+            pairs.sort(key=lambda pair: pair[0] != "a")
+            texts = [" ".join(pair) for pair in pairs]
+            lines = [" ".join([key.partition("\n")[0], *texts[:1]])]
+            lines += ["    " + text for text in texts[1:]]
+            found += [line + " ;" for line in lines[:-1]] + [lines[-1] + " ."]
+        return found
+
+
+def _without_iris(text: str) -> str:
+    return re.sub(r"<[^<>]*>|\\.", "", text)
+
+
+@dataclass
+class _Layout:
+    """Each method consumes what it is named for and returns it as text or as lines.
+
+    Lines come without the indentation of what surrounds them.
+    """
+
+    given: list[Token]
+    written: Callable[[Token], str]
+    at: int = 0
+
+    @property
+    def here(self) -> Token:
+        return self.given[self.at]
+
+    def says(self, *texts: str) -> bool:
+        """Whether one of these keywords or marks comes, in whatever case."""
+        return self.at < len(self.given) and _says(self.here, *texts)
+
+    def take(self, *expected: str) -> str:
+        """Take one of the expected keywords or symbols, or whatever comes."""
+        if expected and not self.says(*expected):
+            raise QuerySyntaxError(f"{expected[0]!r} is missing before {self.here.text!r}")
+        token = self.here
+        self.at += 1
+        return token.text.upper() if token.kind == "word" else token.text
+
+    def query(self) -> list[str]:
+        lines = self.prologue()
+        match self.take("SELECT", "ASK", "CONSTRUCT", "DESCRIBE"):
+            case "SELECT":
+                lines += self.select()
+            case "ASK":
+                lines += self.where(["ASK"], "")
+            case "CONSTRUCT":
+                lines += self.construct()
+            case _:
+                lines += self.describe()
+        if self.at < len(self.given):
+            raise QuerySyntaxError(f"{self.here.text!r} comes after the end of the query")
+        return lines
+
+    def prologue(self) -> list[str]:
+        """Skip the PREFIX lines, which are written anew; keep a BASE."""
+        lines = []
+        while self.says("PREFIX", "BASE"):
+            if self.take() == "BASE":
+                lines.append(f"BASE {self.take()}")
+            else:
+                self.at += 2
+        return lines
+
+    def select(self) -> list[str]:
+        """What follows the word SELECT, in a query or inside one."""
+        items = ["SELECT"]
+        if self.says("DISTINCT", "REDUCED"):
+            items[0] += " " + self.take()
+        while not self.says("WHERE", "{", "FROM"):
+            items.append(self.parenthesised() if self.says("(") else self.term())
+        one_line = " ".join(items)
+        if len(one_line) <= _WIDTH - len(" WHERE {"):
+            return self.where([one_line])
+        return self.where([items[0], *("  " + item for item in items[1:])])
+
+    def construct(self) -> list[str]:
+        """What follows the word CONSTRUCT."""
+        if not self.says("{"):
+            return self.where(["CONSTRUCT"])
+        template = self.group()
+        before = ["CONSTRUCT {", *_indented(template)]
+        return self.where([*before, "}"])
+
+    def describe(self) -> list[str]:
+        """What follows the word DESCRIBE; its WHERE may be missing."""
+        items = ["DESCRIBE"]
+        while self.at < len(self.given) and not self.says("WHERE", "{", "FROM", *_MODIFIERS):
+            items.append(self.term())
+        return self.where([" ".join(items)])
+
+    def where(self, heads: list[str], keyword: str = "WHERE") -> list[str]:
+        """FROM clauses, the WHERE group and what follows it, after the lines before them."""
+        lines = list(heads)
+        while self.says("FROM"):
+            words = [self.take()] + ([self.take()] if self.says("NAMED") else [])
+            lines.append(" ".join([*words, self.term()]))
+        if self.says("WHERE"):
+            self.take()
+        if self.says("{"):
+            body = self.group()
+            opening = f"{keyword} {{".lstrip()
+            joined = len(lines) == 1 or lines[-1] == "}"
+            lines[-1:] = [f"{lines[-1]} {opening}"] if joined else [lines[-1], opening]
+            lines += [*_indented(body), "}"]
+        return lines + self.modifiers()
+
+    def modifiers(self) -> list[str]:
+        """GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET and VALUES, one a line."""
+        lines = []
+        while self.says(*_MODIFIERS):
+            word = self.take()
+            if word == "VALUES":
+                lines += self.values()
+                continue
+            if word in ("GROUP", "ORDER"):
+                word += " " + self.take("BY")
+            lines.append(" ".join([word, *self.conditions()]))
+        return lines
+
+    def conditions(self) -> list[str]:
+        """The variables, calls and expressions after GROUP BY, HAVING, ORDER BY or LIMIT."""
+        found = []
+        while self.at < len(self.given) and not self.says("}", *_MODIFIERS):
+            found.append(self.operand())
+        return found
+
+    def group(self) -> list[str]:
+        """The lines between a `{` and its `}`."""
+        self.take("{")
+        lines: list[str] = []
+        if self.says("SELECT"):
+            self.take()
+            lines = self.select()
+        block = _Block()
+        while not self.says("}"):
+            if self.says("."):
+                self.take()
+            elif (other := self.no_triples()) is not None:
+                lines += block.lines() + other
+                block = _Block()
+            else:
+                self.statement(block)
+        self.take()
+        return lines + block.lines()
+
+    def no_triples(self) -> list[str] | None:
+        """One element of a group other than triple patterns; None where triples come."""
+        if self.says("{"):
+            return self.union()
+        if self.says("OPTIONAL", "MINUS", "GRAPH", "SERVICE"):
+            words = [self.take()]
+            while not self.says("{"):
+                words.append(self.take() if self.says("SILENT") else self.term())
+            return _braced(" ".join(words) + " ", self.group())
+        if self.says("FILTER"):
+            self.take()
+            return f"FILTER{self.constraint()}".split("\n")
+        if self.says("BIND"):
+            return (self.take() + self.parenthesised()).split("\n")
+        if self.says("VALUES"):
+            self.take()
+            return self.values()
+        return None
+
+    def union(self) -> list[str]:
+        """Groups with UNION between them."""
+        parts = [self.group()]
+        while self.says("UNION"):
+            self.take()
+            parts.append(self.group())
+        if all(len(part) == 1 for part in parts):
+            line = " UNION ".join(f"{{ {part[0]} }}" for part in parts)
+            if len(line) <= _WIDTH - 8:
+                return [line]
+        lines: list[str] = []
+        for part in parts:
+            lines[-1:] = ["} UNION {"] if lines else ["{"]
+            lines += [*_indented(part), "}"]
+        return lines
+
+    def values(self) -> list[str]:
+        """What follows the word VALUES."""
+        tuples = self.says("(")
+        head = self.listed() if tuples else self.term()
+        self.take("{")
+        rows = []
+        while not self.says("}"):
+            rows.append(self.listed() if tuples else self.term())
+        self.take()
+        line = f"VALUES {head} {{ {' '.join(rows)} }}"
+        if len(line) <= _WIDTH - 8 and (not tuples or len(rows) < 3):
+            return [line]
+        return [f"VALUES {head} {{", *_indented(rows), "}"]
+
+    def listed(self) -> str:
+        """Terms between parentheses."""
+        self.take("(")
+        terms = []
+        while not self.says(")"):
+            terms.append(self.term())
+        self.take()
+        return f"({' '.join(terms)})"
+
+    def statement(self, block: _Block) -> None:
+        """A subject with its predicates and objects."""
+        subject = self.node()
+        pairs = [] if self.says(".", "}") and subject[0] in "[(" else self.pairs()
+        block.add(subject, pairs)
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Predicates and objects after a subject."""
+        found = []
+        while not self.says(".", "}", "]"):
+            verb = self.term() if self.here.kind == "variable" else self.path()
+            if verb == self.name_of(RDF_TYPE):
+                verb = "a"
+            objects = [self.node()]
+            while self.says(","):
+                self.take()
+                objects.append(self.node())
+            found += [(verb, ", ".join(objects))]
+            if not self.says(";"):
+                break
+            while self.says(";"):
+                self.take()
+        return found
+
+    def node(self) -> str:
+        """A term, a blank node with its patterns, or a collection."""
+        if self.says("["):
+            self.take()
+            pairs = " ; ".join(" ".join(pair) for pair in self.pairs())
+            self.take("]")
+            return f"[ {pairs} ]" if pairs else "[]"
+        if self.says("("):
+            self.take()
+            nodes = []
+            while not self.says(")"):
+                nodes.append(self.node())
+            self.take()
+            return f"({' '.join(nodes)})"
+        return self.term()
+
+    def path(self) -> str:
+        """A property path; the alternatives inside stay where they are."""
+        text = self.path_step()
+        while self.says("/", "|"):
+            text += self.take() + self.path_step()
+        return text
+
+    def path_step(self) -> str:
+        """One step of a path: inverse, negated, in parentheses, with its `*`, `+` or `?`."""
+        text = ""
+        while self.says("^", "!"):
+            text += self.take()
+        if self.says("("):
+            self.take()
+            text += f"({'' if self.says(')') else self.path()})"
+            self.take(")")
+        elif self.says("A"):
+            text += self.take().lower()
+        elif self.here.kind in ("iri", "pname"):
+            text += self.term()
+        else:
+            raise QuerySyntaxError(f"{self.here.text!r} is no predicate")
+        if self.says("*", "+", "?"):
+            text += self.take()
+        return text
+
+    def term(self) -> str:
+        """One term, variable, `*`, UNDEF, true or false, with its sign, language or datatype."""
+        sign = self.take() if self.says("-", "+") else ""
+        token = self.here
+        self.at += 1
+        if token.kind in ("iri", "pname"):
+            return self.written(token)
+        if token.kind == "string":
+            return self.literal(token)
+        if token.kind in _TERMS:
+            return sign + token.text
+        if _says(token, "*", "UNDEF", "TRUE", "FALSE"):
+            return _CAMEL.get(token.text.lower(), token.text.upper())
+        raise QuerySyntaxError(f"{token.text!r} stands where a term should")
+
+    def literal(self, token: Token) -> str:
+        """A string, in double quotes on one line, with its language or datatype."""
+        text = _quoted(token.text)
+        if self.at < len(self.given) and self.here.kind == "language":
+            return text + self.take()
+        if not self.says("^^"):
+            return text
+        self.take()
+        datatype = self.term()
+        bare = text[1:-1]
+        integer = re.fullmatch(r"0|[1-9]\d*", bare) and datatype == self.name_of(XSD_INTEGER)
+        boolean = bare in ("true", "false") and datatype == self.name_of(XSD_BOOLEAN)
+        return bare if integer or boolean else f"{text}^^{datatype}"
+
+    def name_of(self, iri: str) -> str:
+        return self.written(Token("iri", f"<{iri}>", 0))
+
+    def constraint(self) -> str:
+        """What follows FILTER: an expression in parentheses, a call, or [NOT] EXISTS."""
+        return self.parenthesised() if self.says("(") else " " + self.operand()
+
+    def parenthesised(self) -> str:
+        """An expression, or several with commas, from its `(` to its `)`."""
+        self.take("(")
+        text = "("
+        after_operand = False
+        while not self.says(")"):
+            separator = self.separator(after_operand=after_operand)
+            text += separator or self.operand()
+            after_operand = not separator
+        self.take()
+        return text + ")"
+
+    def separator(self, *, after_operand: bool) -> str:
+        """An operator or comma with the spaces around it; empty where an operand comes."""
+        if self.says(",", ";"):
+            return self.take() + " "
+        if self.says("!") or (self.says("-", "+") and not after_operand):
+            return self.take()
+        if self.says("NOT") and after_operand:
+            return f" {self.take()} {self.take('IN')} "
+        if self.says("DISTINCT"):
+            return self.take() + " "
+        if self.says(*_BINARY) and after_operand:
+            return f" {self.take()} "
+        return ""
+
+    def operand(self) -> str:
+        """A term, a call, an expression in parentheses, or [NOT] EXISTS."""
+        if self.says("("):
+            return self.parenthesised()
+        if self.says("NOT", "EXISTS"):
+            words = self.take() + " "
+            words += "" if words == "EXISTS " else self.take("EXISTS") + " "
+            return "\n".join(_braced(words, self.group()))
+        if self.here.kind == "word" and not self.says("TRUE", "FALSE"):
+            word = self.take()
+            if word == "SEPARATOR" and self.says("="):
+                return word + self.take()
+            name = _CAMEL.get(word.lower(), word)
+            return name + (self.parenthesised() if self.says("(") else "")
+        term = self.term()
+        return (
+            term + self.parenthesised()
+            if self.says("(") and term[-1] not in '"0123456789'
+            else term
+        )
+
+
+def _says(token: Token, *texts: str) -> bool:
+    return token.kind in ("word", "mark") and token.text.upper() in texts
+
+
+def _quoted(text: str) -> str:
+    """A string terminal in double quotes on one line."""
+    mark = text[:3] if text[:3] in ('"""', "'''") else text[0]
+    inner = text[len(mark) : -len(mark)]
+    if mark != '"':
+        pairs = re.findall(r"\\.|[^\\]", inner, re.DOTALL)
+        inner = "".join({'"': '\\"', "\\'": "'"}.get(pair, pair) for pair in pairs)
+    return f'"{inner}"'.replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _braced(head: str, body: list[str]) -> list[str]:
+    """A group after its words, on one line where it is short."""
+    if len(body) == 1 and len(head) + len(body[0]) <= _INLINE_WIDTH:
+        return [f"{head}{{ {body[0]} }}"]
+    return [f"{head}{{", *_indented(body), "}"]
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return ["  " + line for line in lines]

@@ -1,0 +1,89 @@
+"""The terminals of a query as SPARQL's grammar names them, for those who rewrite its text."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from askgraph.sparql.lexer import Token, tokens
+
+__all__ = ["declared_prefixes", "expanded", "terminals"]
+
+_PAIRS = frozenset(["&&", "||", "!=", "<=", ">=", "^^"])
+
+
+def terminals(query: str) -> tuple[Token, ...]:
+    """Return the terminals of a query, comments too.
+
+    Where `askgraph.sparql.lexer.tokens` knows single marks, here operators of two characters are
+    one mark, and a language tag is one token of the kind `language`.
+    """
+    return tuple(_joined([part for token in tokens(query) for part in _split(token)]))
+
+
+def declared_prefixes(query: str) -> dict[str, str]:
+    """Return the prefixes that a query declares, with their namespaces."""
+    found: dict[str, str] = {}
+    given = [token for token in tokens(query) if token.kind != "comment"]
+    for word, name, iri in zip(given, given[1:], given[2:], strict=False):
+        if word.text.upper() == "PREFIX" and name.kind == "pname" and iri.kind == "iri":
+            found[name.text[:-1]] = iri.text[1:-1]
+    return found
+
+
+@lru_cache(maxsize=512)
+def expanded(query: str) -> str:
+    r"""Return the query with each prefixed name that holds an escape (`ex:a\#b`) as a whole IRI.
+
+    rdflib (7.6) keeps the backslash of such names in the IRI; full IRIs mean the same everywhere.
+    """
+    if "\\" not in query:
+        return query
+    prefixes = declared_prefixes(query)
+    pieces: list[str] = []
+    at = 0
+    for token in tokens(query):
+        prefix, _, local = token.text.partition(":")
+        if token.kind == "pname" and "\\" in local and prefix in prefixes:
+            iri = prefixes[prefix] + re.sub(r"\\(.)", r"\1", local)
+            pieces += [query[at : token.start], f"<{iri}>"]
+            at = token.start + len(token.text)
+    return "".join(pieces) + query[at:]
+
+
+def _split(token: Token) -> list[Token]:
+    """A number with the dot of its statement (`5.`) as two tokens."""
+    if token.kind != "number" or not token.text.endswith("."):
+        return [token]
+    end = len(token.text) - 1
+    return [Token("number", token.text[:-1], token.start), Token("mark", ".", token.start + end)]
+
+
+def _joined(given: list[Token]) -> Iterator[Token]:
+    """The tokens, with neighbours that are one terminal put together."""
+    at = 0
+    while at < len(given):
+        end = at + _length(given, at)
+        yield Token(
+            "language" if given[at].text == "@" else given[at].kind,
+            "".join(token.text for token in given[at:end]),
+            given[at].start,
+        )
+        at = end
+
+
+def _length(given: list[Token], at: int) -> int:
+    """How many tokens from here on make one terminal."""
+    if given[at].kind != "mark":
+        return 1
+    end = at + 1
+    if given[at].text != "@":
+        pair = end < len(given) and _touch(given, at) and given[at].text + given[end].text in _PAIRS
+        return 2 if pair else 1
+    while end < len(given) and _touch(given, end - 1) and re.fullmatch(r"[\w-]+", given[end].text):
+        end += 1
+    return end - at
+
+
+def _touch(given: list[Token], at: int) -> bool:
+    """Whether nothing stands between a token and the next one."""
+    return given[at].start + len(given[at].text) == given[at + 1].start

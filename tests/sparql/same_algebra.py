@@ -1,0 +1,40 @@
+"""Whether two queries mean the same to rdflib: their algebra, triple patterns as sets."""
+
+from collections.abc import Iterable
+from typing import cast
+
+from rdflib import BNode
+from rdflib.plugins.sparql import prepareQuery
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from askgraph.sparql.terminals import expanded
+
+
+def meaning(query: str) -> object:
+    """Return the algebra of a query as tuples that compare equal for equal meaning."""
+    return _canonical(prepareQuery(expanded(query)).algebra)
+
+
+def _canonical(node: object) -> object:
+    if isinstance(node, CompValue):
+        parts = [
+            (key, _triples(value) if key == "triples" else _canonical(value))
+            for key, value in sorted(node.items())
+            if key not in ("_vars", "service_string")
+        ]
+        return node.name, tuple(parts)
+    if isinstance(node, BNode):
+        return "_:"
+    if isinstance(node, set | frozenset):
+        return tuple(sorted(repr(_canonical(part)) for part in node))
+    if isinstance(node, list | tuple) or hasattr(node, "as_list"):
+        return tuple(_canonical(part) for part in cast(Iterable[object], node))
+    return repr(node)
+
+
+def _triples(blocks: Iterable[Iterable[object]]) -> object:
+    found = set()
+    for block in blocks:
+        terms = list(block)
+        found |= {repr(_canonical(terms[at : at + 3])) for at in range(0, len(terms), 3)}
+    return tuple(sorted(found))
