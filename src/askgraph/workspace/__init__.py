@@ -8,6 +8,7 @@ It is the place where settings become objects: graphs, methods, endpoints.
 """
 
 import contextlib
+import dataclasses
 import difflib
 import logging
 import os
@@ -82,22 +83,22 @@ class Workspace:
         """Add a graph from files, folders or one endpoint URL, and return its profile.
 
         Nothing is half-written: what was there before stays until the new graph is complete. An
-        endpoint's `settings` may be given instead of sources. Raises `SetupError` where the name
+        endpoint's `settings` may be given instead of sources; with `replace` and neither, what is
+        there is built anew. Raises `SetupError` where the name
         is taken (unless `replace`) or a source cannot be read.
         """
-        from askgraph.metadata.store import load_profile
-
         _check_name(name)
-        if name in self.graphs() and not replace:
+        old = self.graphs().get(name)
+        if old and not replace:
             raise SetupError(
                 f"there is a graph {name!r} already; --replace builds it anew, "
                 f"askgraph remove {name} takes it away"
             )
-        chosen = settings or _settings(sources)
+        chosen = settings or _settings(sources, old)
         self._build(name, chosen, progress)
         with self._locked():
             with_graph(self.folder, name, chosen)
-        return load_profile(self.data(name) / "profile.json")
+        return self.profile(name)
 
     def graph(self, name: str | None = None, *, progress: Progress = silent) -> "KnowledgeGraph":
         """Open a graph by name; the name may be left out where there is only one.
@@ -105,12 +106,20 @@ class Workspace:
         A graph whose files changed, or whose data is damaged, is built again first. Close its
         endpoint after use.
         """
-        from askgraph.workspace.opening import endpoint_of, known_graph
-
         name, settings = self._chosen(name)
-        self._refresh(name, settings, progress)
-        endpoint = endpoint_of(settings, self.data(name), self.folder / "cache" / name)
-        return known_graph(name, endpoint, self.data(name))
+        reason = self._stale(name, settings)
+        if reason is None:
+            try:
+                return self._open(name, settings)
+            except SetupError as error:
+                if settings.url:
+                    raise
+                reason = str(error)
+        if settings.url:
+            raise SetupError(f"{reason}; ask it anew with: askgraph add {name} --replace")
+        _log.warning("graph %r is built again: %s", name, reason)
+        self._build(name, settings, progress)
+        return self._open(name, settings)
 
     def profile(self, name: str | None = None) -> "Profile":
         """Return the profile of a graph without opening the graph."""
@@ -154,22 +163,17 @@ class Workspace:
             raise SetupError(_unknown(name, graphs, self.folder))
         return name, graphs[name]
 
-    def _refresh(self, name: str, settings: GraphSettings, progress: Progress) -> None:
-        reason = self._stale(name, settings)
-        if reason is None:
-            return
-        if settings.url:
-            raise SetupError(f"{reason}; askgraph add {name} {settings.url} --replace asks it anew")
-        _log.warning("graph %r is built again: %s", name, reason)
-        self._build(name, settings, progress)
+    def _open(self, name: str, settings: GraphSettings) -> "KnowledgeGraph":
+        from askgraph.workspace.opening import open_graph
+
+        return open_graph(name, settings, self.data(name), cache=self.folder / "cache" / name)
 
     def _stale(self, name: str, settings: GraphSettings) -> str | None:
         """Why a data folder cannot be used as it is."""
-        from askgraph.workspace.build import known_sources, opened
+        from askgraph.workspace.build import known_sources
 
         try:
             known = known_sources(self.data(name))
-            opened(self.data(name))
         except SetupError as error:
             return str(error)
         if settings.url:
@@ -192,7 +196,7 @@ class Workspace:
             else:
                 files = rdf_files(settings.sources)
                 source = ", ".join(settings.sources)
-                build_local(files, folder, source=source, progress=progress)
+                build_local(files, folder, graphs=settings.graphs, source=source, progress=progress)
 
     @contextlib.contextmanager
     def _replacing(self, name: str) -> Iterator[Path]:
@@ -233,16 +237,23 @@ def _check_name(name: str) -> None:
         )
 
 
-def _settings(sources: Sequence[str | Path]) -> GraphSettings:
-    urls = [str(source) for source in sources if is_url(str(source))]
+def _settings(sources: Sequence[str | Path], old: GraphSettings | None) -> GraphSettings:
+    """The settings of a graph to add; those of one to replace stay where they still apply."""
     if not sources:
+        if old:
+            return old
         raise SetupError("no source given: name files, a folder, or the URL of an endpoint")
+    urls = [str(source) for source in sources if is_url(str(source))]
     if urls and len(sources) > 1:
         raise SetupError("a graph is either files and folders or one endpoint, not both")
     if urls:
-        return GraphSettings(url=urls[0])
+        kept = old if old and old.url == urls[0] else GraphSettings()
+        return dataclasses.replace(kept, url=urls[0])
     rdf_files(sources)
-    return GraphSettings(sources=tuple(str(Path(s).expanduser().absolute()) for s in sources))
+    kept = old if old and old.sources else GraphSettings()
+    return dataclasses.replace(
+        kept, sources=tuple(str(Path(s).expanduser().absolute()) for s in sources)
+    )
 
 
 def _unknown(name: str, graphs: Mapping[str, GraphSettings], folder: Path) -> str:

@@ -8,22 +8,21 @@ built.json        from which files it was built; written last
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askgraph.errors import SetupError
 from askgraph.metadata import Profile
-from askgraph.metadata.store import load_profile, save_profile, write_whole
+from askgraph.metadata.store import save_profile, write_whole
 from askgraph.workspace.sources import SourceFile, fingerprint
 
 if TYPE_CHECKING:
-    from pyoxigraph import Quad
-
     from askgraph.index.names import NameIndex
     from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["FORMAT", "Progress", "build_local", "known_sources", "opened", "save_remote"]
+__all__ = ["FORMAT", "Progress", "build_local", "known_content", "known_sources", "save_remote"]
 
 FORMAT = 1
 """Grows whenever what lies in a data folder changes its form; older folders are built again."""
@@ -32,11 +31,21 @@ Progress = Callable[[str, int, int | None], None]
 """Told what is being done, how far it is, and of how much where that is known."""
 
 
-def build_local(files: Sequence[Path], folder: Path, *, source: str, progress: Progress) -> None:
-    """Fill an empty folder with everything that answering over these files needs."""
+def build_local(
+    files: Sequence[Path],
+    folder: Path,
+    *,
+    graphs: Sequence[str] = (),
+    source: str,
+    progress: Progress,
+) -> None:
+    """Fill an empty folder with everything that answering over these files needs.
+
+    `graphs` are the named graphs to know of; none means the union of all.
+    """
     known = fingerprint(files)
     _load(files, folder / "store", progress)
-    arrays = _arrays(folder / "store", progress)
+    arrays = _arrays(folder / "store", graphs, progress)
     progress("profiling", 0, None)
     profile = _profile(arrays, files, source)
     progress("indexing names", 0, None)
@@ -65,16 +74,15 @@ def known_sources(folder: Path) -> tuple[SourceFile, ...]:
     raise SetupError(f"the data folder {folder} was written by another version of askgraph")
 
 
-def opened(folder: Path) -> "tuple[Profile, NameIndex, GraphArrays | None]":
-    """Open a data folder, memory-mapped; `SetupError` where it is damaged."""
+def known_content(folder: Path) -> "tuple[NameIndex, GraphArrays | None]":
+    """Open the names and arrays of a data folder, memory-mapped; `SetupError` where damaged."""
     from askgraph.index.names import NameIndex
     from askgraph.traversal.arrays import GraphArrays
 
-    profile = load_profile(folder / "profile.json")
     try:
         names = NameIndex.load(folder)
         arrays = folder / "arrays"
-        return profile, names, GraphArrays.load(arrays) if arrays.exists() else None
+        return names, GraphArrays.load(arrays) if arrays.exists() else None
     except (OSError, ValueError, EOFError) as error:
         raise SetupError(f"the data folder {folder} is incomplete or damaged: {error}") from error
 
@@ -82,19 +90,23 @@ def opened(folder: Path) -> "tuple[Profile, NameIndex, GraphArrays | None]":
 def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
     from askgraph.endpoint.oxigraph import OxigraphEndpoint
 
-    progress("loading", 0, None)
-    OxigraphEndpoint.load(files, store, progress=lambda read: progress("loading", read, None))
+    OxigraphEndpoint.load(
+        files, store, progress=lambda done, total, name: progress(f"loading {name}", done, total)
+    )
 
 
-def _arrays(store: Path, progress: Progress) -> "GraphArrays":
-    from pyoxigraph import Store
+def _arrays(store: Path, graphs: Sequence[str], progress: Progress) -> "GraphArrays":
+    from pyoxigraph import NamedNode, Store
 
     from askgraph.traversal.build import build_arrays
 
-    opened_store = Store.read_only(str(store))
-    total = len(opened_store)
-    quads: Iterator[Quad] = opened_store.quads_for_pattern(None, None, None, None)
-    return build_arrays(quads, progress=lambda read: progress("reading", read, total))
+    stored = Store.read_only(str(store))
+    total = len(stored)
+    chosen: list[NamedNode | None] = [NamedNode(graph) for graph in graphs]
+    quads = chain.from_iterable(
+        stored.quads_for_pattern(None, None, None, graph) for graph in chosen or [None]
+    )
+    return build_arrays(quads, progress=lambda read: progress("reading triples", read, total))
 
 
 def _profile(arrays: "GraphArrays", files: Sequence[Path], source: str) -> Profile:

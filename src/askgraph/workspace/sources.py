@@ -10,8 +10,9 @@ from askgraph.errors import SetupError
 
 __all__ = ["SourceFile", "changed_file", "fingerprint", "is_url", "rdf_files"]
 
-_SURE_ENDINGS = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3")
+_SURE_ENDINGS = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
 _ENDINGS = (*_SURE_ENDINGS, ".xml", ".json")
+_PACKED = (".gz", ".bz2", ".xz")
 _HASHED_BELOW = 64 * 2**20
 
 
@@ -49,7 +50,7 @@ def rdf_files(sources: Sequence[str | Path]) -> list[Path]:
         elif not _is_rdf(path):
             raise SetupError(
                 f"{str(source)!r} is of no known kind; askgraph reads {', '.join(_ENDINGS)}, "
-                "each also with .gz"
+                f"each also with {', '.join(_PACKED)}"
             )
         else:
             files.append(path)
@@ -83,7 +84,11 @@ def changed_file(known: Iterable[SourceFile], sources: Sequence[str | Path]) -> 
 def _inside(folder: Path) -> list[Path]:
     """RDF files in a folder; `.xml` and `.json` may be anything, and are read when named."""
     found = sorted(
-        path for path in folder.rglob("*") if _is_rdf(path, _SURE_ENDINGS) and path.is_file()
+        path
+        for path in folder.rglob("*")
+        if _is_rdf(path, _SURE_ENDINGS)
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
     if not found:
         endings = ", ".join(_SURE_ENDINGS)
@@ -92,8 +97,10 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _is_rdf(path: Path, endings: tuple[str, ...] = _ENDINGS) -> bool:
-    name = path.name.lower().removesuffix(".gz")
-    return name.endswith(endings) and not name.startswith(".")
+    name = path.name.lower()
+    for ending in _PACKED:
+        name = name.removesuffix(ending)
+    return name.endswith(endings)
 
 
 def _differs(file: SourceFile, path: Path) -> bool:

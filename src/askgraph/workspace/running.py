@@ -1,0 +1,32 @@
+"""Async work from ordinary code: scripts, notebooks, the command line."""
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+__all__ = ["result_of"]
+
+Result = TypeVar("Result")
+
+
+def result_of(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine to its end, also where an event loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    done: Future[Result] = Future()
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(_run, work, done), daemon=True)
+    thread.start()
+    return done.result()
+
+
+def _run(work: Coroutine[Any, Any, Result], done: "Future[Result]") -> None:
+    try:
+        done.set_result(asyncio.run(work))
+    except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+        done.set_exception(error)
