@@ -227,9 +227,13 @@ def _service_name(term: object) -> str:
     return f"?{term}" if isinstance(term, Variable) else str(term)
 
 
-@lru_cache(maxsize=128)
 def algebra(text: str, *, added_lines: int = 0) -> Any:
     """Return rdflib's algebra of a query; for this folder only, as it is not frozen."""
+    return _parsed(text, added_lines).algebra
+
+
+@lru_cache(maxsize=128)
+def _parsed(text: str, added_lines: int = 0) -> Any:
     from pyparsing import ParseBaseException
     from rdflib.plugins.sparql.algebra import translateQuery
     from rdflib.plugins.sparql.parser import Query
@@ -239,7 +243,7 @@ def algebra(text: str, *, added_lines: int = 0) -> Any:
             f"the query has {len(text):,} characters; at most {MAX_PARSED:,} are parsed"
         )
     try:
-        return _deeply(lambda: translateQuery(Query.parse_string(text, parse_all=True)).algebra)
+        return _deeply(lambda: translateQuery(Query.parse_string(text, parse_all=True)))
     except ParseBaseException as problem:
         _refuse_update(text)
         _syntax_error(text, problem.loc, added_lines, problem)
@@ -377,3 +381,17 @@ def _shortened(text: str, length: int = 40) -> str:
 
 def _one_line(problem: BaseException) -> str:
     return " ".join(str(problem).split())[:200] or type(problem).__name__
+
+
+def datasets(text: str) -> tuple[str, ...]:
+    """Return the IRIs that a query names in FROM and FROM NAMED."""
+    if not _FROM.search(text):
+        return ()
+    given = [token for token in tokens(text) if token.kind != "comment"]
+    if not any(token.kind == "word" and token.text.upper() == "FROM" for token in given):
+        return ()
+    clauses = getattr(algebra(text), "datasetClause", None) or []
+    return tuple(str(clause.default or clause.named) for clause in clauses)
+
+
+_FROM = re.compile(r"\bFROM\b", re.IGNORECASE)

@@ -1,0 +1,174 @@
+"""Build an Oxigraph store on disk from RDF files: bulk, bounded in memory, all or nothing."""
+
+import bz2
+import gzip
+import lzma
+import re
+import shutil
+import tempfile
+import zlib
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from pyoxigraph import RdfFormat, Store
+
+from askgraph.errors import SetupError
+
+__all__ = ["FORMATS", "load_store"]
+
+FORMATS = {
+    ".ttl": RdfFormat.TURTLE,
+    ".turtle": RdfFormat.TURTLE,
+    ".nt": RdfFormat.N_TRIPLES,
+    ".nq": RdfFormat.N_QUADS,
+    ".trig": RdfFormat.TRIG,
+    ".rdf": RdfFormat.RDF_XML,
+    ".owl": RdfFormat.RDF_XML,
+    ".xml": RdfFormat.RDF_XML,
+    ".jsonld": RdfFormat.JSON_LD,
+    ".json": RdfFormat.JSON_LD,
+}
+_PACKED = (".gz", ".bz2", ".xz")
+_KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"
+
+
+def load_store(
+    sources: list[Path], path: Path, *, progress: Callable[[int, int, str], None] | None = None
+) -> int:
+    """Build a store from files and folders, then put it at `path`; see `OxigraphEndpoint.load`."""
+    files = [file for source in sources for file in _files(source)]
+    if not files:
+        raise SetupError("no file to load was named")
+    sizes = [file.stat().st_size for file in files]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
+    try:
+        store = Store(folder / "new")
+        for number, file in enumerate(files):
+            _load(store, file, _Progress(progress, sum(sizes[:number]), sum(sizes), file.name))
+        store.flush()
+        del store  # lets go of the files
+        if path.exists():
+            path.rename(folder / "old")
+        (folder / "new").rename(path)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(files)
+
+
+def _files(source: Path) -> list[Path]:
+    if source.is_file():
+        _format(source)
+        return [source]
+    if not source.is_dir():
+        raise SetupError(f"{str(source)!r} does not exist")
+    files = sorted(
+        file
+        for file in source.rglob("*")
+        if file.is_file()
+        and _suffix(file) in FORMATS
+        and not any(part.startswith(".") for part in file.relative_to(source).parts)
+    )
+    if not files:
+        raise SetupError(f"the folder {str(source)!r} holds no RDF file ({_KNOWN})")
+    return files
+
+
+def _suffix(file: Path) -> str:
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _format(file: Path) -> RdfFormat:
+    try:
+        return FORMATS[_suffix(file)]
+    except KeyError:
+        raise SetupError(
+            f"{str(file)!r} has an unknown extension {_suffix(file)!r}; known are {_KNOWN}"
+        ) from None
+
+
+def _load(store: Store, file: Path, tell: "_Progress") -> None:
+    try:
+        with ExitStack() as stack:
+            raw = stack.enter_context(file.open("rb"))
+            told = _Told(stack.enter_context(_unpacked(file, raw)), raw, tell)
+            store.bulk_load(told, _sniffed(file, told), base_iri=file.resolve().as_uri())  # type: ignore[arg-type]
+    except SyntaxError as problem:
+        raise SetupError(f"{file}{_place(problem)}: {_message(problem)}") from problem
+    except (zlib.error, EOFError, lzma.LZMAError, gzip.BadGzipFile) as problem:
+        raise SetupError(f"{file} cannot be unpacked: {problem}") from problem
+    except (OSError, ValueError) as problem:
+        raise SetupError(f"{file} cannot be loaded: {problem}") from problem
+    tell(file.stat().st_size)
+
+
+def _unpacked(file: Path, raw: IO[bytes]) -> IO[bytes]:
+    match file.suffix.lower():
+        case ".gz":
+            return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
+        case ".bz2":
+            return bz2.BZ2File(raw)
+        case ".xz":
+            return lzma.LZMAFile(raw)
+        case _:
+            return raw
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """Tells the caller how much of all files is done."""
+
+    told: Callable[[int, int, str], None] | None
+    before: int
+    total: int
+    name: str
+
+    def __call__(self, done: int) -> None:
+        if self.told:
+            self.told(self.before + done, self.total, self.name)
+
+
+class _Told:
+    """A stream that tells how far it was read, a few times a second at most."""
+
+    def __init__(self, stream: IO[bytes], raw: IO[bytes], tell: "_Progress") -> None:
+        self._stream, self._raw, self._tell = stream, raw, tell
+        self._read = 0
+        self.start = self._stream.read(4096).removeprefix(b"\xef\xbb\xbf")
+        self._held = self.start
+
+    def read(self, size: int = -1) -> bytes:
+        if self._held:
+            data, self._held = self._held[:size], self._held[len(self._held[:size]) :]
+            return data
+        data = self._stream.read(size)
+        self._read += len(data)
+        if self._read >= 1 << 20:
+            self._read = 0
+            self._tell(self._raw.tell())
+        return data
+
+
+def _sniffed(file: Path, told: _Told) -> RdfFormat:
+    """Take an .owl or .rdf file that does not look like XML for Turtle, as others do."""
+    found = _format(file)
+    if found == RdfFormat.RDF_XML and not told.start.lstrip().startswith(
+        (b"<?xml", b"<!", b"<rdf:")
+    ):
+        looks_turtle = re.match(rb"\s*(@prefix|@base|PREFIX|BASE|#)", told.start)
+        return RdfFormat.TURTLE if looks_turtle else found
+    return found
+
+
+def _place(problem: SyntaxError) -> str:
+    return f", line {problem.lineno}, column {problem.offset}" if problem.lineno else ""
+
+
+def _message(problem: SyntaxError) -> str:
+    return re.sub(r"^Parser error at line [^:]*: ", "", str(problem.args[0]))

@@ -1,0 +1,157 @@
+"""The process that runs queries over a store on disk and may be killed at any time.
+
+Started as a script, not as a module, so that it imports nothing but pyoxigraph: it answers 40 ms
+after its start. Its standard input brings requests, its standard output takes replies; each is
+eight bytes of length and a body. A thread of its own reads the requests, so that the process ends
+as soon as the other side is gone, whatever query is running. `_oxigraph_process` is the other side.
+
+    arguments  the folder of pyoxigraph, the path of the store, the memory limit in bytes
+    request    marshal of (query, limit, named graphs or None, union of all graphs)
+    reply      a letter and a body: B 0 or 1 (ask), S or G a result (TSV, N-Triples), s or g the
+               same cut at the limit, and errors: ! the query, ? memory, X the store, E others
+"""
+
+import marshal
+import os
+import sys
+from _queue import SimpleQueue
+from _thread import start_new_thread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pyoxigraph import Store
+
+    Request = tuple[str, int | None, list[str] | None, bool]
+
+
+class _Full(Exception):
+    """The cap is reached: whoever is writing must stop."""
+
+
+class _Lines:
+    """A file that takes so many lines and no more; `lines` is None for no limit."""
+
+    def __init__(self, lines: int | None) -> None:
+        self.left = lines
+        self.parts: list[bytes] = []
+        self.cut = False
+
+    def write(self, data: bytes) -> int:
+        if self.cut:
+            raise _Full
+        if self.left is not None:
+            count = data.count(b"\n")
+            if count > self.left or (count == self.left and not data.endswith(b"\n")):
+                self.cut = True
+                self.parts += [part + b"\n" for part in data.split(b"\n")[: self.left]]
+                raise _Full
+            self.left -= count
+        self.parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: all is kept."""
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    replies = os.dup(1)
+    os.dup2(2, 1)
+    requests: SimpleQueue[bytes] = SimpleQueue()
+    start_new_thread(_read, (requests,))
+    _limit_memory(int(sys.argv[3]))
+    sys.path.append(sys.argv[1])
+    store = _opened(sys.argv[2])
+    while True:
+        request = marshal.loads(requests.get())
+        parts = [b"X", store.encode()] if isinstance(store, str) else _reply(store, request)
+        length = sum(map(len, parts))
+        _write(replies, length.to_bytes(8, "little") + b"".join(parts))
+        parts = []
+
+
+def _opened(path: str) -> "Store | str":
+    """Open the store, or say why not."""
+    from pyoxigraph import Store
+
+    try:
+        return Store.read_only(path)
+    except OSError as problem:
+        return str(problem)
+
+
+def _read(requests: "SimpleQueue[bytes]") -> None:
+    while True:
+        requests.put(_exactly(int.from_bytes(_exactly(8), "little")))
+
+
+def _exactly(count: int) -> bytes:
+    parts = []
+    while count:
+        part = os.read(0, min(count, 1 << 20))
+        if not part:
+            os._exit(0)
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _write(to: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(to, view[: 1 << 20]) :]
+        except OSError:
+            os._exit(0)
+
+
+def _limit_memory(limit: int) -> None:
+    """Bound the private memory (not the files mapped); leave no core file when it is reached."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if limit:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def _reply(store: "Store", request: "Request") -> list[bytes]:
+    try:
+        return _run(store, *request)
+    except MemoryError:
+        return [b"?"]
+    except SyntaxError as problem:
+        return [b"!", str(problem).encode()]
+    except Exception as problem:  # noqa: BLE001 - the reply is the report
+        return [b"E", (str(problem) or type(problem).__name__).encode()]
+
+
+def _run(
+    store: "Store", query: str, limit: int | None, graphs: list[str] | None, union: bool
+) -> list[bytes]:
+    from pyoxigraph import NamedNode, QueryBoolean, QueryResultsFormat, QuerySolutions, RdfFormat
+
+    nodes: Any = None if graphs is None else [NamedNode(iri) for iri in graphs]
+    result = store.query(
+        query, use_default_graph_as_union=union, default_graph=nodes, named_graphs=nodes
+    )
+    if isinstance(result, QueryBoolean):
+        return [b"B1" if result else b"B0"]
+    solutions = isinstance(result, QuerySolutions)
+    lines: Any = _Lines(None if limit is None else limit + solutions)
+    letter = b"S" if solutions else b"G"
+    try:
+        if isinstance(result, QuerySolutions):
+            result.serialize(lines, QueryResultsFormat.TSV)
+        else:
+            result.serialize(lines, RdfFormat.N_TRIPLES)
+    except _Full:
+        letter = letter.lower()
+    return [letter, *lines.parts]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""An embedded endpoint: a store on disk, read by worker processes that can be killed."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pyoxigraph import (
+    QueryResultsFormat,
+    QuerySolutions,
+    RdfFormat,
+    Triple,
+    parse,
+    parse_query_results,
+)
+
+from askgraph.endpoint._oxigraph_load import load_store
+from askgraph.endpoint._oxigraph_process import Pool
+from askgraph.errors import (
+    ErrorReply,
+    ForbiddenQuery,
+    QueryError,
+    QuerySyntaxError,
+    ServiceError,
+    SetupError,
+)
+from askgraph.sparql.query import CheckedQuery, Form, admitted, checked, datasets
+from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
+
+__all__ = ["OxigraphEndpoint"]
+
+Progress = Callable[[int, int, str], None]
+Value = TypeVar("Value")
+
+
+class OxigraphEndpoint:
+    """Answers queries over an Oxigraph store on disk, which it only reads.
+
+    pyoxigraph can neither be interrupted nor bounded, so queries run in `workers` processes of
+    their own: killed at the timeout, when the caller is cancelled, and by the system beyond
+    `memory` bytes (0 for no limit; counted is private memory, not the files of the store).
+    The default graph is the union of all graphs, or of `graphs` where these are given; then no
+    other graph can be read. Several endpoints and processes may read the same store.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        workers: int = 1,
+        timeout: float = 30.0,
+        max_rows: int = 1_000_000,
+        memory: int = 4 * 1024**3,
+        graphs: Sequence[str] | None = None,
+        prefixes: dict[str, str] | None = None,
+    ) -> None:
+        self._path = Path(path)
+        if not (self._path / "CURRENT").is_file():
+            raise SetupError(f"{str(path)!r} is no Oxigraph store: add the graph (again)")
+        self._timeout = timeout
+        self._max_rows = max_rows
+        self._graphs = None if graphs is None else list(graphs)
+        self._prefixes = prefixes or {}
+        self._pool = Pool(self._path, workers=workers, memory=memory)
+
+    @classmethod
+    def open(cls, path: Path | str, **settings: object) -> "OxigraphEndpoint":
+        """Open an existing store; the same as calling the class."""
+        return cls(path, **settings)  # type: ignore[arg-type]
+
+    @staticmethod
+    def load(
+        sources: Iterable[Path | str], path: Path | str, *, progress: Progress | None = None
+    ) -> int:
+        """Build a store at `path` from files and folders; return the number of files read.
+
+        Reads Turtle, N-Triples, N-Quads, TriG, RDF/XML and JSON-LD, each also .gz, .bz2 or .xz, as
+        their names tell. Blank nodes of different files stay apart. `progress` is told the bytes
+        done, all bytes, and the file's name. What stood at `path` is replaced once all is read;
+        a failure leaves it as it was. Raises `SetupError` with file, line and column.
+        """
+        return load_store([Path(source) for source in sources], Path(path), progress=progress)
+
+    @property
+    def address(self) -> str:
+        """The path of the store."""
+        return str(self._path)
+
+    def start(self) -> None:
+        """Start the workers ahead of the first query, without waiting."""
+        self._pool.start()
+
+    async def select(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> SelectResult:
+        """Run a SELECT query."""
+        began = time.perf_counter()
+        cap = self._cap(limit)
+        (names, rows), cut = await self._run(query, "SELECT", _solutions, timeout, cap)
+        return SelectResult(names, rows, _truncation(cut, cap), time.perf_counter() - began)
+
+    async def ask(self, query: str, *, timeout: float | None = None) -> bool:
+        """Run an ASK query."""
+        answer, _ = await self._run(query, "ASK", lambda body: body == b"1", timeout, None)
+        return answer
+
+    async def construct(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> GraphResult:
+        """Run a CONSTRUCT query."""
+        return await self._graph(query, "CONSTRUCT", timeout, limit)
+
+    async def describe(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> GraphResult:
+        """Run a DESCRIBE query."""
+        return await self._graph(query, "DESCRIBE", timeout, limit)
+
+    async def close(self) -> None:
+        """End the workers."""
+        self._pool.close()
+
+    async def _graph(
+        self, query: str, form: Form, timeout: float | None, limit: int | None
+    ) -> GraphResult:
+        began = time.perf_counter()
+        cap = self._cap(limit)
+        triples, cut = await self._run(query, form, _triples, timeout, cap)
+        return GraphResult(triples, _truncation(cut, cap), time.perf_counter() - began)
+
+    def _cap(self, limit: int | None) -> int:
+        return self._max_rows if limit is None else min(limit, self._max_rows)
+
+    async def _run(
+        self,
+        query: str,
+        form: Form,
+        read: Callable[[bytes], Value],
+        timeout: float | None,
+        cap: int | None,
+    ) -> tuple[Value, bool]:
+        """Return what the reply holds, and whether it was cut at the cap."""
+        ready = admitted(query, prefixes=self._prefixes)
+        if ready.form != form:
+            raise QueryError(f"{form} was asked for, but the query is {ready.form}")
+        graphs, union = self._dataset(ready)
+
+        def received(reply: bytes) -> tuple[Value, bool]:
+            letter, body = reply[:1], reply[1:]
+            if letter in b"BSGsg":
+                return read(body), letter in b"sg"
+            raise self._failure(letter, body.decode(), ready)
+
+        seconds = self._timeout if timeout is None else timeout
+        return await self._pool.run((ready.text, cap, graphs, union), received, seconds=seconds)
+
+    def _dataset(self, ready: CheckedQuery) -> tuple[list[str] | None, bool]:
+        """Return the graphs to read, and whether the default graph is the union of all.
+
+        Oxigraph lets both settings override a query's own FROM, so it gets neither there.
+        """
+        named = datasets(ready.text)
+        if not named:
+            return self._graphs, self._graphs is None
+        if self._graphs is not None and (other := sorted(set(named) - set(self._graphs))):
+            raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
+        return None, False
+
+    def _failure(self, letter: bytes, message: str, ready: CheckedQuery) -> Exception:
+        match letter:
+            case b"!":
+                checked(ready.text)  # says better what is wrong, where it sees it too
+                return QuerySyntaxError(_readable(message))
+            case b"?":
+                return ServiceError("the query needed more memory than it may have")
+            case b"X":
+                return SetupError(f"the store {self.address!r} cannot be opened: {message}")
+            case _:
+                return ErrorReply(f"the store reports: {message}")
+
+
+def _solutions(body: bytes) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    solutions = parse_query_results(body, QueryResultsFormat.TSV)
+    assert isinstance(solutions, QuerySolutions)
+    names = tuple(variable.value for variable in solutions.variables)
+    return names, tuple([tuple(solution) for solution in solutions])
+
+
+def _triples(body: bytes) -> tuple[Triple, ...]:
+    return tuple([quad.triple for quad in parse(body, RdfFormat.N_TRIPLES)])
+
+
+def _truncation(cut: bool, cap: int) -> Truncation | None:
+    return Truncation("askgraph", f"stopped after {cap:,} rows") if cut else None
+
+
+def _readable(message: str) -> str:
+    """Shorten Oxigraph's list of all that it would have taken."""
+    for part in message.split("expected one of ")[-1].split(", "):
+        if part.startswith(("The ", "An ", "A ")):
+            return part
+    return message if len(message) < 200 else message[:200] + "…"
