@@ -123,3 +123,10 @@ def test_plain_values_of_other_terms() -> None:
     assert plain_value(BlankNode("b")) == "_:b"
     assert plain_value(Literal("Mond", language="de")) == "Mond"
     assert plain_value(None) is None
+
+
+def test_rows_beyond_a_limit_are_left_out_and_that_is_said() -> None:
+    found = answer_object(ANSWER, limit=1)
+    assert found["rows"] == [["http://example.org/Io", 1821.6]]
+    assert found["truncated"] == {"by": "askgraph", "reason": "the first 1 of 2 rows"}
+    assert answer_object(ANSWER, limit=2) == answer_object(ANSWER)

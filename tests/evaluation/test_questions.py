@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.questions import GoldQuestion, read_questions
+from askgraph.evaluation.questions import GoldQuestion, of_graph, read_questions
 from askgraph.evaluation.values import Table
 
 
@@ -169,3 +169,21 @@ def test_a_bad_shacl_file(tmp_path: Path, text: str, message: str) -> None:
     path.write_text(head + text)
     with pytest.raises(SetupError, match=message):
         read_questions(path)
+
+
+def about(*graphs: str | None) -> list[GoldQuestion]:
+    return [GoldQuestion(str(at), "?", graph=graph) for at, graph in enumerate(graphs)]
+
+
+@pytest.mark.parametrize("name", ["cars", "cars.ttl"])
+def test_of_questions_over_several_graphs_those_of_one_are_taken(name: str) -> None:
+    chosen = of_graph(about("cars.ttl", "pets.ttl", None), name)
+    assert [question.id for question in chosen] == ["0", "2"]
+
+
+def test_questions_over_one_graph_are_asked_whatever_its_name() -> None:
+    assert len(of_graph(about("cars.ttl", None), "mine")) == 2
+    with pytest.raises(SetupError, match=r"about 'mine'; their 'kg' names cars\.ttl"):
+        of_graph(about("cars.ttl"), "mine", required=True)
+    with pytest.raises(SetupError, match=r"names cars\.ttl, pets\.ttl"):
+        of_graph(about("cars.ttl", "pets.ttl"), "mine")

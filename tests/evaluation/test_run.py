@@ -104,8 +104,8 @@ async def test_a_gold_query_that_fails_is_reported_and_scores_0(
     report = await evaluate([broken], answer_with({"moons of Mars": MARS}), endpoint)
 
     assert report.f1 == 0
-    (error,) = report.json()["gold_errors"]  # type: ignore[misc]
-    assert error["id"] == "mars" and "QuerySyntaxError" in error["error"]
+    assert "'mars'" in str(report.json()["gold_errors"])
+    assert "QuerySyntaxError" in str(report.json()["gold_errors"])
 
 
 async def test_stored_answers_stand_in_for_a_gold_query_that_fails(

@@ -7,11 +7,12 @@ All keys are always there. Keys may be added, none is renamed or taken away.
 """
 
 import math
+from dataclasses import replace
 
 from pyoxigraph import Literal
 
 from askgraph.rdf import vocabulary as voc
-from askgraph.sparql.results import Term, value_of
+from askgraph.sparql.results import Term, Truncation, value_of
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage
 
 __all__ = ["Json", "answer_object", "plain_value", "status_of"]
@@ -19,8 +20,10 @@ __all__ = ["Json", "answer_object", "plain_value", "status_of"]
 Json = dict[str, object]
 
 
-def answer_object(outcome: Outcome) -> Json:
+def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     """Return an outcome as a JSON object; for a question back or a refusal, the best attempt's.
+
+    With `limit`, rows beyond it are left out, and `truncated` says so.
 
     - `status`: `answer`, `clarification` or `refusal`;
     - `sparql`: the query, or null where there was no attempt;
@@ -38,7 +41,7 @@ def answer_object(outcome: Outcome) -> Json:
     best = outcome if isinstance(outcome, Answer) else outcome.best
     return {
         "status": status_of(outcome),
-        **(_attempt(best) if best else _no_attempt()),
+        **(_attempt(_cut(best, limit)) if best else _no_attempt()),
         "clarification": outcome.question if isinstance(outcome, Clarification) else None,
         "options": _options(outcome),
         "reason": outcome.reason if isinstance(outcome, Refusal) else None,
@@ -75,6 +78,16 @@ def plain_value(term: Term | None) -> str | int | float | bool | None:
     if datatype == voc.XSD_BOOLEAN and text in ("true", "1", "false", "0"):
         return text in ("true", "1")
     return text
+
+
+def _cut(answer: Answer, limit: int | None) -> Answer:
+    rows = answer.result.rows
+    if limit is None or len(rows) <= limit:
+        return answer
+    cut = Truncation("askgraph", f"the first {limit:,} of {len(rows):,} rows")
+    kept = replace(answer.result, rows=rows[:limit], truncated=cut)
+    evidence = tuple(piece for piece in answer.evidence if piece.row < limit)
+    return replace(answer, result=kept, evidence=evidence)
 
 
 def _attempt(answer: Answer) -> Json:

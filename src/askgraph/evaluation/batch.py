@@ -23,6 +23,7 @@ async def answer_all(
     *,
     concurrency: int = 1,
     timeout: float | None = None,
+    limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
     """Write `{"id": …, …answer object}` for each question; return how many failed in this call.
@@ -30,8 +31,8 @@ async def answer_all(
     Ids that are in the file already are passed over, but for those that failed. A question fails
     where its answerer raises or takes longer than `timeout` seconds: its line is a refusal that
     also has an `error`, and the next call tries it again. Lines are on the disk as soon as they are
-    there; killed at any moment, a later call goes on. `progress` is told how many are done, and of
-    how many.
+    there; killed at any moment, a later call goes on. `limit` caps the rows of a line. `progress`
+    is told how many are done, and of how many.
 
     Raises `SetupError` where the file holds answers to other questions.
     """
@@ -42,7 +43,7 @@ async def answer_all(
         done, failed = len(questions) - len(waiting), 0
 
         async def answered(question: GoldQuestion) -> Json:
-            return {"id": question.id, **await _answer(question, answerer, timeout)}
+            return {"id": question.id, **await _answer(question, answerer, timeout, limit)}
 
         async with aclosing(completed(waiting, answered, concurrency=concurrency)) as stream:
             async for line in stream:
@@ -68,11 +69,13 @@ async def _answer(
     question: GoldQuestion,
     answerer: Callable[[Question], Awaitable[Outcome]],
     timeout: float | None,
+    limit: int | None,
 ) -> Json:
     start = time.perf_counter()
     try:
         async with asyncio.timeout(timeout):
-            return answer_object(await answerer(Question(question.text, question.language)))
+            outcome = await answerer(Question(question.text, question.language))
+        return answer_object(outcome, limit=limit)
     except SetupError:
         raise
     except TimeoutError:

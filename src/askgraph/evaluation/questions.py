@@ -13,7 +13,7 @@ SHACL examples are read as the SIB collection writes them (`sh:SPARQLExecutable`
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from askgraph.evaluation.values import Table
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
 
-__all__ = ["GoldQuestion", "read_questions"]
+__all__ = ["GoldQuestion", "of_graph", "read_questions"]
 
 UNANSWERABLE = "unanswerable"
 KEYWORDS = tuple(
@@ -79,6 +79,27 @@ def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion
     if not questions:
         raise SetupError(f"{path} holds no questions")
     return tuple(questions)
+
+
+def of_graph(
+    questions: Sequence[GoldQuestion], name: str, *, required: bool = False
+) -> tuple[GoldQuestion, ...]:
+    """Return the questions that are asked of a graph, in a file with questions over several.
+
+    `name` is the graph's, or that of its file. A question that names no graph is asked of any, and
+    where all name the same one, that counts as this graph unless `required`. Raises `SetupError`
+    where no question is left.
+    """
+    named = {question.graph for question in questions if question.graph}
+    if len(named) <= 1 and not required:
+        return tuple(questions)
+    fitting = {graph for graph in named if name in (graph, Path(graph).stem)}
+    found = tuple(q for q in questions if q.graph is None or q.graph in fitting)
+    if not found:
+        raise SetupError(
+            f"no question is about {name!r}; their 'kg' names {', '.join(sorted(named)) or 'none'}"
+        )
+    return found
 
 
 def _text(path: Path) -> str:

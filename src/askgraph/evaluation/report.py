@@ -67,6 +67,16 @@ class Report:
         return tuple(record for record in self.records if not record.unanswerable)
 
     @property
+    def unanswerable(self) -> tuple[Record, ...]:
+        """The questions that the graph holds no answer to."""
+        return tuple(record for record in self.records if record.unanswerable)
+
+    @property
+    def refused_rightly(self) -> int:
+        """How many of the unanswerable questions were refused or asked back."""
+        return _count(self.unanswerable, lambda r: r.status in ("refusal", "clarification"))
+
+    @property
     def f1(self) -> float:
         """Mean set F1 of the best column."""
         return _mean(record.f1 for record in self.answerable)
@@ -91,7 +101,6 @@ class Report:
 
         `n` counts all questions, `answered` those of them with status `answer`.
         """
-        unanswerable = [record for record in self.records if record.unanswerable]
         seconds = [record.seconds for record in self.records]
         return {
             "n": len(self.records),
@@ -107,10 +116,7 @@ class Report:
                 {"coverage": tenth / 10, "f1": round(coverage_mean(self.answerable, tenth / 10), 6)}
                 for tenth in range(1, 11)
             ],
-            "unanswerable": {
-                "n": len(unanswerable),
-                "refused": _count(unanswerable, lambda r: r.status in ("refusal", "clarification")),
-            },
+            "unanswerable": {"n": len(self.unanswerable), "refused": self.refused_rightly},
             "seconds": {"p50": percentile(seconds, 0.5), "p95": percentile(seconds, 0.95)},
             "by_tag": {tag: _summary(records) for tag, records in self.by_tag().items()},
             "errors": [{"id": r.id, "error": r.error} for r in self.records if r.error],

@@ -114,7 +114,10 @@ async def _query_table(
     admissible = admitted(query, prefixes=prefixes)
     match admissible.form:
         case "SELECT":
-            return Table.of_result(await endpoint.select(admissible.text, timeout=timeout))
+            result = await endpoint.select(admissible.text, timeout=timeout)
+            if result.truncated:
+                raise QueryError(f"the result was cut off: {result.truncated.reason}")
+            return Table.of_result(result)
         case "ASK":
             return Table.of_boolean(await endpoint.ask(admissible.text, timeout=timeout))
         case form:

@@ -32,7 +32,6 @@ TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})(T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})?"
 )
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -108,9 +107,9 @@ def _cell_of_text(text: str, *, numeric: bool) -> Cell:
     if NUMBER.fullmatch(bare) and (numeric or not CODE.fullmatch(bare)):
         return ("number", _number(bare))
     if match := TIME.fullmatch(bare):
-        moment = _microseconds(*match.groups())
+        moment = _moment(*match.groups())
         if moment is not None:
-            return ("time", f"{moment}")
+            return ("time", moment)
     return ("text", unicodedata.normalize("NFC", text))
 
 
@@ -121,13 +120,12 @@ def _number(text: str) -> int | float:
     return float(number)
 
 
-def _microseconds(day: str, clock: str | None, zone: str | None) -> int | None:
+def _moment(day: str, clock: str | None, zone: str | None) -> str | None:
     try:
         moment = datetime.fromisoformat(day + (clock or "T00:00:00") + (zone or "+00:00"))
-    except ValueError:
+        return moment.astimezone(UTC).isoformat()
+    except (ValueError, OverflowError):
         return None
-    since = moment - EPOCH
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def _representatives(numbers: set[int | float]) -> dict[int | float, int | float]:

@@ -1,0 +1,80 @@
+"""`askgraph batch`: a file of questions in, a file of answers out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askgraph.cli.options import (
+    DebugOption,
+    GraphOption,
+    LangOption,
+    LimitOption,
+    MethodOption,
+    TimeoutOption,
+    WorkspaceOption,
+    workspace_of,
+)
+
+__all__ = ["batch"]
+
+FAILED = 4
+
+
+def batch(
+    ctx: typer.Context,
+    questions: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS.jsonl", help='Lines {"id": …, "question": …}.')
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="PREDICTIONS.jsonl", help="Where the answers go.")
+    ],
+    graph: GraphOption = None,
+    method: MethodOption = None,
+    lang: LangOption = None,
+    limit: LimitOption = None,
+    timeout: TimeoutOption = None,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, metavar="N", help="Questions under way at once.")
+    ] = 4,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Answer many questions: each line of the output is {"id": …} and what `ask --json` prints.
+
+    Stopped at any moment and started again, it goes on where it was; the answers stand in the order
+    of the questions. A question that fails becomes a refusal with an "error" (exit code 4), and is
+    tried again by the next call.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.evaluation.asking import answerer
+    from askgraph.evaluation.batch import answer_all
+    from askgraph.evaluation.questions import read_questions
+    from askgraph.workspace import DEFAULT_METHOD
+    from askgraph.workspace.running import result_of
+
+    asked = read_questions(questions)
+    place = workspace_of(ctx)
+    name = method or DEFAULT_METHOD
+    chosen = place.method(name)
+
+    async def run() -> int:
+        with progress_bar() as tell:
+            known = place.graph(graph, progress=tell)
+            try:
+                return await answer_all(
+                    asked,
+                    answerer(chosen, name, [known], language=lang),
+                    out,
+                    concurrency=concurrency,
+                    timeout=timeout,
+                    limit=limit,
+                    progress=lambda done, total: tell("answering", done, total),
+                )
+            finally:
+                await known.endpoint.close()
+
+    failed = result_of(run())
+    typer.echo(f"{len(asked)} answers in {out}, {failed} failed", err=True)
+    if failed:
+        raise typer.Exit(FAILED)

@@ -1,0 +1,40 @@
+"""One question through one method: its steps read to the end, its stream closed."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.methods import Method
+from askgraph.trace import Outcome, Question, Step, Trace
+
+__all__ = ["answerer", "trace_of"]
+
+
+async def trace_of(
+    question: Question, *, method: Method, name: str, graphs: Sequence[KnowledgeGraph]
+) -> Trace:
+    """Answer one question and return all steps; `name` is the method's."""
+    steps: list[Step] = []
+    stream = method.answer(question, graphs)
+    try:
+        async for step in stream:
+            steps.append(step)
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
+    return Trace(question, name, tuple(steps))
+
+
+def answerer(
+    method: Method, name: str, graphs: Sequence[KnowledgeGraph], *, language: str | None = None
+) -> Callable[[Question], Awaitable[Outcome]]:
+    """Return a function from a question to the outcome of this method over these graphs.
+
+    `language` is that of questions that do not say theirs.
+    """
+
+    async def answer(question: Question) -> Outcome:
+        asked = replace(question, language=question.language or language)
+        return (await trace_of(asked, method=method, name=name, graphs=graphs)).outcome
+
+    return answer

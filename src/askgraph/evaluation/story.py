@@ -1,0 +1,105 @@
+"""How one question went, in full, for whoever wants to know why it failed."""
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from askgraph.endpoint import Endpoint
+from askgraph.errors import AskgraphError
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.report import Record
+from askgraph.evaluation.run import gold_table
+from askgraph.evaluation.values import Cell
+from askgraph.trace import Draft, Findings, Trace
+
+__all__ = ["failed", "indented", "story"]
+
+
+def failed(record: Record) -> bool:
+    """Whether anything of the answer is wrong or missing."""
+    return min(record.f1, record.f1_flattened) < 1
+
+
+async def story(
+    question: GoldQuestion,
+    record: Record,
+    trace: Trace | None,
+    endpoint: Endpoint,
+    *,
+    prefixes: Mapping[str, str] | None = None,
+    drafts: int = 3,
+    rows: int = 5,
+) -> str:
+    """Tell the question, how it was understood, both queries, and the heads of both results.
+
+    Of the trace, its findings and the best `drafts` are told; of each result the first `rows`.
+    """
+    predicted = replace(question, sparql=record.sparql, answers=None)
+    mark = "✗" if record.f1 == 0 else "~" if failed(record) else "✓"
+    lines = [
+        f"{mark} {record.id}   F1 {100 * record.f1:.0f}   flat {100 * record.f1_flattened:.0f}   "
+        f"EM {record.em:.0f}   {record.status}   confidence {record.confidence:.2f}   "
+        f"{1000 * record.seconds:.0f} ms   [{', '.join(record.tags)}]",
+        f"  {question.text}",
+        *([f"  error: {record.error}"] if record.error else []),
+        *(_understood(trace, drafts) if trace else []),
+        "  predicted",
+        indented(record.sparql or "(no query)"),
+        *await _head(predicted, endpoint, prefixes, rows),
+        "  gold",
+        indented(question.sparql or "(no query)"),
+        *await _head(question, endpoint, prefixes, rows),
+    ]
+    return "\n".join(lines)
+
+
+def indented(query: str) -> str:
+    """Return a query without its PREFIX lines, four spaces in."""
+    return textwrap.indent(re.sub(r"[ \t]{2,}", "  ", _bare(query)).strip(), "    ")
+
+
+async def _head(
+    question: GoldQuestion, endpoint: Endpoint, prefixes: Mapping[str, str] | None, rows: int
+) -> list[str]:
+    if question.sparql is None and question.answers is None:
+        return []
+    try:
+        table = await gold_table(question, endpoint, prefixes=prefixes, timeout=60)
+    except AskgraphError as error:
+        return [f"    → {type(error).__name__}: {error}"]
+    return [
+        f"    → {len(table.rows)} rows of {', '.join(table.variables)}",
+        *(f"      {_row(row)}" for row in table.rows[:rows]),
+    ]
+
+
+def _row(row: Sequence[Cell | None]) -> str:
+    return " | ".join("-" if cell is None else str(cell[1])[:60] for cell in row)
+
+
+def _understood(trace: Trace, most: int) -> list[str]:
+    """What the words were taken to mean, and the best drafts."""
+    lines: list[str] = []
+    for findings in (step for step in trace.steps if isinstance(step, Findings)):
+        lines += [
+            f"    {m.words!r} → {m.kind} {m.label!r} {m.score:.2f} <{m.target}>"
+            for m in findings.mentions
+        ]
+        if findings.unused_words:
+            lines.append(f"    unused: {' '.join(findings.unused_words)}")
+    drafts = sorted(
+        (step for step in trace.steps if isinstance(step, Draft)), key=lambda draft: -draft.score
+    )
+    lines += [
+        f"    {draft.score:8.3f}  {draft.words or _flat(draft.query)}" for draft in drafts[:most]
+    ]
+    return ["  understood", *lines] if lines else []
+
+
+def _flat(query: str) -> str:
+    return re.sub(r"\s+", " ", _bare(query))[:200]
+
+
+def _bare(query: str) -> str:
+    return re.sub(r"(?im)^\s*PREFIX\s+\S*\s*<[^>]*>\s*", "", query)
