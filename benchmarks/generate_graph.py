@@ -19,6 +19,7 @@ NS = "http://example.org/world/"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
+OUT = Path(__file__).parents[1] / "build" / "benchmarks" / "world.nt"
 SEED = 20250101
 TRIPLES_PER_PERSON = 18.83  # with that person's share of all else; measured
 
@@ -302,10 +303,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("triples", type=int, help="about how many, e.g. 1_000_000")
-    parser.add_argument("out", type=Path, help="graph.nt or graph.nt.gz")
+    parser.add_argument("triples", type=int, nargs="?", default=1_000_000, help="about how many")
+    parser.add_argument("out", type=Path, nargs="?", default=OUT, help="graph.nt or graph.nt.gz")
     parser.add_argument("--questions", type=Path, help="write questions with gold queries here")
     chosen = parser.parse_args()
+    chosen.out.parent.mkdir(parents=True, exist_ok=True)
     count = write(chosen.triples, chosen.out)
     if chosen.questions:
         lines = (json.dumps(line) + "\n" for line in questions(world_of(chosen.triples)))

@@ -114,7 +114,7 @@ def _sample() -> Iterator[Unit]:
         from askgraph import sample
     except ImportError:
         return
-    questions = read_questions(sample.questions_path(), need_gold=True)
+    questions = read_questions(sample.questions_path().with_suffix(".jsonl"), need_gold=True)
     yield Unit("sample", "sample", (sample.graph_path(),), questions)
 
 
