@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
     from askgraph.metadata import Profile
     from askgraph.methods import Method
+    from askgraph.traversal.arrays import GraphArrays
 
 __all__ = ["DEFAULT_METHOD", "GraphSettings", "Progress", "Workspace", "default_folder"]
 
@@ -76,16 +77,16 @@ class Workspace:
         name: str,
         sources: Sequence[str | Path] = (),
         *,
-        settings: GraphSettings | None = None,
+        settings: Mapping[str, object] | None = None,
         replace: bool = False,
         progress: Progress = silent,
     ) -> "Profile":
         """Add a graph from files, folders or one endpoint URL, and return its profile.
 
-        Nothing is half-written: what was there before stays until the new graph is complete. An
-        endpoint's `settings` may be given instead of sources; with `replace` and neither, what is
-        there is built anew. Raises `SetupError` where the name
-        is taken (unless `replace`) or a source cannot be read.
+        Nothing is half-written: what was there before stays until the new graph is complete.
+        `settings` are fields of `GraphSettings`. With `replace` and no source, what is there is
+        built anew. Raises `SetupError` where the name is taken (unless `replace`) or a source
+        cannot be read, `ServiceError` where an endpoint fails.
         """
         _check_name(name)
         old = self.graphs().get(name)
@@ -94,7 +95,11 @@ class Workspace:
                 f"there is a graph {name!r} already; --replace builds it anew, "
                 f"askgraph remove {name} takes it away"
             )
-        chosen = settings or _settings(sources, old)
+        table = _settings(sources, old).table() | {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in (settings or {}).items()
+        }
+        chosen = GraphSettings.of(name, table)
         self._build(name, chosen, progress)
         with self._locked():
             with_graph(self.folder, name, chosen)
@@ -126,6 +131,12 @@ class Workspace:
         from askgraph.metadata.store import load_profile
 
         return load_profile(self.data(self._chosen(name)[0]) / "profile.json")
+
+    def arrays(self, name: str | None = None) -> "GraphArrays | None":
+        """Return the triples of a graph as arrays; None where they lie behind an endpoint."""
+        from askgraph.workspace.build import known_content
+
+        return known_content(self.data(self._chosen(name)[0]))[1]
 
     def remove(self, name: str) -> None:
         """Take a graph and its data away; its sources stay."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["FILE", "GraphSettings", "graph_settings", "method_settings", "with_graph", "without"]
 
 FILE = "askgraph.toml"
+AUTH = ("none", "basic", "bearer", "header")
 _HEAD = "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 
 
@@ -71,6 +72,10 @@ class GraphSettings:
         settings = cls(**values)
         if bool(settings.sources) == bool(settings.url):
             raise SetupError(f"{FILE}: [graphs.{name}] must have either `sources` or a `url`")
+        if settings.auth not in AUTH:
+            raise SetupError(
+                f"{FILE}: [graphs.{name}] auth {settings.auth!r} is none of {', '.join(AUTH)}"
+            )
         return settings
 
     def table(self) -> dict[str, Any]:

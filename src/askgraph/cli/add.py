@@ -1,0 +1,103 @@
+"""`askgraph add`: files, a folder or an endpoint become a graph of the workspace."""
+
+from typing import Annotated
+
+import typer
+
+from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption, workspace_of
+
+__all__ = ["add"]
+
+
+def add(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call the graph.")],
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SOURCE...", help="RDF files, folders, or one endpoint's URL."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Build the graph anew if it is there already.")
+    ] = False,
+    named_graph: Annotated[
+        list[str] | None,
+        typer.Option("--named-graph", metavar="IRI", help="Read only this graph; repeatable."),
+    ] = None,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SERVER",
+            help="qlever, virtuoso, graphdb, blazegraph, fuseki or oxigraph; detected if left out.",
+        ),
+    ] = None,
+    auth: Annotated[
+        str | None, typer.Option(metavar="KIND", help="none, basic, bearer or header.")
+    ] = None,
+    user_env: Annotated[
+        str | None, typer.Option(metavar="VARIABLE", help="Holds the user name, for basic.")
+    ] = None,
+    password_env: Annotated[
+        str | None, typer.Option(metavar="VARIABLE", help="Holds the password, for basic.")
+    ] = None,
+    token_env: Annotated[
+        str | None, typer.Option(metavar="VARIABLE", help="Holds the token, for bearer.")
+    ] = None,
+    header: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The header to send, for header.")
+    ] = None,
+    header_env: Annotated[
+        str | None, typer.Option(metavar="VARIABLE", help="Holds that header's value.")
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(min=0.001, metavar="SECONDS", help="For each query, now and later."),
+    ] = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Add a graph to the workspace.
+
+    Files are Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, packed (.gz, .bz2, .xz) or not.
+    An endpoint is profiled within a bound of queries and seconds; stopped, the same command goes
+    on where it was. Secrets stay in environment variables: only their names are stored.
+    """
+    from askgraph.cli.progress import progress_bar
+
+    place = workspace_of(ctx)
+    given: dict[str, object] = {
+        "graphs": tuple(named_graph) if named_graph else None,
+        "dialect": dialect,
+        "auth": auth,
+        "user_env": user_env,
+        "password_env": password_env,
+        "token_env": token_env,
+        "header": header,
+        "header_env": header_env,
+        "timeout": timeout,
+    }
+    changes = {key: value for key, value in given.items() if value is not None}
+    with progress_bar() as progress:
+        profile = place.add(
+            name, sources or [], settings=changes, replace=replace, progress=progress
+        )
+    if json:
+        from askgraph.cli.tables import print_json
+
+        print_json(
+            {
+                "name": name,
+                "triples": profile.triples,
+                "classes": len(profile.classes),
+                "predicates": len(profile.predicates),
+                "cuts": profile.cuts,
+            }
+        )
+        return
+    typer.echo(
+        f"added {name}: {profile.triples:,} triples, {len(profile.classes):,} classes, "
+        f"{len(profile.predicates):,} predicates",
+        err=True,
+    )
+    for cut in profile.cuts:
+        typer.echo(f"  left out: {cut}", err=True)

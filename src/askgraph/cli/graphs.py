@@ -1,0 +1,74 @@
+"""`askgraph graphs`: what is in the workspace."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption, workspace_of
+from askgraph.errors import SetupError
+
+if TYPE_CHECKING:
+    from askgraph.workspace import GraphSettings, Workspace
+
+__all__ = ["graphs"]
+
+
+def graphs(
+    ctx: typer.Context,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """List the graphs of the workspace."""
+    from askgraph.cli.tables import console, print_json
+
+    place = workspace_of(ctx)
+    listed = [_entry(place, name, settings) for name, settings in place.graphs().items()]
+    if json:
+        print_json(listed)
+        return
+    if not listed:
+        typer.echo(
+            f"the workspace {place.folder} has no graph yet; add one with: askgraph add NAME FILE",
+            err=True,
+        )
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("graph")
+    for column in ("triples", "classes", "predicates"):
+        table.add_column(column, justify="right")
+    table.add_column("source", overflow="fold")
+    for entry in listed:
+        counts = (_count(entry[key]) for key in ("triples", "classes", "predicates"))
+        table.add_row(Text(str(entry["name"])), *counts, Text(str(entry["source"])))
+    console().print(table)
+
+
+def _entry(place: "Workspace", name: str, settings: "GraphSettings") -> dict[str, object]:
+    entry: dict[str, object] = {
+        "name": name,
+        "source": settings.url or ", ".join(settings.sources),
+        "triples": None,
+        "classes": None,
+        "predicates": None,
+        "created": None,
+        "problem": None,
+    }
+    try:
+        profile = place.profile(name)
+    except SetupError as error:
+        return entry | {"problem": str(error)}
+    return entry | {
+        "triples": profile.triples,
+        "classes": len(profile.classes),
+        "predicates": len(profile.predicates),
+        "created": profile.created,
+    }
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else "?"

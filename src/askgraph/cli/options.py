@@ -1,0 +1,116 @@
+"""Options that several commands share, each usable before or after the command."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askgraph.workspace import Workspace
+
+__all__ = [
+    "CsvOption",
+    "DebugOption",
+    "GraphOption",
+    "JsonOption",
+    "LangOption",
+    "LimitOption",
+    "MethodOption",
+    "Shared",
+    "TimeoutOption",
+    "WorkspaceOption",
+    "graph_names",
+    "shared",
+    "workspace_of",
+]
+
+
+@dataclass
+class Shared:
+    """What was said before the command, or after it."""
+
+    workspace: Path | None = None
+    debug: bool = False
+
+
+def shared(ctx: typer.Context) -> Shared:
+    """Return what all commands of this call share."""
+    root = ctx.find_root()
+    if not isinstance(root.obj, Shared):
+        root.obj = Shared()
+    return root.obj
+
+
+def workspace_of(ctx: typer.Context) -> Workspace:
+    """Return the workspace that this call is about."""
+    return Workspace(shared(ctx).workspace)
+
+
+def _keep_workspace(ctx: typer.Context, value: Path | None) -> Path | None:
+    if value is not None:
+        shared(ctx).workspace = value
+    return value
+
+
+def _keep_debug(ctx: typer.Context, value: bool) -> bool:
+    if value:
+        shared(ctx).debug = True
+    return value
+
+
+def graph_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the names of graphs that start as typed, for completion."""
+    return [name for name in workspace_of(ctx).graphs() if name.startswith(incomplete)]
+
+
+def _method_names(incomplete: str) -> list[str]:
+    from askgraph import registry
+
+    names = [name.replace("_", "-") for name in registry.names("method")]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+WorkspaceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace",
+        metavar="DIR",
+        callback=_keep_workspace,
+        help="Folder of askgraph.toml and the graphs' data; also ASKGRAPH_WORKSPACE.",
+    ),
+]
+DebugOption = Annotated[
+    bool, typer.Option("--debug", callback=_keep_debug, help="Show the traceback of an error.")
+]
+GraphOption = Annotated[
+    str | None,
+    typer.Option(
+        "--graph",
+        "-g",
+        metavar="NAME",
+        autocompletion=graph_names,
+        help="The graph to ask; may be left out where there is only one.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", min=1, metavar="N", help="Rows to take at most.")
+]
+LangOption = Annotated[
+    str | None,
+    typer.Option("--lang", metavar="TAG", help="Language of the question and labels, as 'de'."),
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option("--timeout", min=0.001, metavar="SECONDS", help="Give up after so many seconds."),
+]
+MethodOption = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="METHOD",
+        autocompletion=_method_names,
+        help="How to answer; 'graph-search' unless said otherwise.",
+    ),
+]

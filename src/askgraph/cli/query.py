@@ -1,0 +1,149 @@
+"""`askgraph query`: a SPARQL query in, its result out."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import (
+    CsvOption,
+    DebugOption,
+    GraphOption,
+    JsonOption,
+    LangOption,
+    LimitOption,
+    TimeoutOption,
+    WorkspaceOption,
+    workspace_of,
+)
+from askgraph.errors import SetupError
+
+if TYPE_CHECKING:
+    from askgraph.graph import KnowledgeGraph
+    from askgraph.sparql.results import GraphResult, SelectResult, Truncation
+
+__all__ = ["query"]
+
+
+def query(
+    ctx: typer.Context,
+    sparql: Annotated[
+        str, typer.Argument(help="The query; @FILE reads it from a file, - from standard input.")
+    ],
+    graph: GraphOption = None,
+    json: JsonOption = False,
+    csv: CsvOption = False,
+    limit: LimitOption = None,
+    lang: LangOption = None,
+    timeout: TimeoutOption = None,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Run a SPARQL query on a graph.
+
+    SELECT, ASK, CONSTRUCT and DESCRIBE; nothing that writes. Prefixes of the graph need not be
+    declared. CONSTRUCT and DESCRIBE print N-Triples.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.workspace.running import result_of
+
+    text = _text(sparql)
+    with progress_bar() as progress:
+        opened = workspace_of(ctx).graph(graph, progress=progress)
+    form = "json" if json else "csv" if csv else "text"
+    result_of(_run(text, opened, form=form, limit=limit, timeout=timeout))
+
+
+def _text(sparql: str) -> str:
+    if sparql == "-":
+        return sys.stdin.read()
+    if not sparql.startswith("@"):
+        return sparql
+    try:
+        return Path(sparql[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(f"the query cannot be read: {error}") from error
+
+
+async def _run(
+    text: str, graph: "KnowledgeGraph", *, form: str, limit: int | None, timeout: float | None
+) -> None:
+    from askgraph.sparql.query import admitted
+
+    endpoint = graph.endpoint
+    try:
+        ready = admitted(text, prefixes=graph.prefixes.namespaces)
+        match ready.form:
+            case "SELECT":
+                result = await endpoint.select(ready.text, timeout=timeout, limit=limit)
+                _print_rows(result, graph, form)
+            case "ASK":
+                _print_boolean(await endpoint.ask(ready.text, timeout=timeout), form)
+            case "CONSTRUCT":
+                triples = await endpoint.construct(ready.text, timeout=timeout, limit=limit)
+                _print_triples(triples, form)
+            case "DESCRIBE":
+                triples = await endpoint.describe(ready.text, timeout=timeout, limit=limit)
+                _print_triples(triples, form)
+    finally:
+        await endpoint.close()
+
+
+def _print_rows(result: "SelectResult", graph: "KnowledgeGraph", form: str) -> None:
+    from askgraph.cli import tables
+    from askgraph.evaluation.answer_object import plain_value
+
+    if form == "json":
+        rows = [[plain_value(term) for term in row] for row in result.rows]
+        tables.print_json(
+            {"columns": result.variables, "rows": rows, "truncated": _cut(result.truncated)}
+        )
+        return
+    if form == "csv":
+        typer.echo(tables.csv_text(result.variables, result.rows), nl=False)
+    else:
+        screen = tables.console()
+        screen.print(tables.table(result, graph.prefixes, {}))
+        count = len(result.rows)
+        screen.print(f"[dim]{count:,} row{'' if count == 1 else 's'}[/dim]")
+    _say_cut(result.truncated)
+
+
+def _print_boolean(holds: bool, form: str) -> None:
+    from askgraph.cli.tables import print_json
+
+    match form:
+        case "json":
+            print_json({"boolean": holds})
+        case "csv":
+            typer.echo(f"answer\n{str(holds).lower()}")
+        case _:
+            typer.echo("Yes" if holds else "No")
+
+
+def _print_triples(result: "GraphResult", form: str) -> None:
+    from askgraph.cli import tables
+
+    triples = [(t.subject, t.predicate, t.object) for t in result.triples]
+    match form:
+        case "json":
+            texts = [[str(term) for term in triple] for triple in triples]
+            tables.print_json({"triples": texts, "truncated": _cut(result.truncated)})
+            return
+        case "csv":
+            typer.echo(tables.csv_text(("subject", "predicate", "object"), triples), nl=False)
+        case _:
+            for triple in triples:
+                typer.echo(" ".join(map(str, triple)) + " .")
+    _say_cut(result.truncated)
+
+
+def _cut(truncated: "Truncation | None") -> dict[str, str] | None:
+    return {"by": truncated.by, "reason": truncated.reason} if truncated else None
+
+
+def _say_cut(truncated: "Truncation | None") -> None:
+    if truncated:
+        by = "askgraph" if truncated.by == "askgraph" else "the server"
+        typer.echo(f"cut off by {by}: {truncated.reason}", err=True)

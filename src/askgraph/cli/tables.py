@@ -1,0 +1,94 @@
+"""Results as people and programs read them: tables, CSV, JSON."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.results import SelectResult, Term, value_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = ["cell", "console", "csv_text", "print_json", "table"]
+
+_WIDE = 200
+
+
+def console() -> "Console":
+    """Return a console on standard output; a pipe gets plain text in lines of 200 characters."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False, soft_wrap=False)
+
+
+def print_json(content: object) -> None:
+    """Print one JSON value: over several lines for people, on one line for programs."""
+    indent = 2 if sys.stdout.isatty() else None
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=indent))
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Term | None]]) -> str:
+    """Return rows as CSV (RFC 4180) with a header; unbound is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    writer.writerows([value_of(term) for term in row] for row in rows)
+    return text.getvalue()
+
+
+def table(
+    result: SelectResult,
+    prefixes: PrefixMap,
+    labels: Mapping[str, str],
+    *,
+    context: Sequence[str] = (),
+    limit: int | None = None,
+) -> "Table":
+    """Return a table of a result; the columns in `context` are dimmed."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for variable in result.variables:
+        style = "dim" if variable in context else ""
+        numeric = _numeric(term for term in result.column(variable))
+        shown.add_column(
+            Text(variable.replace("_", " ")),
+            style=style,
+            justify="right" if numeric else "left",
+            overflow="fold",
+        )
+    for row in result.rows[:limit]:
+        shown.add_row(*(Text.from_markup(cell(term, prefixes, labels)) for term in row))
+    return shown
+
+
+def cell(term: Term | None, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
+    """Return a term as rich markup: its label with a dimmed short IRI, or its value."""
+    from pyoxigraph import NamedNode
+    from rich.markup import escape
+
+    if not isinstance(term, NamedNode):
+        return escape(value_of(term) or "")
+    short = prefixes.shorten(term.value)
+    label = labels.get(term.value)
+    return f"{escape(label)} [dim]{escape(short)}[/dim]" if label else escape(short)
+
+
+def _numeric(terms: Iterable[Term | None]) -> bool:
+    from pyoxigraph import Literal
+
+    from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
+
+    return all(
+        term is None or (isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES)
+        for term in terms
+    )
