@@ -26,7 +26,9 @@ class Examples:
     questions: tuple[str, ...]
 
 
-def examples_of(profile: Profile, arrays: GraphArrays | None, languages: Sequence[str]) -> Examples:
+def examples_of(
+    profile: Profile, arrays: GraphArrays | None, prefixes: PrefixMap, languages: Sequence[str]
+) -> Examples:
     """Return examples; of a remote graph, whose triples are not here, without values."""
     reader = _Reader(profile, arrays, prefixes, languages)
     labels = {item.iri: reader.label(item) for item in profile.classes}
