@@ -40,8 +40,9 @@ def batch(
     workspace: WorkspaceOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Answer many questions: each line of the output is {"id": …} and what `ask --json` prints.
+    """Answer a file of questions.
 
+    Each line of the output is {"id": …} together with what `ask --json` prints.
     Stopped at any moment and started again, it goes on where it was; the answers stand in the order
     of the questions. A question that fails becomes a refusal with an "error" (exit code 4), and is
     tried again by the next call.
@@ -58,9 +59,10 @@ def batch(
     name = method or DEFAULT_METHOD
     chosen = place.method(name)
 
-    async def run() -> int:
-        with progress_bar() as tell:
-            known = place.graph(graph, progress=tell)
+    with progress_bar() as tell:
+        known = place.graph(graph, progress=tell)
+
+        async def run() -> int:
             try:
                 return await answer_all(
                     asked,
@@ -74,7 +76,7 @@ def batch(
             finally:
                 await known.endpoint.close()
 
-    failed = result_of(run())
+        failed = result_of(run())
     typer.echo(f"{len(asked)} answers in {out}, {failed} failed", err=True)
     if failed:
         raise typer.Exit(FAILED)

@@ -59,7 +59,7 @@ def evaluate(
     workspace: WorkspaceOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Answer questions whose right answers are known, and score the answers.
+    """Score the answers to questions whose right answers are known.
 
     F1 is that of the best column, as sets; beside it the F1 over all columns flattened, and exact
     matches. Failures score 0. Of an answer that is not sure enough to be given, the best attempt
@@ -78,12 +78,16 @@ def evaluate(
     chosen = place.method(name)
     asked = read_questions(questions, need_gold=True)
 
-    async def run() -> "Report":
-        with progress_bar() as tell:
-            known = place.graph(graph, progress=tell)
+    with progress_bar() as tell:
+        known = place.graph(graph, progress=tell)
+        wanted = of_graph(asked, kg or known.name, required=kg is not None)[:limit]
+        if len(wanted) < len(asked):
+            typer.echo(f"{len(wanted)} of the {len(asked)} questions are asked", err=True)
+
+        async def run() -> "Report":
             try:
                 return await evaluated(
-                    of_graph(asked, kg or known.name, required=kg is not None)[:limit],
+                    wanted,
                     answerer(chosen, name, [known], language=lang),
                     known.endpoint,
                     abstain=abstain,
@@ -103,7 +107,7 @@ def evaluate(
             finally:
                 await known.endpoint.close()
 
-    report = result_of(run())
+        report = result_of(run())
     if json:
         print_json(report.json())
     else:
@@ -139,11 +143,11 @@ def _remarks(report: "Report") -> Iterable[str]:
     from askgraph.evaluation.report import percentile
 
     seconds = [record.seconds for record in report.records]
-    p50, p95 = (1000 * percentile(seconds, share) for share in (0.5, 0.95))
+    p50, p95 = (percentile(seconds, share) for share in (0.5, 0.95))
     yield f"\nthe more confident half: F1 {100 * report.top_half_f1:.1f}"
     if report.unanswerable:
         yield f"unanswerable: {report.refused_rightly} of {len(report.unanswerable)} not answered"
-    yield f"seconds a question: half within {p50 / 1000:.3f}, 95 % within {p95 / 1000:.3f}"
+    yield f"seconds a question: half within {p50:.3f}, 95 % within {p95:.3f}"
     for record in report.records:
         if record.gold_error:
             yield f"{record.id}: the gold query failed: {record.gold_error}"
