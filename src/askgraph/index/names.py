@@ -42,14 +42,16 @@ class Name:
 
 @dataclass(frozen=True)
 class Match:
-    """A name found: `hits` maps a query position to the quality (0–1) with which it matched.
+    """A name found: `hits` are (query position, token number, quality between 0 and 1).
 
-    `similarity` is the share of the name, weighted by rarity, that the query holds.
+    `similarity` is the share of the name, weighted by rarity, that the query holds; `length` is
+    the rarity of all its tokens together.
     """
 
     name: Name
     similarity: float
-    hits: tuple[tuple[int, float], ...]
+    length: float
+    hits: tuple[tuple[int, int, float], ...]
 
 
 
@@ -160,7 +162,7 @@ class NameIndex:
         if len(found) > limit:
             weight = score[found] * np.sqrt(self.lengths[found])
             found = found[np.argpartition(-weight, limit)[:limit]]
-        wanted = {int(at): [] for at in found}
+        wanted: dict[int, list[tuple[int, int, float]]] = {int(at): [] for at in found}
         return self._matches(wanted, listed, score)
 
     def _covered(self, listed: list[tuple[int, int, float]]) -> NDArray[np.float64]:
@@ -175,7 +177,7 @@ class NameIndex:
 
     def _matches(
         self,
-        wanted: dict[int, list[tuple[int, float]]],
+        wanted: dict[int, list[tuple[int, int, float]]],
         listed: list[tuple[int, int, float]],
         score: NDArray[np.float64],
     ) -> list[Match]:
@@ -183,9 +185,14 @@ class NameIndex:
         for position, word, quality in listed:
             posted = self._posted(word)
             for at in np.intersect1d(posted, keys, assume_unique=True):
-                wanted[int(at)].append((position, quality))
+                wanted[int(at)].append((position, word, quality))
         matches = [
-            Match(self.name(at), min(1.0, float(score[at])), tuple(sorted(hits)))
+            Match(
+                self.name(at),
+                min(1.0, float(score[at])),
+                float(self.lengths[at]),
+                tuple(sorted(hits)),
+            )
             for at, hits in wanted.items()
         ]
         return sorted(matches, key=lambda m: (-m.similarity, len(m.name.text), m.name.target))

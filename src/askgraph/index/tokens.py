@@ -11,6 +11,7 @@ __all__ = ["folded", "stem", "tokens"]
 
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")
 _ENDINGS = ("'s", "’s")
 
 
@@ -29,7 +30,7 @@ def tokens(text: str) -> tuple[str, ...]:
     """Split text into folded words and numbers; "hasSite2" gives has, site, 2."""
     for ending in _ENDINGS:
         text = text.replace(ending, " ")
-    if not text.islower():
+    if _CAMEL_WORD.fullmatch(text):
         text = _CAMEL.sub(" ", text)
     return tuple(folded(word) for word in _WORD.findall(text))
 

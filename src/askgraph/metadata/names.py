@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from askgraph.index.names import Kind, Name
-from askgraph.index.tokens import tokens
+from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import Profile
 from askgraph.metadata.naming import standard_naming
 from askgraph.rdf import vocabulary as v
@@ -15,8 +15,9 @@ from askgraph.rdf.labels import words_of_local_name
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import Sort, split_literal
 
-__all__ = ["acronym", "local_name", "names_in", "schema_names"]
+__all__ = ["SCHEMA_SPACES", "acronym", "local_name", "names_in", "schema_names"]
 
+SCHEMA_SPACES = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SH, v.VOID)
 _LONGEST_VALUE = 80
 _MOST_VALUE_TOKENS = 8
 _ALIKE = 5
@@ -24,13 +25,45 @@ _ALIKE = 5
 
 def schema_names(profile: Profile) -> Iterator[Name]:
     """Names of classes and predicates: their labels, and their readable local names."""
+    owners = _owners(profile)
     for listed, kind in ((profile.classes, Kind.CLASS), (profile.predicates, Kind.PREDICATE)):
         for item in listed:
+            if item.iri.startswith(SCHEMA_SPACES):
+                continue
             for text, _ in item.names:
                 yield Name(text, item.iri, kind)
             local = local_name(item.iri)
             if local and not any(tokens(local) == tokens(text) for text, _ in item.names):
                 yield Name(local, item.iri, kind, preferred=not item.names)
+            if kind is Kind.PREDICATE:
+                texts = [text for text, _ in item.names] + [local]
+                yield from _shorter(item.iri, texts, owners.get(item.iri, frozenset()))
+
+
+def _owners(profile: Profile) -> dict[str, frozenset[str]]:
+    """The words of the class that alone uses a predicate: they add nothing to its name."""
+    names = {c.iri: [text for text, _ in c.names] or [local_name(c.iri)] for c in profile.classes}
+    return {
+        p.iri: frozenset(
+            stem(word) for text in names.get(p.subject_classes[0][0], []) for word in tokens(text)
+        )
+        for p in profile.predicates
+        if len(p.subject_classes) == 1
+    }
+
+
+def _shorter(iri: str, texts: list[str], owner: frozenset[str]) -> Iterator[Name]:
+    """A predicate's names without function words, and without the words of its class."""
+    for text in texts:
+        words = [word for word in tokens(text) if word not in _FUNCTION_WORDS]
+        if words and len(words) < len(tokens(text)):
+            yield Name(" ".join(words), iri, Kind.PREDICATE, preferred=False)
+        own = [word for word in words if stem(word) not in owner]
+        if own and len(own) < len(words):
+            yield Name(" ".join(own), iri, Kind.PREDICATE, preferred=False)
+
+
+_FUNCTION_WORDS = frozenset("a an the of in on at by to for has have had is are was be ref".split())
 
 
 def names_in(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
@@ -95,15 +128,13 @@ def _readable(graph: GraphArrays, named: np.ndarray, schema: set[str]) -> Iterat
             graph.out_offsets[at] + graph.in_offsets[at]
         ):
             iri = graph.terms.value(at)
-            if iri not in schema and not iri.startswith(_SCHEMA_SPACES):
+            if iri not in schema and not iri.startswith(SCHEMA_SPACES):
                 nameless.append((iri, local_name(iri)))
     shapes = Counter(re.sub(r"\d+", "#", local) for _, local in nameless)
     for iri, local in nameless:
         if local and shapes[re.sub(r"\d+", "#", local)] <= _ALIKE:
             yield Name(local, iri, Kind.ENTITY, preferred=False)
 
-
-_SCHEMA_SPACES = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SH, v.VOID)
 
 
 def _values(graph: GraphArrays, profile: Profile) -> Iterator[Name]:

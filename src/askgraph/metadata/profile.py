@@ -1,6 +1,6 @@
 """The profile of a graph whose triples lie in arrays: everything counted, nothing sampled."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -15,12 +15,13 @@ from askgraph.traversal.literals import Sort, split_literal
 __all__ = ["profile_of"]
 
 _SAMPLE = 2000
+_COUNTED = 100_000
 
 
 def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
     """Profile a whole graph; time grows with its triples, not with classes times predicates."""
     instances = _instances(graph)
-    predicates = tuple(_predicate(graph, p, instances) for p in range(len(graph.predicates)))
+    predicates = tuple(_predicate(graph, p) for p in range(len(graph.predicates)))
     predicates = _with_inverses(graph, predicates)
     classes = tuple(_class(graph, iri, members, predicates) for iri, members in instances.items())
     return Profile(
@@ -94,7 +95,7 @@ def _links(graph: GraphArrays, members: Ids) -> float:
     return linked / len(sample)
 
 
-def _predicate(graph: GraphArrays, number: int, instances: dict[str, Ids]) -> PredicateProfile:
+def _predicate(graph: GraphArrays, number: int) -> PredicateProfile:
     iri = graph.iri_of(number)
     subjects, objects = graph.ends(number), graph.ends(number, inverse=True)
     literals = objects[objects < graph.terms.first_iri]
@@ -106,8 +107,8 @@ def _predicate(graph: GraphArrays, number: int, instances: dict[str, Ids]) -> Pr
         subjects=len(subjects),
         objects=len(objects),
         names=names_of(graph, iri),
-        subject_classes=_classes_of(subjects, instances),
-        object_classes=_classes_of(resources, instances) or _unclassed(resources),
+        subject_classes=_classes_of(graph, subjects),
+        object_classes=_classes_of(graph, resources) or _unclassed(resources),
         datatypes=datatypes,
         languages=languages,
         transitive=_is_transitive(graph, number, iri, resources),
@@ -123,12 +124,16 @@ def _named(draft: PredicateProfile, role: str) -> PredicateProfile:
     return PredicateProfile(**(fields | {"naming": role if draft.datatypes else ""}))
 
 
-def _classes_of(nodes: Ids, instances: dict[str, Ids]) -> tuple[tuple[str, int], ...]:
-    counts = {
-        iri: int(np.isin(nodes, members, assume_unique=True).sum())
-        for iri, members in instances.items()
-    }
-    listed = [(iri, count) for iri, count in counts.items() if count]
+def _classes_of(graph: GraphArrays, nodes: Ids) -> tuple[tuple[str, int], ...]:
+    kind = graph.number(v.RDF_TYPE)
+    if kind is None or not len(nodes):
+        return ()
+    classes, counts = np.unique(graph.pairs(nodes, kind)[1], return_counts=True)
+    listed = [
+        (graph.terms.value(cls), count)
+        for cls, count in zip(classes.tolist(), counts.tolist(), strict=True)
+        if graph.terms.is_iri(cls)
+    ]
     return tuple(sorted(listed, key=lambda item: (-item[1], item[0])))
 
 
@@ -139,13 +144,16 @@ def _unclassed(resources: Ids) -> tuple[tuple[str, int], ...]:
 def _literal_types(
     graph: GraphArrays, literals: Ids
 ) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+    """Datatypes and languages with their numbers of literals; of very many, scaled up."""
     datatypes: Counter[str] = Counter()
     languages: Counter[str] = Counter()
-    for at in literals[:: max(1, len(literals) // _SAMPLE)]:
-        _, datatype, language = split_literal(graph.terms.text(int(at)))
-        datatypes[datatype] += 1
+    step = max(1, len(literals) // _COUNTED)
+    for at in literals[::step].tolist():
+        text = graph.terms.text(at)
+        _, datatype, language = split_literal('"' + text[text.rindex('"') :])
+        datatypes[datatype] += step
         if language:
-            languages[language] += 1
+            languages[language] += step
     return tuple(datatypes.most_common()), tuple(languages.most_common())
 
 
@@ -175,9 +183,12 @@ def _with_inverses(
 ) -> tuple[PredicateProfile, ...]:
     declared = {(p.iri, q) for p in predicates for q in p.inverse_of}
     linking = [p for p in predicates if p.object_classes and p.triples > 1]
+    turned: dict[tuple[int, int, int], list[PredicateProfile]] = defaultdict(list)
+    for q in linking:
+        turned[q.triples, q.objects, q.subjects].append(q)
     for p in linking:
-        for q in linking:
-            if p.iri < q.iri and p.subjects == q.objects and _mirrored(graph, p.iri, q.iri):
+        for q in turned[p.triples, p.subjects, p.objects]:
+            if p.iri < q.iri and _mirrored(graph, p.iri, q.iri):
                 declared.add((p.iri, q.iri))
     both = declared | {(q, p) for p, q in declared}
     return tuple(

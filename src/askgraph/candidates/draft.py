@@ -1,0 +1,174 @@
+"""A form under construction: the pattern of a state, and what is hung on its variables."""
+
+from dataclasses import dataclass, field
+
+from askgraph.candidates.form import Column, Filter, Form, Having, Key, Pattern
+from askgraph.candidates.grow import Edge, Node
+from askgraph.candidates.schema import Schema
+from askgraph.linking.quantities import Quantity
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.traversal.literals import Sort
+
+__all__ = ["Draft", "Place"]
+
+_NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """An end of a draft's patterns and the node that it stands for, `below` steps from the root."""
+
+    variable: int | str
+    node: Node
+    below: int = 0
+    edge: Edge | None = None
+
+
+@dataclass
+class Draft:
+    """Patterns and modifiers that grow; `form()` freezes them."""
+
+    schema: Schema
+    patterns: list[Pattern] = field(default_factory=list)
+    filters: list[Filter] = field(default_factory=list)
+    without: list[tuple[tuple[Pattern, ...], tuple[Filter, ...]]] = field(default_factory=list)
+    columns: list[Column] = field(default_factory=list)
+    group: list[int] = field(default_factory=list)
+    having: list[Having] = field(default_factory=list)
+    order: list[Key] = field(default_factory=list)
+    limit: int | None = None
+    offset: int = 0
+    ask: bool = False
+    hints: dict[int, str] = field(default_factory=dict)
+    places: list[Place] = field(default_factory=list)
+    attached: dict[tuple[int | str, int, bool], int] = field(default_factory=dict)
+
+    def variable(self, hint: str) -> int:
+        """Return a new variable; it will be named after the hint."""
+        number = len(self.hints)
+        self.hints[number] = hint
+        return number
+
+    def grow(self, root: Node) -> Place:
+        """Lay down a state's whole pattern; the root is place 0."""
+        return self._lay(root, 0, None)
+
+    def _lay(self, node: Node, below: int, edge: Edge | None) -> Place:
+        constant = self._constant(node)
+        variable = constant or self.variable(self._hint(node, edge))
+        place = Place(variable, node, below, edge)
+        self.places.append(place)
+        if node.cls is not None:
+            self.patterns.append(self.typed(variable, node.cls))
+        for step, child in node.edges:
+            self._step(variable, step, child, below)
+        for denied in node.without:
+            self._deny(variable, denied)
+        return place
+
+    def _step(self, variable: int | str, edge: Edge, child: Node, below: int) -> None:
+        predicate = self.schema.graph.iri_of(edge.predicate)
+        constant = self._constant(child)
+        if constant is not None:
+            self._put(variable, predicate, constant, edge)
+            return
+        at = len(self.patterns)
+        place = self._lay(child, below + 1, edge)
+        pattern = _pattern(variable, predicate, place.variable, edge)
+        self.patterns.insert(at, pattern)
+        if isinstance(place.variable, int):
+            self._restrict(place.variable, child)
+            self.attached.setdefault((variable, edge.predicate, edge.inverse), place.variable)
+
+    def _put(self, variable: int | str, predicate: str, constant: str, edge: Edge) -> None:
+        self.patterns.append(_pattern(variable, predicate, constant, edge))
+
+    def _constant(self, node: Node) -> str | None:
+        if len(node.terms) != 1 or node.edges or node.cls or node.quantity is not None:
+            return None
+        return self.schema.graph.terms.text(node.terms[0])
+
+    def _restrict(self, variable: int, node: Node) -> None:
+        if node.quantity is not None:
+            self.filters += self.equal(variable, node, node.quantity)
+        elif node.terms and not node.edges:
+            texts = tuple(self.schema.graph.terms.text(at) for at in node.terms)
+            self.filters.append(Filter(variable, "IN", texts))
+
+    def equal(self, variable: int, node: Node, quantity: Quantity) -> list[Filter]:
+        """Conditions that a variable equals a number, or lies on a day or in a year."""
+        at = int(node.ids[0])
+        if len(node.terms) == 1:
+            return [Filter(variable, "=", (self.schema.graph.terms.text(at),))]
+        sort = Sort(int(self.schema.graph.sorts[at]))
+        if sort in _NUMERIC and quantity.value is not None:
+            texts = tuple(self.schema.graph.terms.text(int(t)) for t in node.terms)
+            return [Filter(variable, "IN", texts)]
+        if quantity.value is not None and sort in (Sort.DATE, Sort.YEAR):
+            return [Filter(variable, "YEAR", (str(int(quantity.value)),))]
+        texts = tuple(self.schema.graph.terms.text(int(t)) for t in node.terms)
+        return [Filter(variable, "IN", texts)]
+
+    def _deny(self, variable: int | str, denied: Node) -> None:
+        inner = Draft(self.schema, hints=self.hints)
+        inner.patterns += [inner.typed(variable, denied.cls)] if denied.cls else []
+        for step, child in denied.edges:
+            inner._step(variable, step, child, 1)
+        self.without.append((tuple(inner.patterns), tuple(inner.filters)))
+
+    def attach(self, place: Place, predicate: int, *, inverse: bool = False) -> int:
+        """Hang a predicate on a place; the same one twice is one variable."""
+        key = place.variable, predicate, inverse
+        if key not in self.attached:
+            iri = self.schema.graph.iri_of(predicate)
+            variable = self.variable(self.hint_of(iri))
+            self.patterns.append(
+                _pattern(place.variable, iri, variable, Edge(predicate, inverse))
+            )
+            self.attached[key] = variable
+        return self.attached[key]
+
+    def typed(self, variable: int | str, cls: str) -> Pattern:
+        """Return the pattern that a variable is an instance of a class or of one below it."""
+        deep = self.schema.below(cls)
+        return Pattern(variable, v.RDF_TYPE, f"<{cls}>", plus=deep)
+
+    def hint_of(self, iri: str) -> str:
+        """Return words to name a variable from: a label, or the local name."""
+        for listed in (self.schema.predicates_by_iri, self.schema.classes):
+            known = listed.get(iri)
+            if known is not None and known.names:
+                english = [text for text, language in known.names if language in ("en", "")]
+                return (english or [known.names[0][0]])[0]
+        return words_of_local_name(iri)
+
+    def _hint(self, node: Node, edge: Edge | None) -> str:
+        if node.cls is not None:
+            return self.hint_of(node.cls)
+        classes = self.schema.classes_of(int(node.ids[0])) if len(node.ids) else ()
+        if edge is not None and not edge.inverse:
+            return self.hint_of(self.schema.graph.iri_of(edge.predicate))
+        return self.hint_of(classes[0]) if classes else "thing"
+
+    def form(self) -> Form:
+        """Freeze the draft."""
+        return Form(
+            patterns=tuple(dict.fromkeys(self.patterns)),
+            columns=tuple(dict.fromkeys(self.columns)),
+            filters=tuple(dict.fromkeys(self.filters)),
+            without=tuple(self.without),
+            group=tuple(dict.fromkeys(self.group)),
+            having=tuple(self.having),
+            order=tuple(self.order),
+            limit=self.limit,
+            offset=self.offset,
+            ask=self.ask,
+            hints=dict(self.hints),
+        )
+
+
+def _pattern(variable: int | str, predicate: str, other: int | str, edge: Edge) -> Pattern:
+    if edge.inverse:
+        return Pattern(other, predicate, variable, edge.plus)
+    return Pattern(variable, predicate, other, edge.plus)

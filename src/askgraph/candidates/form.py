@@ -1,0 +1,92 @@
+"""A candidate query as data: patterns, filters and modifiers over numbered variables."""
+
+from dataclasses import dataclass, field
+
+__all__ = ["Aggregate", "Average", "Column", "Filter", "Form", "Having", "Key", "Pattern"]
+
+End = int | str
+"""An end of a pattern: a variable's number, or a constant as N-Triples text."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A triple pattern; `plus` walks the predicate once or more, `type` patterns have it empty."""
+
+    subject: End
+    predicate: str
+    object: End
+    plus: bool = False
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """An aggregate over a variable: COUNT, SUM, AVG, MIN or MAX."""
+
+    function: str
+    variable: int
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Average:
+    """The average of a predicate over all subjects that fit some patterns: a sub-query."""
+
+    variable: int
+    patterns: tuple[Pattern, ...]
+    function: str = "AVG"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition on a variable.
+
+    `operator` is one of = != < > <= >= IN CONTAINS STRSTARTS STRENDS YEAR; `values` are constants
+    as SPARQL text, or the number of another variable, or a sub-query.
+    """
+
+    variable: int
+    operator: str
+    values: tuple[str | int | Average, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the result: a variable or an aggregate; context columns do not answer."""
+
+    value: int | Aggregate
+    answer: bool = True
+
+
+@dataclass(frozen=True)
+class Key:
+    """What the result is ordered by."""
+
+    value: int | Aggregate
+    descending: bool = False
+
+
+@dataclass(frozen=True)
+class Having:
+    """A condition on an aggregate."""
+
+    aggregate: Aggregate
+    operator: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Form:
+    """A whole query. `hints` are words to name the variables from."""
+
+    patterns: tuple[Pattern, ...]
+    columns: tuple[Column, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    without: tuple[tuple[tuple[Pattern, ...], tuple[Filter, ...]], ...] = ()
+    either: tuple[tuple[tuple[Pattern, ...], tuple[Filter, ...]], ...] = ()
+    group: tuple[int, ...] = ()
+    having: tuple[Having, ...] = ()
+    order: tuple[Key, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    ask: bool = False
+    hints: dict[int, str] = field(default_factory=dict, compare=False)

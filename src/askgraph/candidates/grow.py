@@ -1,0 +1,435 @@
+"""Growing answer sets: from what a question mentions, step by step over the graph's own edges.
+
+A state is a set of nodes with the pattern that gives it. It starts at a linked entity, value, class
+or number, walks along predicates, and is intersected with others that use other words. So no
+pattern is ever guessed: its direction is right and its result is not empty.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from askgraph.candidates.operators import Frame
+from askgraph.candidates.schema import Schema
+from askgraph.index.names import Kind
+from askgraph.linking.link import Link, Linked
+from askgraph.linking.quantities import Quantity
+from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal.literals import Sort
+
+__all__ = ["Edge", "Grower", "Node", "State"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step along a predicate (its number); `link` where words of the question name it."""
+
+    predicate: int
+    inverse: bool
+    plus: bool = False
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A variable or constant of a pattern, with the edges that lead on from it.
+
+    `terms` are constants (one, or several meant as alternatives); `ids` the nodes that it stood for
+    when it was grown.
+    """
+
+    ids: Ids
+    edges: tuple[tuple[Edge, "Node"], ...] = ()
+    terms: tuple[int, ...] = ()
+    link: Link | None = None
+    quantity: Quantity | None = None
+    cls: str | None = None
+    cls_link: Link | None = None
+    without: tuple["Node", ...] = ()
+
+    def walk(self) -> Iterator["Node"]:
+        """This node and all below it."""
+        yield self
+        for _, child in self.edges:
+            yield from child.walk()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """An answer set and the words it uses: `used` as bits, `gain` as the weight they bring."""
+
+    node: Node
+    used: int
+    gain: float
+    patterns: int = 0
+    unknown: float = 0.0
+    spread: float = 0.0
+    hops: int = 0
+    anchored: bool = False
+
+    @property
+    def ids(self) -> Ids:
+        """The answer set."""
+        return self.node.ids
+
+
+@dataclass
+class Grower:
+    """Grows the states of one question over one graph."""
+
+    graph: GraphArrays
+    schema: Schema
+    linked: Linked
+    frame: Frame
+    beam: int = 60
+    widest: int = 20_000
+    by_predicate: dict[int, list[Link]] = field(default_factory=dict)
+    total: float = 1.0
+
+    def __post_init__(self) -> None:
+        for one in self.linked.of(Kind.PREDICATE):
+            number = self.graph.number(one.target)
+            if number is not None and number not in self.schema.hidden:
+                self.by_predicate.setdefault(number, []).append(one)
+        self.total = sum(self.linked.weights) or 1.0
+
+    def states(self) -> list[State]:
+        """Grow all states; best first."""
+        seeds = list(self._seeds())
+        classes = list(self._classes())
+        pool = seeds + classes
+        level = [s for s in seeds] + [c for c in classes if len(c.ids) <= self.widest]
+        for _ in range(3):
+            level = self._kept(grown for state in level for grown in self._hops(state))
+            level = self._kept(self._classed(level))
+            pool += level
+        pool = self._kept(pool, limit=4 * self.beam)
+        joined = self._kept(self._joins(pool), limit=2 * self.beam)
+        if joined:
+            further = [g for state in joined[: self.beam] for g in self._hops(state, linked=True)]
+            further = self._kept(self._classed(further))
+            pool = self._kept(pool + joined + further, limit=6 * self.beam)
+            again = self._kept(self._joins(pool[: 2 * self.beam]), limit=self.beam)
+            pool = self._kept(pool + again, limit=6 * self.beam)
+        return pool
+
+    def score(self, state: State) -> float:
+        """How good a state is to go on with."""
+        return (
+            2 * state.gain / self.total
+            - 0.05 * state.patterns
+            - 0.16 * state.unknown
+            - 0.01 * state.spread
+        )
+
+    def gain(self, link: Link, used: int) -> float:
+        """What a link's words bring that are not used yet; 0 where words of content overlap."""
+        total = 0.0
+        for at, quality in zip(link.positions, link.qualities, strict=True):
+            weight = self.linked.weights[at]
+            if used >> at & 1:
+                if weight:
+                    return 0.0
+                continue
+            total += weight * quality
+        return total * (0.45 + 0.55 * link.score)
+
+    # seeds
+
+    def _seeds(self) -> Iterator[State]:
+        named: dict[tuple[Kind, tuple[int, ...]], list[Link]] = {}
+        for one in self.linked.of(Kind.ENTITY, Kind.VALUE):
+            named.setdefault((one.kind, one.positions), []).append(one)
+        for listed in named.values():
+            for one in listed:
+                found = self._seed(one)
+                if found is not None:
+                    yield found
+        yield from self._alternatives()
+        for quantity in self.linked.reading.quantities:
+            yield from self._measured(quantity)
+
+    def _seed(self, link: Link) -> State | None:
+        text = f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
+        at = self.graph.terms.find(text)
+        if at is None:
+            return None
+        ids = np.array([at], dtype=np.int32)
+        node = Node(ids, terms=(at,), link=link)
+        known = 0.04 * float(np.log10(1 + self.graph.degree(at)))
+        return State(node, link.mask, self.gain(link, 0) * (1 + known), anchored=True)
+
+    def _alternatives(self) -> Iterator[State]:
+        """Values joined by "or" make one seed that stands for any of them."""
+        whole = [one for one in self.linked.of(Kind.ENTITY, Kind.VALUE) if one.similarity > 0.6]
+        for operator in self.frame.of("or", "and"):
+            left = [one for one in whole if 0 < operator.first - one.positions[-1] <= 2]
+            right = [one for one in whole if 0 < one.positions[0] - operator.last <= 2]
+            for one in left[:4]:
+                for other in right[:4]:
+                    if one.kind is other.kind and one.target != other.target:
+                        yield from self._either(one, other, operator.mask, operator.name)
+
+    def _either(self, one: Link, other: Link, mask: int, name: str) -> Iterator[State]:
+        first, second = self._seed(one), self._seed(other)
+        if first is None or second is None:
+            return
+        ids = np.union1d(first.ids, second.ids)
+        node = Node(ids, terms=tuple(int(at) for at in ids), link=one)
+        yield State(
+            node,
+            first.used | second.used | mask,
+            first.gain + second.gain,
+            unknown=0.0 if name == "or" else 0.6,
+            anchored=True,
+        )
+
+    def _measured(self, quantity: Quantity) -> Iterator[State]:
+        """Things with a number or a date: one state for each predicate that carries it."""
+        if any(
+            self.frame.quantity_after(op) is quantity or self.frame.quantity_before(op) is quantity
+            for op in self.frame.operators
+            if op.name in _TAKES_QUANTITY
+        ):
+            return
+        literals = self._equal(quantity)
+        if not len(literals):
+            return
+        mask = sum(1 << at for at in quantity.positions)
+        gain = sum(self.linked.weights[at] for at in quantity.positions)
+        gain *= 0.6 if quantity.spelled else 1.0
+        node = Node(literals, terms=tuple(int(at) for at in literals[:50]), quantity=quantity)
+        yield State(node, mask, gain, anchored=True)
+
+    def _equal(self, quantity: Quantity) -> Ids:
+        sorts, values = self.graph.sorts, self.graph.values
+        found = np.zeros(len(sorts), dtype=np.bool_)
+        if quantity.days is not None:
+            low, high = quantity.days
+            dated = np.isin(sorts, (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE))
+            found |= dated & (values >= low) & (values < high + 1)
+        if quantity.value is not None:
+            numeric = np.isin(sorts, (Sort.NUMBER, Sort.TEXT_NUMBER))
+            found |= numeric & (values == quantity.value)
+        return np.flatnonzero(found).astype(np.int32)
+
+    def _classes(self) -> Iterator[State]:
+        for one in self.linked.of(Kind.CLASS):
+            ids = self.schema.instances(one.target)
+            if len(ids):
+                node = Node(ids, cls=one.target, cls_link=one)
+                yield State(node, one.mask, self.gain(one, 0), patterns=1)
+
+    # steps
+
+    def _hops(self, state: State, *, linked: bool = False) -> Iterator[State]:
+        if len(state.ids) > self.widest or state.hops >= 4:
+            return
+        literal = bool(len(state.ids)) and int(state.ids[0]) < self.graph.terms.first_iri
+        for inverse in (True,) if literal else (False, True):
+            for predicate in self.graph.predicates_of(state.ids, inverse=inverse)[0]:
+                number = int(predicate)
+                if number not in self.schema.hidden:
+                    yield from self._hop(state, number, inverse, linked, literal)
+
+    def _hop(
+        self, state: State, predicate: int, inverse: bool, linked: bool, literal: bool
+    ) -> Iterator[State]:
+        links = [one for one in self.by_predicate.get(predicate, ()) if self.gain(one, state.used)]
+        if not inverse and not self.schema.leads_on(predicate):
+            return
+        if not links and (linked or state.hops >= 3):
+            return
+        if not links and len(state.ids) > 2000 and state.hops:
+            return
+        transitive = predicate in self.schema.transitive
+        for plus in (True, False) if transitive else (False,):
+            if transitive and inverse and not plus:
+                continue
+            step = self.graph.closure if plus else self.graph.step
+            ids = step(state.ids, predicate, inverse=inverse)
+            if not len(ids):
+                continue
+            if len(state.ids) == 1 and len(ids) == 1 and ids[0] == state.ids[0]:
+                continue
+            back = state.node.edges
+            if len(back) == 1 and back[0][0].predicate == predicate and (
+                back[0][0].inverse == inverse
+            ) and self.schema.is_functional(predicate, inverse=not inverse):
+                continue
+            below = state.node
+            if literal and len(below.terms) > 1:
+                fits = np.intersect1d(
+                    below.ids, self.graph.ends(predicate, inverse=True), assume_unique=True
+                )
+                below = replace(below, ids=fits, terms=tuple(int(at) for at in fits))
+            bridge = self.schema.is_nary(ids)
+            spread = float(np.log2(max(1.0, len(ids) / len(state.ids))))
+            for one in links[:3] or (None,):
+                edge = Edge(predicate, not inverse, plus, one)
+                node = Node(ids, edges=((edge, below),))
+                unknown = 0.0 if one else self._doubt(state, predicate, inverse, literal, bridge)
+                unknown += 0.4 if plus and not inverse else 0.0
+                yield State(
+                    node,
+                    state.used | (one.mask if one else 0),
+                    state.gain + (self.gain(one, state.used) if one else 0.0),
+                    state.patterns + 1,
+                    state.unknown + unknown,
+                    state.spread + spread,
+                    state.hops + (0 if literal else 1),
+                    state.anchored,
+                )
+
+    def _doubt(
+        self, state: State, predicate: int, inverse: bool, literal: bool, bridge: bool
+    ) -> float:
+        """How much is guessed by a predicate that no word names; less if each has just one."""
+        if literal:
+            return 0.5
+        doubt = 0.6 if bridge or self.schema.is_nary(state.ids) else 1.0
+        return doubt if self.schema.is_functional(predicate, inverse=not inverse) else doubt + 0.15
+
+    def _classed(self, states: Iterable[State]) -> Iterator[State]:
+        """Each state, and again with every class that words name and that it meets."""
+        links = self.linked.of(Kind.CLASS)
+        for state in states:
+            implied = False
+            for one in links:
+                gain = self.gain(one, state.used)
+                if not gain:
+                    continue
+                members = self.schema.instances(one.target)
+                ids = np.intersect1d(state.ids, members, assume_unique=True)
+                if not len(ids):
+                    continue
+                whole = len(ids) == len(state.ids)
+                implied = implied or whole
+                node = replace(state.node, ids=ids, cls=one.target, cls_link=one)
+                yield replace(
+                    state,
+                    node=node,
+                    used=state.used | one.mask,
+                    gain=state.gain + gain,
+                    patterns=state.patterns + (0 if whole else 1),
+                )
+            yield state
+
+    # joins
+
+    def _joins(self, pool: list[State]) -> Iterator[State]:
+        fits = [state for state in pool if state.patterns and len(state.ids)]
+        chosen = self._varied(fits)
+        for at, one in enumerate(chosen):
+            for other in chosen[at + 1 :]:
+                content = one.used & other.used & self._content
+                if content:
+                    continue
+                joined = self._joined(one, other)
+                if joined is not None:
+                    yield joined
+                yield from self._negated(one, other)
+                yield from self._negated(other, one)
+
+    @property
+    def _content(self) -> int:
+        return sum(1 << at for at, weight in enumerate(self.linked.weights) if weight)
+
+    def _varied(self, states: list[State]) -> list[State]:
+        """The best few states for each set of words used."""
+        counts: dict[int, int] = {}
+        chosen = []
+        for state in states:
+            counts[state.used] = counts.get(state.used, 0) + 1
+            if counts[state.used] <= 8:
+                chosen.append(state)
+        return chosen[: self.beam]
+
+    def _joined(self, one: State, other: State) -> State | None:
+        ids = np.intersect1d(one.ids, other.ids, assume_unique=True)
+        if not len(ids):
+            return None
+        node = self._merged(one.node, other.node, ids)
+        return _together(one, other, node)
+
+    def _negated(self, base: State, other: State) -> Iterator[State]:
+        """What fits one state and not the other, where a word denies the other's words."""
+        for operator in self.frame.of("not"):
+            denied = [at for at in _bits(other.used & self._content)]
+            kept = [at for at in _bits(base.used & self._content)]
+            if not denied or min(denied) < operator.first or min(denied) - operator.last > 6:
+                continue
+            if any(operator.last < at < min(denied) for at in kept):
+                continue
+            ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
+            if not len(ids) or len(ids) == len(base.ids) and not len(other.ids):
+                continue
+            node = replace(base.node, ids=ids, without=(*base.node.without, other.node))
+            state = _together(base, other, node)
+            weight = sum(self.linked.weights[at] for at in operator.positions)
+            yield replace(state, used=state.used | operator.mask, gain=state.gain + weight + 0.5)
+
+    def _merged(self, one: Node, other: Node, ids: Ids) -> Node:
+        cls, link = (one.cls, one.cls_link) if one.cls else (other.cls, other.cls_link)
+        return Node(
+            ids,
+            edges=one.edges + other.edges,
+            terms=one.terms or other.terms,
+            link=one.link or other.link,
+            quantity=one.quantity or other.quantity,
+            cls=cls,
+            cls_link=link,
+            without=one.without + other.without,
+        )
+
+    def _kept(self, states: Iterable[State], limit: int | None = None) -> list[State]:
+        """The best states; of those with equal sets and words only the best."""
+        best: dict[tuple[int, int, bytes], State] = {}
+        for state in states:
+            ids = state.ids
+            key = (
+                state.used,
+                len(ids),
+                ids[:: max(1, len(ids) // 16)].tobytes() if len(ids) < 4000 else b"",
+            )
+            known = best.get(key)
+            if known is None or self.score(state) > self.score(known):
+                best[key] = state
+        ranked = sorted(best.values(), key=lambda s: (-self.score(s), len(s.ids)))
+        return ranked[: limit or self.beam]
+
+
+_TAKES_QUANTITY = (
+    "more_than",
+    "less_than",
+    "at_least",
+    "at_most",
+    "before",
+    "after",
+    "between",
+    "top",
+    "comparative",
+)
+
+
+def _together(one: State, other: State, node: Node) -> State:
+    return State(
+        node,
+        one.used | other.used,
+        one.gain + other.gain,
+        one.patterns + other.patterns,
+        one.unknown + other.unknown,
+        one.spread + other.spread,
+        max(one.hops, other.hops),
+        one.anchored or other.anchored,
+    )
+
+
+def _bits(mask: int) -> Iterator[int]:
+    at = 0
+    while mask:
+        if mask & 1:
+            yield at
+        mask >>= 1
+        at += 1

@@ -1,0 +1,177 @@
+"""A profile's facts by predicate number and class, as growing candidates asks for them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.index.tokens import stem, tokens
+from askgraph.metadata.names import SCHEMA_SPACES, local_name
+from askgraph.metadata.naming import standard_naming
+from askgraph.rdf import vocabulary as v
+from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal.literals import Sort
+
+__all__ = ["Schema"]
+
+_EMPTY = np.zeros(0, dtype=np.int32)
+
+
+@dataclass
+class Schema:
+    """What the candidates of one graph need to know of its classes and predicates."""
+
+    graph: GraphArrays
+    profile: Profile
+    _instances: dict[str, Ids] = field(default_factory=dict)
+    _sorts: dict[int, Sort] = field(default_factory=dict)
+    _words: dict[int, frozenset[str]] = field(default_factory=dict)
+
+    @cached_property
+    def predicates(self) -> dict[int, PredicateProfile]:
+        """Profiles by predicate number."""
+        numbered = ((self.graph.number(p.iri), p) for p in self.profile.predicates)
+        return {number: p for number, p in numbered if number is not None}
+
+    @cached_property
+    def classes(self) -> dict[str, ClassProfile]:
+        """Profiles by class IRI, without those of the schema languages themselves."""
+        return {c.iri: c for c in self.profile.classes if not c.iri.startswith(SCHEMA_SPACES)}
+
+    @cached_property
+    def hidden(self) -> frozenset[int]:
+        """Predicates that describe the schema or repeat names: no step is taken along them."""
+        return frozenset(
+            number
+            for number, p in self.predicates.items()
+            if p.iri.startswith(SCHEMA_SPACES)
+            or standard_naming(p.iri)
+            or p.iri in v.DESCRIPTION_PREDICATES
+        )
+
+    @cached_property
+    def transitive(self) -> frozenset[int]:
+        """Predicates that may be walked more than once."""
+        return frozenset(number for number, p in self.predicates.items() if p.transitive)
+
+    @cached_property
+    def labelled(self) -> bool:
+        """Whether the graph names its things by a standard label predicate."""
+        return any(standard_naming(p.iri) == "name" for p in self.profile.predicates)
+
+    @cached_property
+    def kind(self) -> int | None:
+        """The number of rdf:type."""
+        return self.graph.number(v.RDF_TYPE)
+
+    def instances(self, cls: str) -> Ids:
+        """All instances of a class or of a class below it."""
+        if cls not in self._instances:
+            self._instances[cls] = self._found(cls)
+        return self._instances[cls]
+
+    def _found(self, cls: str) -> Ids:
+        below, listed = {cls}, [cls]
+        for one in listed:
+            for other in self.profile.classes:
+                if one in other.parents and other.iri not in below:
+                    below.add(other.iri)
+                    listed.append(other.iri)
+        ids = [self.graph.terms.iri(iri) for iri in sorted(below)]
+        known = np.array(sorted(at for at in ids if at is not None), dtype=np.int32)
+        if self.kind is None or not len(known):
+            return _EMPTY
+        return self.graph.step(known, self.kind, inverse=True)
+
+    def below(self, cls: str) -> bool:
+        """Whether some instances of a class are only typed with a class below it."""
+        at = self.graph.terms.iri(cls)
+        if at is None or self.kind is None:
+            return True
+        own = self.graph.step(np.array([at], dtype=np.int32), self.kind, inverse=True)
+        return len(own) < len(self.instances(cls))
+
+    @cached_property
+    def predicates_by_iri(self) -> dict[str, PredicateProfile]:
+        """Profiles by predicate IRI."""
+        return {p.iri: p for p in self.profile.predicates}
+
+    def classes_of(self, node: int) -> tuple[str, ...]:
+        """The classes of a node, the smallest first."""
+        if self.kind is None or node < self.graph.terms.first_iri:
+            return ()
+        found = self.graph.step(np.array([node], dtype=np.int32), self.kind)
+        names = [self.graph.terms.value(int(at)) for at in found]
+        known = [self.classes[name] for name in names if name in self.classes]
+        return tuple(c.iri for c in sorted(known, key=lambda c: (c.instances, c.iri)))
+
+    def is_nary(self, ids: Ids) -> bool:
+        """Whether nodes stand for a relation between others: nameless, with several links."""
+        if not len(ids):
+            return False
+        classes = self.classes_of(int(ids[0]))
+        return any(self.classes[c].nary for c in classes)
+
+    def is_nameless(self, ids: Ids) -> bool:
+        """Whether nodes have no name of any sort."""
+        if not len(ids) or int(ids[0]) < self.graph.terms.first_iri:
+            return False
+        out = self.graph.predicates_of(ids[:50])[0]
+        return not any(
+            self.predicates[int(p)].naming for p in out if int(p) in self.predicates
+        )
+
+    def leads_on(self, predicate: int) -> bool:
+        """Whether a predicate's objects are resources."""
+        p = self.predicates.get(predicate)
+        return p is not None and bool(p.object_classes)
+
+    def is_functional(self, predicate: int, *, inverse: bool = False) -> bool:
+        """Whether each subject has one object (or each object one subject)."""
+        p = self.predicates.get(predicate)
+        if p is None:
+            return False
+        return p.triples <= (p.objects if inverse else p.subjects) * 1.02
+
+    def sort(self, predicate: int) -> Sort:
+        """The sort of most of a predicate's values; NONE where they are resources."""
+        if predicate not in self._sorts:
+            self._sorts[predicate] = self._most(predicate)
+        return self._sorts[predicate]
+
+    def _most(self, predicate: int) -> Sort:
+        objects = self.graph.ends(predicate, inverse=True)
+        literals = objects[objects < self.graph.terms.first_iri]
+        if 2 * len(literals) < len(objects):
+            return Sort.NONE
+        return Sort(int(np.bincount(self.graph.sorts[literals]).argmax()))
+
+    def words(self, predicate: int) -> frozenset[str]:
+        """The stems of a predicate's names."""
+        if predicate not in self._words:
+            p = self.predicates[predicate]
+            texts = [text for text, _ in p.names] + [local_name(p.iri)]
+            self._words[predicate] = frozenset(stem(w) for text in texts for w in tokens(text))
+        return self._words[predicate]
+
+    def any_name(self, ids: Ids) -> int | None:
+        """The predicate that names nodes, standard or not."""
+        own = self.name_predicate(ids)
+        if own is not None or not len(ids):
+            return own
+        for number in self.graph.predicates_of(ids[:50])[0]:
+            p = self.predicates.get(int(number))
+            if p is not None and p.naming == "name":
+                return int(number)
+        return None
+
+    def name_predicate(self, ids: Ids) -> int | None:
+        """The predicate that names nodes in the graph's own way, where no standard one does."""
+        if not len(ids):
+            return None
+        for cls in self.classes_of(int(ids[0])):
+            iri = self.classes[cls].name_predicate
+            if iri is not None and not standard_naming(iri):
+                return self.graph.number(iri)
+        return None

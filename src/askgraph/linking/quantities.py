@@ -1,0 +1,133 @@
+"""Numbers, years and dates in a question, as typed values with the tokens they take up."""
+
+import calendar
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from askgraph.linking.lists import WordList
+from askgraph.traversal.literals import day_number
+
+__all__ = ["Quantity", "quantities"]
+
+_ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A value in words or digits at tokens first … last.
+
+    `value` is the number as it stands; `days` is the first and the last day (days from 1970-01-01)
+    where it can be a year, month, day, decade or century. `spelled` marks number words ("two").
+    """
+
+    first: int
+    last: int
+    text: str
+    value: float | None
+    days: tuple[float, float] | None = None
+    spelled: bool = False
+
+    @property
+    def positions(self) -> range:
+        """The tokens that it takes up."""
+        return range(self.first, self.last + 1)
+
+
+def quantities(
+    words: Sequence[str], lists: WordList, text: str, starts: Sequence[int]
+) -> tuple[Quantity, ...]:
+    """Find all quantities, longest first from the left; they do not overlap."""
+    iso = {starts.index(m.start()): m for m in _ISO.finditer(text) if m.start() in starts}
+    found: list[Quantity] = []
+    at = 0
+    while at < len(words):
+        quantity = _iso(iso.get(at), at, words) or _at(at, words, lists)
+        if quantity is None:
+            at += 1
+        else:
+            found.append(quantity)
+            at = quantity.last + 1
+    return tuple(found)
+
+
+def _iso(match: re.Match[str] | None, at: int, words: Sequence[str]) -> Quantity | None:
+    if match is None or at + 2 >= len(words):
+        return None
+    year, month, day = (int(part) for part in match.groups())
+    return _day(at, at + 2, match.group(), year, month, day)
+
+
+def _at(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
+    for quantity in _dates(at, words, lists):
+        if quantity is not None:
+            return quantity
+    return _number(at, words, lists)
+
+
+def _dates(at: int, words: Sequence[str], lists: WordList) -> Iterator[Quantity | None]:
+    """Day month year, month day year, month year; "de" and "of" may stand between."""
+    places = [p for p in range(at, min(at + 6, len(words))) if words[p] not in ("de", "of", "the")]
+    if not places or places[0] != at:
+        return
+    parts = [words[p] for p in places]
+    if len(parts) >= 3 and parts[1] in lists.months:
+        day, year = _day_of_month(parts[0]), _year(parts[2])
+        if day and year:
+            yield _day(at, places[2], " ".join(parts[:3]), year, lists.months[parts[1]], day)
+    if parts[0] in lists.months:
+        month = lists.months[parts[0]]
+        if len(parts) >= 3 and (day := _day_of_month(parts[1])) and (year := _year(parts[2])):
+            yield _day(at, places[2], " ".join(parts[:3]), year, month, day)
+        if len(parts) >= 2 and (year := _year(parts[1])):
+            last = calendar.monthrange(year, month)[1]
+            days = day_number(year, month), day_number(year, month, last)
+            yield Quantity(at, places[1], " ".join(parts[:2]), None, days)
+
+
+def _day(first: int, last: int, text: str, year: int, month: int, day: int) -> Quantity | None:
+    if not (1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]):
+        return None
+    at = day_number(year, month, day)
+    return Quantity(first, last, text, None, (at, at))
+
+
+def _day_of_month(word: str) -> int | None:
+    digits = re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th|er)?", word)
+    return int(digits.group(1)) if digits and 1 <= int(digits.group(1)) <= 31 else None
+
+
+def _year(word: str) -> int | None:
+    return int(word) if re.fullmatch(r"[12]\d{3}", word) else None
+
+
+def _number(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
+    word = words[at]
+    decade = re.fullmatch(r"([12]\d{2}0)s", word)
+    if decade:
+        year = int(decade.group(1))
+        return Quantity(at, at, word, None, (day_number(year), day_number(year + 9, 12, 31)))
+    digits = _digits(word)
+    spelled = digits is None
+    value = lists.units.get(word) if digits is None else digits
+    if value is None:
+        return None
+    last = at
+    while last + 1 < len(words) and words[last + 1] in lists.scales:
+        value *= lists.scales[words[last + 1]]
+        last += 1
+    year = _year(word) if last == at else None
+    days = (day_number(year), day_number(year, 12, 31)) if year else None
+    return Quantity(at, last, " ".join(words[at : last + 1]), value, days, spelled)
+
+
+def _digits(word: str) -> float | None:
+    if not re.fullmatch(r"\d+(?:[.,]\d+)*", word):
+        return None
+    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", word):
+        return float(word.replace(",", ""))
+    if re.fullmatch(r"\d{1,3}(\.\d{3}){2,}(,\d+)?", word):
+        return float(word.replace(".", "").replace(",", "."))
+    return float(word.replace(",", ".")) if word.count(",") + word.count(".") == 1 else float(
+        word.replace(",", "").replace(".", "")
+    )
