@@ -14,13 +14,23 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NoReturn, cast
 from typing import Literal as Choice
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 from askgraph.sparql.lexer import Token, fail, position, tokens, unescaped
 
-__all__ = ["CheckedQuery", "Form", "admitted", "algebra", "checked", "nodes"]
+__all__ = [
+    "CheckedQuery",
+    "Form",
+    "admitted",
+    "algebra",
+    "checked",
+    "datasets",
+    "nodes",
+    "own_limit",
+]
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 
@@ -395,3 +405,14 @@ def datasets(text: str) -> tuple[str, ...]:
 
 
 _FROM = re.compile(r"\bFROM\b", re.IGNORECASE)
+
+
+def own_limit(text: str) -> int | None:
+    """Return the LIMIT of the query itself, not of a query within it; None where it has none."""
+    depth, found = 0, None
+    given = [token for token in tokens(text) if token.kind != "comment"]
+    for token, following in pairwise(given):
+        depth += (token.text == "{") - (token.text == "}")
+        if depth == 0 and token.kind == "word" and token.text.upper() == "LIMIT":
+            found = int(following.text) if following.text.isdecimal() else None
+    return found

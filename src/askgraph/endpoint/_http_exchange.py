@@ -1,0 +1,288 @@
+"""One query sent over HTTP until a reply begins: retries, redirects, and every failure by name."""
+
+import asyncio
+import itertools
+import random
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from importlib.metadata import version
+
+import httpx2
+
+from askgraph.endpoint._credentials import Credentials
+from askgraph.endpoint._dialects import problem_in, readable
+from askgraph.errors import (
+    AskgraphError,
+    ErrorReply,
+    MalformedReply,
+    Overloaded,
+    QuerySyntaxError,
+    ServiceError,
+    SetupError,
+    TimedOut,
+    Unauthorised,
+    Unreachable,
+)
+
+__all__ = ["Exchange", "checked_url", "page_problem", "some_text"]
+
+USER_AGENT = f"askgraph/{version('askgraph')} (+https://pypi.org/project/askgraph/)"
+GET_LENGTH = 2_000  # a longer address goes into the body of a POST
+ERROR_LENGTH = 64 * 1024  # so much of an error page is read
+REDIRECTS = 5
+FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0  # seconds
+
+_BUSY = (429, 502, 503, 504)
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """What went wrong, how often it may be tried again, and when at the earliest."""
+
+    error: AskgraphError
+    retries: int = 0
+    wait: float | None = None
+
+
+def checked_url(url: str) -> httpx2.URL:
+    """Return the URL of an endpoint; `SetupError` for one that is none or holds a password."""
+    try:
+        parsed = httpx2.URL(url)
+    except httpx2.InvalidURL as problem:
+        raise SetupError(f"{url!r} is no URL: {problem}") from problem
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise SetupError(f"{url!r} is no http or https URL")
+    if parsed.userinfo:
+        raise SetupError(
+            f"the URL of {parsed.host} holds a user name or password: take it out and name"
+            " environment variables with auth = 'basic', user_env and password_env"
+        )
+    return parsed
+
+
+class Exchange:
+    """Sends queries to one address; usable from one event loop after the other."""
+
+    def __init__(
+        self,
+        url: httpx2.URL,
+        credentials: Credentials,
+        *,
+        connect_timeout: float,
+        read_timeout: float | None,
+        retries: int,
+    ) -> None:
+        self.url = url
+        self.address = str(url.copy_with(query=None, fragment=None))
+        self._credentials = credentials
+        self._timeout = httpx2.Timeout(read_timeout, connect=connect_timeout)
+        self._retries = retries
+        self._client: httpx2.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @asynccontextmanager
+    async def reply(
+        self, parameters: list[tuple[str, str]], accept: str, *, deadline: float
+    ) -> AsyncIterator[httpx2.Response]:
+        """Give the reply once it has begun and its status is good; its body is not yet read.
+
+        `deadline` (monotonic seconds) only decides whether another try is worth waiting for.
+        """
+        response = await self._persistently(parameters, accept, deadline)
+        try:
+            yield response
+        except httpx2.TimeoutException as problem:
+            raise TimedOut(f"{self.address} stopped sending in the middle of a reply") from problem
+        except httpx2.HTTPError as problem:
+            raise MalformedReply(
+                f"the reply of {self.address} is cut off: {self._told(problem)}"
+            ) from problem
+        finally:
+            await response.aclose()
+
+    async def close(self) -> None:
+        """Close the connections that belong to the running event loop."""
+        client, self._client = self._client, None
+        if client and self._loop is asyncio.get_running_loop():
+            await client.aclose()
+
+    def scrubbed(self, text: str) -> str:
+        """Return a server's text without the secrets it may repeat."""
+        return self._credentials.scrubbed(text)
+
+    async def _persistently(
+        self, parameters: list[tuple[str, str]], accept: str, deadline: float
+    ) -> httpx2.Response:
+        for attempt in itertools.count():
+            try:
+                response = await self._send(parameters, accept)
+            except httpx2.HTTPError as problem:
+                failure = self._no_reply(problem)
+            else:
+                if response.is_success:
+                    return response
+                try:
+                    failure = await self._refusal(response)
+                finally:
+                    await response.aclose()
+            if attempt >= failure.retries:
+                raise failure.error
+            await self._wait(failure, attempt, deadline)
+        raise AssertionError
+
+    async def _wait(self, failure: _Failure, attempt: int, deadline: float) -> None:
+        backoff = min(LONGEST_DELAY, FIRST_DELAY * 2**attempt) * random.uniform(0.5, 1.0)
+        delay = failure.wait if failure.wait is not None else backoff
+        left = deadline - time.monotonic()
+        if delay < left:
+            await asyncio.sleep(delay)
+            return
+        if failure.wait is not None and isinstance(failure.error, Overloaded):
+            raise Overloaded(
+                f"{failure.error}; it asks to wait {failure.wait:.0f} seconds,"
+                f" longer than the {max(0.0, left):.0f} left",
+                retry_after=failure.wait,
+            )
+        raise failure.error
+
+    async def _send(self, parameters: list[tuple[str, str]], accept: str) -> httpx2.Response:
+        url, method = self.url, "GET"
+        address = url.copy_merge_params(
+            httpx2.QueryParams([*url.params.multi_items(), *parameters])
+        )
+        if len(str(address)) > GET_LENGTH:
+            method = "POST"
+        else:
+            url = address
+        for _ in range(REDIRECTS):
+            response = await self._once(method, url, parameters, accept)
+            if not response.has_redirect_location:
+                return response
+            await response.aclose()
+            target = url.join(response.headers["location"])
+            self._check_redirect(url, target)
+            url = target
+            if response.status_code == 303:
+                method = "GET"
+        raise ErrorReply(f"{self.address} redirects in a circle")
+
+    async def _once(
+        self, method: str, url: httpx2.URL, parameters: list[tuple[str, str]], accept: str
+    ) -> httpx2.Response:
+        client = self._connected()
+        data = dict[str, str | list[str]]()
+        for name, value in parameters:
+            data[name] = [*data.get(name, []), value]
+        request = client.build_request(
+            method,
+            url,
+            data=data if method == "POST" else None,
+            headers={"Accept": accept, **self._credentials.headers},
+        )
+        return await client.send(request, stream=True)
+
+    def _connected(self) -> httpx2.AsyncClient:
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._client = httpx2.AsyncClient(
+                headers={"User-Agent": USER_AGENT}, timeout=self._timeout
+            )
+            self._loop = loop
+        return self._client
+
+    def _check_redirect(self, source: httpx2.URL, target: httpx2.URL) -> None:
+        upgraded = (source.scheme, target.scheme) == ("http", "https") and target.port is None
+        same = target.host == source.host and (
+            (target.scheme, target.port) == (source.scheme, source.port) or upgraded
+        )
+        if not same and self._credentials.headers:
+            raise ErrorReply(
+                f"{self.address} redirects to {target.scheme}://{target.netloc.decode()}, where the"
+                " credentials are not sent: if that is right, make it the graph's url"
+            )
+
+    def _no_reply(self, problem: httpx2.HTTPError) -> _Failure:
+        told = self._told(problem)
+        match problem:
+            case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
+                return _Failure(Unreachable(f"no connection to {self.address} in time"))
+            case httpx2.TimeoutException():
+                return _Failure(TimedOut(f"{self.address} sent nothing in time"))
+            case httpx2.ConnectError() | httpx2.UnsupportedProtocol() | httpx2.ProxyError():
+                return _Failure(Unreachable(f"{self.address} cannot be reached: {told}"))
+            case httpx2.NetworkError() | httpx2.RemoteProtocolError():
+                error = Unreachable(f"{self.address} closed the connection without a reply: {told}")
+                return _Failure(error, self._retries)
+            case _:
+                return _Failure(MalformedReply(f"the reply of {self.address} is broken: {told}"))
+
+    async def _refusal(self, response: httpx2.Response) -> _Failure:
+        """Say what a reply with a bad status means."""
+        status = response.status_code
+        text = await some_text(response.aiter_bytes())
+        kind = problem_in(text)
+        said = self.scrubbed(readable(text))
+        told = f"{self.address} answered with status {status}" + (f": {said}" if said else "")
+        if status in (401, 403):
+            return _Failure(Unauthorised(f"{told}; {self._about_credentials()}"))
+        if kind == "timeout" or status == 408:
+            return _Failure(TimedOut(f"the server's own time limit was reached: {told}"))
+        if status in _BUSY:
+            wait = _retry_after(response.headers)
+            return _Failure(Overloaded(told, retry_after=wait), self._retries, wait)
+        if kind == "syntax":
+            return _Failure(QuerySyntaxError(f"the endpoint does not understand the query: {said}"))
+        return _Failure(ErrorReply(told), min(1, self._retries) if status == 500 else 0)
+
+    def _about_credentials(self) -> str:
+        if self._credentials.headers:
+            return "it does not take the credentials of the graph's settings"
+        return "it wants credentials: set `auth` and the variables it needs in the graph's settings"
+
+    def _told(self, problem: BaseException) -> str:
+        return self.scrubbed(str(problem)) or type(problem).__name__
+
+
+async def some_text(parts: AsyncIterator[bytes], start: bytes = b"") -> str:
+    """Return the beginning of a reply's body as text, whatever it is."""
+    taken, size = [start], len(start)
+    try:
+        async for part in parts:
+            taken.append(part)
+            size += len(part)
+            if size >= ERROR_LENGTH:
+                break
+    except httpx2.HTTPError:
+        pass  # what came is all there is to show
+    return b"".join(taken)[:ERROR_LENGTH].decode("utf-8", "replace")
+
+
+def page_problem(address: str, text: str) -> ServiceError:
+    """Say what a reply with status 200 is that holds no results."""
+    said = readable(text)
+    if not text.strip():
+        return MalformedReply(f"{address} sent an empty reply")
+    if "<html" in text[:2000].lower() or "<!doctype html" in text[:2000].lower():
+        return MalformedReply(f"{address} sent a web page instead of results: {said}")
+    if problem_in(text) == "timeout":
+        return TimedOut(f"the server's own time limit was reached: {said}")
+    if text.lstrip().startswith("<"):
+        return MalformedReply(f"{address} sent XML, though JSON was asked for: {said}")
+    return ErrorReply(f"{address} sent an error message instead of results: {said}")
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that `Retry-After` asks for, given as such or as a date."""
+    value = headers.get("retry-after", "").strip()
+    if value.isdecimal():
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,283 @@
+"""A remote endpoint: the SPARQL 1.1 Protocol over HTTP, with its failures told apart."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from itertools import islice
+from typing import TypeVar
+
+import httpx2
+from pyoxigraph import RdfFormat, Triple, parse
+
+from askgraph.endpoint._credentials import Credentials
+from askgraph.endpoint._dialects import Dialect, detected, dialect_named, problem_in, readable
+from askgraph.endpoint._http_exchange import Exchange, checked_url, page_problem, some_text
+from askgraph.endpoint._results_json import ResultsParser
+from askgraph.errors import ErrorReply, MalformedReply, QueryError, ServiceError, TimedOut
+from askgraph.sparql.query import CheckedQuery, Form, admitted, checked, own_limit
+from askgraph.sparql.results import GraphResult, SelectResult, Truncation
+
+__all__ = ["HttpEndpoint"]
+
+MAX_GRAPH = 256 * 1024 * 1024  # bytes of a CONSTRUCT or DESCRIBE result
+
+_RESULTS = "application/sparql-results+json, application/json;q=0.8"
+_TRIPLES = "application/n-triples, text/turtle;q=0.8"
+_GRAPH_FORMATS = {
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "text/plain": RdfFormat.N_TRIPLES,
+    "text/turtle": RdfFormat.TURTLE,
+    "application/x-turtle": RdfFormat.TURTLE,
+    "application/rdf+xml": RdfFormat.RDF_XML,
+}
+Value = TypeVar("Value")
+
+
+class HttpEndpoint:
+    """Answers queries by asking a SPARQL endpoint over HTTP.
+
+    Rows are read as they arrive and the transfer ends at the row cap. A busy server (429, 502, 503,
+    504) and a connection that is reset are tried again up to `retries` times, as late as the server
+    asks for, but never beyond the timeout; a 500 is tried once more. `graphs` restricts the default
+    graph and the named graphs. For `auth` (none, basic, bearer, header) the other settings name
+    environment variables; the secrets are sent to this host only and shown nowhere. `services` are
+    the addresses that a SERVICE may name. `dialect` is detected where it is not set.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        dialect: str | None = None,
+        auth: str = "none",
+        user_env: str | None = None,
+        password_env: str | None = None,
+        token_env: str | None = None,
+        header: str | None = None,
+        header_env: str | None = None,
+        timeout: float = 60.0,
+        connect_timeout: float = 10.0,
+        read_timeout: float | None = None,
+        max_rows: int = 1_000_000,
+        retries: int = 3,
+        graphs: Sequence[str] = (),
+        prefixes: dict[str, str] | None = None,
+        services: frozenset[str] = frozenset(),
+    ) -> None:
+        credentials = Credentials.of(
+            auth,
+            user_env=user_env,
+            password_env=password_env,
+            token_env=token_env,
+            header=header,
+            header_env=header_env,
+        )
+        self._exchange = Exchange(
+            checked_url(url),
+            credentials,
+            connect_timeout=connect_timeout,
+            read_timeout=read_timeout,
+            retries=retries,
+        )
+        self._dialect = dialect_named(dialect) if dialect else None
+        self._timeout = timeout
+        self._max_rows = max_rows
+        self._graphs = tuple(graphs)
+        self._prefixes = prefixes or {}
+        self._services = services
+
+    def __repr__(self) -> str:
+        return f"HttpEndpoint({self.address!r})"
+
+    @property
+    def address(self) -> str:
+        """The URL without its query part, which may hold a key."""
+        return self._exchange.address
+
+    async def select(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> SelectResult:
+        """Run a SELECT query."""
+        began = time.perf_counter()
+        ready = await self._ready(query, "SELECT")
+        cap = self._max_rows if limit is None else min(limit, self._max_rows)
+        parser, truncated = await self._within(
+            timeout, lambda deadline: self._results(ready, cap, deadline)
+        )
+        if parser.boolean is not None:
+            raise MalformedReply(f"{self.address} answered a SELECT query with true or false")
+        taken = time.perf_counter() - began
+        return SelectResult(parser.variables, parser.rows, truncated, taken)
+
+    async def ask(self, query: str, *, timeout: float | None = None) -> bool:
+        """Run an ASK query."""
+        ready = await self._ready(query, "ASK")
+        parser, _ = await self._within(timeout, lambda deadline: self._results(ready, 0, deadline))
+        if parser.boolean is None:
+            raise MalformedReply(f"{self.address} answered an ASK query with rows")
+        return parser.boolean
+
+    async def construct(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> GraphResult:
+        """Run a CONSTRUCT query."""
+        return await self._graph(query, "CONSTRUCT", timeout, limit)
+
+    async def describe(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> GraphResult:
+        """Run a DESCRIBE query."""
+        return await self._graph(query, "DESCRIBE", timeout, limit)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._exchange.close()
+
+    async def _graph(
+        self, query: str, form: Form, timeout: float | None, limit: int | None
+    ) -> GraphResult:
+        began = time.perf_counter()
+        ready = await self._ready(query, form)
+        cap = self._max_rows if limit is None else min(limit, self._max_rows)
+        triples, truncated = await self._within(
+            timeout, lambda deadline: self._triples(ready, cap, deadline)
+        )
+        return GraphResult(triples, truncated, time.perf_counter() - began)
+
+    async def _ready(self, query: str, form: Form) -> CheckedQuery:
+        if self._services:
+            ready = await asyncio.to_thread(
+                checked, query, allowed_services=self._services, prefixes=self._prefixes
+            )
+        else:
+            ready = admitted(query, prefixes=self._prefixes)
+        if ready.form != form:
+            raise QueryError(f"{form} was asked for, but the query is {ready.form}")
+        return ready
+
+    async def _within(
+        self, timeout: float | None, work: Callable[[float], Awaitable[Value]]
+    ) -> Value:
+        """Do what `work` does before the deadline that it is given, or raise `TimedOut`."""
+        seconds = self._timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(seconds):
+                return await work(time.monotonic() + seconds)
+        except TimeoutError as problem:
+            raise TimedOut(
+                f"{self.address} gave no complete answer within {seconds:g} seconds"
+            ) from problem
+
+    def _parameters(self, ready: CheckedQuery, deadline: float) -> list[tuple[str, str]]:
+        parameters = [("query", ready.text)]
+        for graph in self._graphs:
+            parameters += [("default-graph-uri", graph), ("named-graph-uri", graph)]
+        if self._dialect:
+            left = deadline - time.monotonic()
+            parameters += self._dialect.parameters(left).items()
+        return parameters
+
+    async def _results(
+        self, ready: CheckedQuery, cap: int, deadline: float
+    ) -> tuple[ResultsParser, Truncation | None]:
+        parameters = self._parameters(ready, deadline)
+        async with self._exchange.reply(parameters, _RESULTS, deadline=deadline) as response:
+            parser = ResultsParser(cap)
+            try:
+                await self._read(response, parser)
+            except MalformedReply as problem:
+                self._look_for_error(parser, problem)
+                raise
+            except ErrorReply as problem:
+                raise self._as_said(str(problem)) from problem
+        if parser.full:
+            return parser, Truncation("askgraph", f"stopped after {cap:,} rows")
+        dialect = self._known_dialect(response)
+        limit = own_limit(ready.text)
+        return parser, dialect.truncation(len(parser.rows), response.headers, limit=limit)
+
+    async def _read(self, response: httpx2.Response, parser: ResultsParser) -> None:
+        begun = False
+        async with aclosing(response.aiter_bytes()) as parts:
+            async for part in parts:
+                if not begun:
+                    start = part.lstrip(b"\xef\xbb\xbf \t\r\n")
+                    if not start:
+                        continue
+                    begun = True
+                    if not start.startswith(b"{"):
+                        raise await self._page_problem(parts, part)
+                parser.feed(part)
+                if parser.full:
+                    return
+        if not begun:
+            raise page_problem(self.address, "")
+        parser.close()
+
+    async def _triples(
+        self, ready: CheckedQuery, cap: int, deadline: float
+    ) -> tuple[tuple[Triple, ...], Truncation | None]:
+        parameters = self._parameters(ready, deadline)
+        async with self._exchange.reply(parameters, _TRIPLES, deadline=deadline) as response:
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind not in _GRAPH_FORMATS:
+                raise await self._page_problem(response.aiter_bytes())
+            lines = cap + 1 if _GRAPH_FORMATS[kind] == RdfFormat.N_TRIPLES else None
+            body = await self._body(response, lines)
+        triples = await asyncio.to_thread(self._parsed, body, _GRAPH_FORMATS[kind], cap + 1)
+        if len(triples) > cap:
+            return triples[:cap], Truncation("askgraph", f"stopped after {cap:,} triples")
+        return triples, self._known_dialect(response).truncation(-1, response.headers, limit=None)
+
+    async def _body(self, response: httpx2.Response, lines: int | None) -> bytes:
+        """Return the body; where each line is a triple, no more than so many."""
+        body = bytearray()
+        async with aclosing(response.aiter_bytes()) as parts:
+            async for part in parts:
+                body += part
+                if lines is not None:
+                    lines -= part.count(b"\n")
+                    if lines <= 0:
+                        return bytes(body[: body.rindex(b"\n") + 1])
+                if len(body) > MAX_GRAPH:
+                    raise ErrorReply(
+                        f"the graph that {self.address} sends is larger than"
+                        f" {MAX_GRAPH // 2**20} MiB: add a LIMIT to the query"
+                    )
+        return bytes(body)
+
+    def _parsed(self, body: bytes, kind: RdfFormat, most: int) -> tuple[Triple, ...]:
+        try:
+            quads = parse(body, kind, base_iri=self.address)
+            return tuple([quad.triple for quad in islice(quads, most)])
+        except SyntaxError as problem:
+            text = body[:2000].decode("utf-8", "replace")
+            if problem_in(text):
+                raise self._as_said(text) from problem
+            raise MalformedReply(
+                f"{self.address} sent RDF that does not parse, or is cut off: {problem}"
+            ) from problem
+
+    async def _page_problem(
+        self, parts: AsyncGenerator[bytes, None], start: bytes = b""
+    ) -> ServiceError:
+        async with aclosing(parts):
+            text = await some_text(parts, start)
+        return page_problem(self.address, self._exchange.scrubbed(text))
+
+    def _look_for_error(self, parser: ResultsParser, problem: MalformedReply) -> None:
+        """Raise what the server wrote in the middle of its results, where that is an error."""
+        if problem_in(parser.unread) or "exception" in parser.unread.lower():
+            raise self._as_said(parser.unread) from problem
+
+    def _as_said(self, text: str) -> ServiceError:
+        said = self._exchange.scrubbed(readable(text))
+        if problem_in(text) == "timeout":
+            return TimedOut(f"the server's own time limit was reached: {said}")
+        return ErrorReply(f"{self.address} reports: {said}")
+
+    def _known_dialect(self, response: httpx2.Response) -> Dialect:
+        if self._dialect is None:
+            self._dialect = detected(response.headers)
+        return self._dialect

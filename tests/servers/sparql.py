@@ -1,0 +1,164 @@
+"""A SPARQL endpoint on loopback over an in-memory store, able to act out every fault."""
+
+import asyncio
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+from pyoxigraph import (
+    NamedNode,
+    QueryBoolean,
+    QueryResultsFormat,
+    QuerySolutions,
+    RdfFormat,
+    Store,
+)
+
+__all__ = ["Fault", "Reply", "Request", "SparqlServer"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as it came."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def parameters(self) -> dict[str, list[str]]:
+        """All parameters, of the address and of the form."""
+        given = parse_qs(urlsplit(self.target).query)
+        if self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+            given |= parse_qs(self.body.decode())
+        return given
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What goes back: status, headers, body."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def head(self) -> bytes:
+        """The status line and headers; the length is declared where no other header says it."""
+        headers = dict(self.headers)
+        if "Transfer-Encoding" not in headers:
+            headers.setdefault("Content-Length", str(len(self.body)))
+        lines = [f"HTTP/1.1 {self.status} Status", *(f"{k}: {v}" for k, v in headers.items())]
+        return "\r\n".join([*lines, "Connection: close", "", ""]).encode()
+
+
+Fault = Callable[["SparqlServer", Request, asyncio.StreamWriter], Awaitable[None]]
+"""Answers a request in its own way; the connection is closed after it."""
+
+
+class SparqlServer:
+    """Answers as an honest endpoint, except where `acts` has a fault for the next request.
+
+    `always` is a fault for all requests. `requests` are those that came.
+    """
+
+    def __init__(self, store: Store, *, headers: dict[str, str] | None = None) -> None:
+        self.store = store
+        self.headers = headers or {}
+        self.acts: deque[Fault] = deque()
+        self.always: Fault | None = None
+        self.requests: list[Request] = []
+        self.url = ""
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> "SparqlServer":
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def honest(self, request: Request) -> Reply:
+        """The right reply to a request."""
+        given = request.parameters
+        try:
+            result = self.store.query(
+                given["query"][0],
+                use_default_graph_as_union="default-graph-uri" not in given,
+                default_graph=[NamedNode(g) for g in given.get("default-graph-uri", [])] or None,
+                named_graphs=[NamedNode(g) for g in given.get("named-graph-uri", [])] or None,
+            )
+        except SyntaxError as problem:
+            return Reply(400, {"Content-Type": "text/plain"}, str(problem).encode())
+        kind: RdfFormat | QueryResultsFormat
+        if isinstance(result, QuerySolutions | QueryBoolean):
+            kind = QueryResultsFormat.JSON
+            body = result.serialize(format=kind)
+        else:
+            turtle = request.headers.get("accept", "").startswith("text/turtle")
+            kind = RdfFormat.TURTLE if turtle else RdfFormat.N_TRIPLES
+            body = result.serialize(format=kind)
+        assert body is not None
+        return Reply(200, {"Content-Type": kind.media_type, **self.headers}, body)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
+
+    async def _serve(self) -> None:
+        self._stop = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
+        host, port = server.sockets[0].getsockname()[:2]
+        self.url = f"http://{host}:{port}/sparql"
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                await self._answer(await _request(reader), writer)
+        except asyncio.CancelledError:
+            pass
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> None:
+        self.requests.append(request)
+        fault = self.acts.popleft() if self.acts else self.always
+        if fault:
+            await fault(self, request, writer)
+            return
+        reply = self.honest(request)
+        writer.write(reply.head + reply.body)
+        await writer.drain()
+
+
+async def _request(reader: asyncio.StreamReader) -> Request:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    method, target, _ = head[0].split(" ")
+    headers = {
+        name.strip().lower(): value.strip()
+        for name, _, value in (line.partition(":") for line in head[1:] if line)
+    }
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Request(method, target, headers, body)
