@@ -4,6 +4,7 @@
     python tools/accuracy_floors.py --set spider --jobs 2
     python tools/accuracy_floors.py --set car_1 --failures # what went wrong, question by question
     python tools/accuracy_floors.py --set default --failures --only kgrep-idms --all
+    python tools/accuracy_floors.py --set spider --brief   # a line a question, the surest first
     python tools/accuracy_floors.py --records before.jsonl # then change something, then
     python tools/accuracy_floors.py --compare before.jsonl # what got better, what got worse
 
@@ -26,7 +27,7 @@ from askgraph.evaluation.asking import trace_of
 from askgraph.evaluation.questions import GoldQuestion, read_questions
 from askgraph.evaluation.report import Record, Report, percentile
 from askgraph.evaluation.run import evaluate
-from askgraph.evaluation.story import failed, indented, story
+from askgraph.evaluation.story import failed, headline, indented, story
 from askgraph.trace import Outcome, Question, Trace
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
@@ -252,6 +253,7 @@ def _arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--set", action="append", metavar="NAME", help=f"{', '.join(FLOORS)}, or a graph's name")
     add("--failures", action="store_true", help="tell each failed question in full")
+    add("--brief", action="store_true", help="a line for each question, the surest first")
     add("--all", action="store_true", help="with --failures: the others too")
     add("--only", action="append", metavar="REGEX", help="only questions whose id or text matches")
     add("--drafts", type=int, default=3, help="drafts told of each failure")
@@ -332,6 +334,9 @@ def main() -> int:
         _write_records(chosen.records, done)
     if chosen.compare:
         print(compared(before, done))
+    if chosen.brief:
+        ranked = sorted((r for one in done for r in one.records), key=lambda r: -r.confidence)
+        print("\n".join(f"{headline(record)}   {record.question}" for record in ranked))
     _tell_errors(done)
     text, fine = table(done)
     print(text)

@@ -13,12 +13,22 @@ from askgraph.evaluation.run import gold_table
 from askgraph.evaluation.values import Cell
 from askgraph.trace import Draft, Findings, Trace
 
-__all__ = ["failed", "indented", "story"]
+__all__ = ["failed", "headline", "indented", "story"]
 
 
 def failed(record: Record) -> bool:
     """Whether anything of the answer is wrong or missing."""
     return min(record.f1, record.f1_flattened) < 1
+
+
+def headline(record: Record) -> str:
+    """Tell in one line how a question went: all right (✓), in part (~), not at all (✗)."""
+    mark = "✗" if record.f1 == 0 else "~" if failed(record) else "✓"
+    return (
+        f"{mark} {record.id}   F1 {100 * record.f1:.0f}   flat {100 * record.f1_flattened:.0f}   "
+        f"EM {record.em:.0f}   {record.status}   confidence {record.confidence:.2f}   "
+        f"{1000 * record.seconds:.0f} ms"
+    )
 
 
 async def story(
@@ -36,11 +46,8 @@ async def story(
     Of the trace, its findings and the best `drafts` are told; of each result the first `rows`.
     """
     predicted = replace(question, sparql=record.sparql, answers=None)
-    mark = "✗" if record.f1 == 0 else "~" if failed(record) else "✓"
     lines = [
-        f"{mark} {record.id}   F1 {100 * record.f1:.0f}   flat {100 * record.f1_flattened:.0f}   "
-        f"EM {record.em:.0f}   {record.status}   confidence {record.confidence:.2f}   "
-        f"{1000 * record.seconds:.0f} ms   [{', '.join(record.tags)}]",
+        f"{headline(record)}   [{', '.join(record.tags)}]",
         f"  {question.text}",
         *([f"  error: {record.error}"] if record.error else []),
         *(_understood(trace, drafts) if trace else []),
@@ -56,7 +63,7 @@ async def story(
 
 def indented(query: str) -> str:
     """Return a query without its PREFIX lines, four spaces in."""
-    return textwrap.indent(re.sub(r"[ \t]{2,}", "  ", _bare(query)).strip(), "    ")
+    return textwrap.indent(re.sub(r"(?<=\S)[ \t]{2,}", "  ", _bare(query)).strip(), "    ")
 
 
 async def _head(
