@@ -143,6 +143,14 @@ def test_shacl_examples(tmp_path: Path) -> None:
     assert others[0].sparql == "PREFIX ex: <http://example.net/> ASK { ?m ex:orbits ex:Mars }"
 
 
+def test_two_wordings_in_one_language_are_two_questions(tmp_path: Path) -> None:
+    path = tmp_path / "examples.ttl"
+    path.write_text(EXAMPLES.replace('"Moons of Mars"@en', '"Moons of Mars"@en, "Mars moons"@en'))
+    first, second, *_ = read_questions(path)
+    assert {first.id, second.id} == {"http://example.org/q1#1", "http://example.org/q1#2"}
+    assert first.sparql == second.sparql
+
+
 def test_prefixes_are_taken_from_the_file_beside(tmp_path: Path) -> None:
     head, _, body = EXAMPLES.partition(":q1 a")
     (tmp_path / "prefixes.ttl").write_text(head)

@@ -199,8 +199,7 @@ def _shacl_examples(path: Path) -> Iterator[tuple[str, GoldQuestion]]:
         if not comments:
             raise SetupError(f"{place}: no rdfs:comment to take the question from")
         tags = tuple(tag.value for key in KEYWORDS for tag in statements.literals(example, key))
-        for comment in comments:
-            suffix = f"@{comment.language}" if len(comments) > 1 else ""
+        for suffix, comment in zip(_suffixes(comments), comments, strict=True):
             yield (
                 place,
                 GoldQuestion(
@@ -212,6 +211,16 @@ def _shacl_examples(path: Path) -> Iterator[tuple[str, GoldQuestion]]:
                     unanswerable=UNANSWERABLE in tags,
                 ),
             )
+
+
+def _suffixes(comments: Sequence[Literal]) -> list[str]:
+    """What tells apart the ids of one example's questions: their language, or else a number."""
+    if len(comments) == 1:
+        return [""]
+    languages = [comment.language for comment in comments]
+    if len(set(languages)) == len(comments):
+        return [f"@{language or 'none'}" for language in languages]
+    return [f"#{number}" for number in range(1, len(comments) + 1)]
 
 
 def _turtle(path: Path) -> list[Quad]:
