@@ -11,7 +11,7 @@ from askgraph.traversal.arrays import GraphArrays
 __all__ = ["KnowledgeGraph"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KnowledgeGraph:
     """An endpoint with its profile, its names, and its triples as arrays where they lie here.
 

@@ -97,6 +97,8 @@ class Finisher:
         self.reading = grower.linked.reading
         self.weights = grower.linked.weights
         self.zones = Zones.of(self.reading, frame)
+        self.applies: dict[tuple[int, int, bool], bool] = {}
+        self.kept: list[Ids] = []
 
     def candidates(self, states: Sequence[State]) -> Iterator[Candidate]:
         """Finish each state; states that cannot be an answer give none."""
@@ -152,21 +154,25 @@ class Finisher:
             yield Slot(positions[0], positions[-1], tuple(links))
 
     def _spots_at_root(self, ids: Ids, link: Link) -> bool:
-        number = self.graph.number(link.target)
+        number = self.schema.number(link.target)
         return number is not None and self._applies(ids, number, False)
 
     def _is_resource(self, ids: Ids) -> bool:
         return len(ids) > 0 and int(ids[0]) >= self.graph.terms.first_iri
 
     def _applies(self, ids: Ids, predicate: int, inverse: bool) -> bool:
-        sample = ids if len(ids) <= 400 else ids[:: len(ids) // 400]
-        return len(self.graph.pairs(sample, predicate, inverse=inverse)[0]) > 0
+        key = id(ids), predicate, inverse
+        if key not in self.applies:
+            sample = ids if len(ids) <= 400 else ids[:: len(ids) // 400]
+            self.kept.append(ids)  # so that no other array takes over its id
+            self.applies[key] = len(self.graph.pairs(sample, predicate, inverse=inverse)[0]) > 0
+        return self.applies[key]
 
     def spot(self, work: Work, slot: Slot, *, sorts: Sequence[Sort] = ()) -> Spot | None:
         """Find where a slot's predicate hangs: at the root, in the pattern, or a step or two away."""
         options: list[tuple[float, int, Spot]] = []
         for order, link in enumerate(slot.links[:16]):
-            number = self.graph.number(link.target)
+            number = self.schema.number(link.target)
             if number is None or sorts and self._sort(number) not in sorts:
                 continue
             for place in work.draft.places:
@@ -187,33 +193,15 @@ class Finisher:
         self, work: Work, slot: Slot, sorts: Sequence[Sort]
     ) -> Iterator[tuple[float, int, Spot]]:
         """A predicate of things one or two unnamed steps from the root."""
-        for path, ids in self._around(work.root.node.ids):
+        for steps, ids in self.schema.around(work.root.node.ids):
+            path = tuple(Edge(predicate, inverse) for predicate, inverse in steps)
             for order, link in enumerate(slot.links[:8]):
-                number = self.graph.number(link.target)
+                number = self.schema.number(link.target)
                 if number is None or sorts and self._sort(number) not in sorts:
                     continue
                 if self._applies(ids, number, False):
                     cost = 0.5 * len(path) - 0.9 * link.score * link.quality
                     yield cost, order, Spot(work.root, number, False, link, path)
-
-    def _around(self, ids: Ids) -> Iterator[tuple[tuple[Edge, ...], Ids]]:
-        sample = ids if len(ids) <= 200 else ids[:: len(ids) // 200]
-        first = list(self._neighbours(sample))
-        yield from (((edge,), found) for edge, found in first)
-        for edge, found in first[:12]:
-            for onward, further in self._neighbours(found[:200]):
-                if onward.predicate != edge.predicate:
-                    yield (edge, onward), further
-
-    def _neighbours(self, ids: Ids) -> Iterator[tuple[Edge, Ids]]:
-        for inverse in (False, True):
-            for predicate in self.graph.predicates_of(ids, inverse=inverse)[0]:
-                number = int(predicate)
-                if number in self.schema.hidden or not self.schema.leads_on(number):
-                    continue
-                found = self.graph.step(ids, number, inverse=inverse)
-                if len(found) and int(found[-1]) >= self.graph.terms.first_iri:
-                    yield Edge(number, inverse), found[found >= self.graph.terms.first_iri]
 
     def _sort(self, predicate: int) -> Sort:
         return self.schema.sort(predicate)

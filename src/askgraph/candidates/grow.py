@@ -89,7 +89,7 @@ class Grower:
 
     def __post_init__(self) -> None:
         for one in self.linked.of(Kind.PREDICATE):
-            number = self.graph.number(one.target)
+            number = self.schema.number(one.target)
             if number is not None and number not in self.schema.hidden:
                 self.by_predicate.setdefault(number, []).append(one)
         self.total = sum(self.linked.weights) or 1.0

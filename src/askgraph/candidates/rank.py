@@ -80,7 +80,7 @@ def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
     found = set()
     for pattern in candidate.form.patterns:
         if pattern.object in shown:
-            number = schema.graph.number(pattern.predicate)
+            number = schema.number(pattern.predicate)
             if number is not None:
                 found.add(schema.sort(number))
     return found

@@ -1,5 +1,6 @@
 """A profile's facts by predicate number and class, as growing candidates asks for them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,6 +16,8 @@ from askgraph.traversal.literals import Sort
 
 __all__ = ["Schema"]
 
+Path = tuple[tuple[int, bool], ...]
+
 _EMPTY = np.zeros(0, dtype=np.int32)
 
 
@@ -26,6 +29,8 @@ class Schema:
     profile: Profile
     _instances: dict[str, Ids] = field(default_factory=dict)
     _sorts: dict[int, Sort] = field(default_factory=dict)
+    _classes: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    _around: dict[str, tuple[tuple[Path, Ids], ...]] = field(default_factory=dict)
     _words: dict[int, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
@@ -97,8 +102,21 @@ class Schema:
         """Profiles by predicate IRI."""
         return {p.iri: p for p in self.profile.predicates}
 
+    def number(self, iri: str) -> int | None:
+        """The number of a predicate."""
+        return self._numbers.get(iri)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {p.iri: number for number, p in self.predicates.items()}
+
     def classes_of(self, node: int) -> tuple[str, ...]:
         """The classes of a node, the smallest first."""
+        if node not in self._classes:
+            self._classes[node] = self._listed(node)
+        return self._classes[node]
+
+    def _listed(self, node: int) -> tuple[str, ...]:
         if self.kind is None or node < self.graph.terms.first_iri:
             return ()
         found = self.graph.step(np.array([node], dtype=np.int32), self.kind)
@@ -121,6 +139,37 @@ class Schema:
         return not any(
             self.predicates[int(p)].naming for p in out if int(p) in self.predicates
         )
+
+    def around(self, ids: Ids) -> tuple[tuple[Path, Ids], ...]:
+        """What lies one or two steps from things like these, and the (predicate, inverse) steps.
+
+        Looked up once for each class, from a sample of its instances.
+        """
+        classes = self.classes_of(int(ids[0])) if len(ids) else ()
+        if not classes:
+            return tuple(self._reached(ids)) if len(ids) <= 20 else ()
+        if classes[0] not in self._around:
+            self._around[classes[0]] = tuple(self._reached(self.instances(classes[0])))
+        return self._around[classes[0]]
+
+    def _reached(self, ids: Ids) -> Iterator[tuple[Path, Ids]]:
+        first = list(self._neighbours(ids[:: len(ids) // 200 + 1]))
+        yield from (((step,), found) for step, found in first)
+        for step, found in first[:12]:
+            for onward, further in self._neighbours(found[:: len(found) // 200 + 1]):
+                if onward[0] != step[0]:
+                    yield (step, onward), further
+
+    def _neighbours(self, ids: Ids) -> Iterator[tuple[tuple[int, bool], Ids]]:
+        for inverse in (False, True):
+            for predicate in self.graph.predicates_of(ids, inverse=inverse)[0]:
+                number = int(predicate)
+                if number in self.hidden or not self.leads_on(number):
+                    continue
+                found = self.graph.step(ids, number, inverse=inverse)
+                found = found[found >= self.graph.terms.first_iri]
+                if len(found):
+                    yield (number, inverse), found
 
     def leads_on(self, predicate: int) -> bool:
         """Whether a predicate's objects are resources."""

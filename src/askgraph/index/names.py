@@ -56,7 +56,7 @@ class Match:
 
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NameIndex:
     """Read-only; arrays are memory-mapped when loaded from disk."""
 

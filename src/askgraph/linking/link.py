@@ -12,6 +12,7 @@ __all__ = ["Link", "Linked", "link"]
 
 _AT_LEAST = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
 _BEST = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
+_CLOSE = 0.55
 _DOUBTFUL = frozenset({"short"})
 
 
@@ -141,7 +142,8 @@ def _best(links: Iterable[Link]) -> Iterator[Link]:
             continue
         seen[key] = one.score
         group = grouped[one.kind, one.positions]
-        if len(group) < _BEST[one.kind]:
+        close = not group or one.score >= _CLOSE * group[0].score
+        if close and len(group) < _BEST[one.kind]:
             group.append(one)
     every = [one for group in grouped.values() for one in group]
     yield from sorted(every, key=lambda found: (-found.score, found.positions, found.target))

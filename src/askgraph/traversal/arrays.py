@@ -35,7 +35,7 @@ _FILES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GraphArrays:
     """The triples of a graph, read-only; `complete` is False where only a part was fetched."""
 
@@ -93,17 +93,20 @@ class GraphArrays:
         if len(nodes) * 8 > len(sources):
             kept = self._member(sources, nodes)
             return sources[kept], targets[kept]
-        left = np.searchsorted(sources, nodes, side="left")
-        right = np.searchsorted(sources, nodes, side="right")
+        left = sources.searchsorted(nodes, side="left")
+        right = sources.searchsorted(nodes, side="right")
+        if len(nodes) == 1:
+            found = targets[left[0] : right[0]]
+            return nodes.repeat(len(found)), found
         counts = right - left
-        total = int(counts.sum())
-        starts = np.repeat(left - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-        at = np.arange(total) + starts
-        return np.repeat(nodes, counts), targets[at]
+        at = _ranges(left, counts)
+        return nodes.repeat(counts), targets[at]
 
     def step(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return the nodes that one edge of a predicate away from a set."""
-        return np.unique(self.pairs(nodes, predicate, inverse=inverse)[1])
+        if len(nodes) == 1:
+            return self.pairs(nodes, predicate, inverse=inverse)[1]
+        return _distinct(self.pairs(nodes, predicate, inverse=inverse)[1])
 
     def closure(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return the nodes that one or more edges of a predicate away from a set."""
@@ -116,7 +119,7 @@ class GraphArrays:
 
     def ends(self, predicate: int, *, inverse: bool = False) -> Ids:
         """Return all subjects of a predicate, or all its objects."""
-        return np.unique(self._order(predicate, inverse=inverse)[0])
+        return _distinct(self._order(predicate, inverse=inverse)[0])
 
     def predicates_of(self, nodes: Ids, *, inverse: bool = False) -> tuple[Ids, NDArray[np.int64]]:
         """Return the predicates that leave (or enter) a set, and how many edges each has."""
@@ -125,10 +128,8 @@ class GraphArrays:
         if len(nodes) == 1:
             found = listed[offsets[nodes[0]] : offsets[nodes[0] + 1]]
         else:
-            left, right = offsets[nodes], offsets[nodes + 1]
-            counts = right - left
-            starts = np.repeat(left - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-            found = listed[np.arange(int(counts.sum())) + starts]
+            left = offsets[nodes]
+            found = listed[_ranges(left, offsets[nodes + 1] - left)]
         tally = np.bincount(found, minlength=len(self.predicates))
         present = np.flatnonzero(tally)
         return present.astype(np.int32), tally[present]
@@ -147,6 +148,24 @@ class GraphArrays:
     def _member(self, sources: Ids, nodes: Ids) -> NDArray[np.bool_]:
         if not len(nodes):
             return np.zeros(len(sources), dtype=np.bool_)
-        places = np.searchsorted(nodes, sources)
+        places = nodes.searchsorted(sources)
         places[places == len(nodes)] = 0
         return np.asarray(nodes[places] == sources)
+
+
+def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return start, start + 1, … for each start, as many as its count says, one after another."""
+    ends = counts.cumsum()
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + (starts - ends + counts).repeat(counts)
+
+
+def _distinct(ids: Ids) -> Ids:
+    """Return the distinct ids, sorted; faster than `numpy.unique` on the small arrays here."""
+    if len(ids) < 2:
+        return ids
+    ordered = np.sort(ids)
+    kept = np.empty(len(ordered), dtype=np.bool_)
+    kept[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=kept[1:])
+    return np.asarray(ordered[kept])

@@ -18,7 +18,7 @@ from askgraph.traversal.literals import split_literal
 __all__ = ["TermTable"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TermTable:
     """Terms by id; `offsets` has one entry more than there are terms."""
 

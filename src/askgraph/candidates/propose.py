@@ -1,0 +1,52 @@
+"""From a question to ranked candidate queries, over arrays alone: no input or output."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from askgraph.candidates.finish import Candidate, Finisher
+from askgraph.candidates.grow import Grower, State
+from askgraph.candidates.operators import Frame, frame_of
+from askgraph.candidates.rank import ranked
+from askgraph.candidates.schema import Schema
+from askgraph.index.names import NameIndex
+from askgraph.linking.link import Linked, link
+from askgraph.linking.text import Reading, read
+from askgraph.metadata import Profile
+from askgraph.traversal.arrays import GraphArrays
+
+__all__ = ["Proposal", "proposed", "read_and_linked", "schema_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What a question was read as, and the candidates for it, best first."""
+
+    linked: Linked
+    frame: Frame
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def reading(self) -> Reading:
+        """The question as read."""
+        return self.linked.reading
+
+
+@lru_cache(maxsize=8)
+def schema_of(graph: GraphArrays, profile: Profile) -> Schema:
+    """Return the schema of a graph, kept for the next question."""
+    return Schema(graph, profile)
+
+
+def read_and_linked(text: str, language: str | None, names: NameIndex) -> Linked:
+    """Read a question and link its words to a graph's names."""
+    return link(read(text, language), names)
+
+
+def proposed(linked: Linked, schema: Schema, *, states: int = 150) -> Proposal:
+    """Grow, finish and rank the candidates for a linked question; `states` bounds the work."""
+    frame = frame_of(linked.reading)
+    grower = Grower(schema.graph, schema, linked, frame)
+    grown: list[State] = grower.states()[:states]
+    finisher = Finisher(grower, frame)
+    candidates = ranked(list(finisher.candidates(grown)), linked, frame, schema)
+    return Proposal(linked, frame, tuple(candidates))

@@ -1,0 +1,64 @@
+"""Clusters of candidates that would give the same result: alike queries speak for each other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from askgraph.candidates.finish import Candidate
+from askgraph.candidates.form import Aggregate
+
+__all__ = ["Cluster", "clusters"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """Candidates with one result, best first."""
+
+    members: tuple[Candidate, ...]
+
+    @property
+    def best(self) -> Candidate:
+        """The member with the highest score."""
+        return self.members[0]
+
+    @property
+    def score(self) -> float:
+        """The best member's score, and a little for each that agrees with it."""
+        agreeing = [m for m in self.members[1:] if m.score > self.best.score - 0.5]
+        return self.best.score + 0.02 * min(3, len(agreeing))
+
+
+def clusters(candidates: Sequence[Candidate]) -> list[Cluster]:
+    """Group candidates by answer set and what is shown of it, best cluster first."""
+    grouped: dict[object, list[Candidate]] = {}
+    for candidate in candidates:
+        grouped.setdefault(_signature(candidate), []).append(candidate)
+    found = [Cluster(tuple(sorted(group, key=lambda c: -c.score))) for group in grouped.values()]
+    return sorted(found, key=lambda cluster: -cluster.score)
+
+
+def _signature(candidate: Candidate) -> object:
+    """Two candidates with equal signatures have equal results; unequal ones may have, too."""
+    form, ids = candidate.form, candidate.state.ids
+    shown = tuple(_shown(candidate, column.value) for column in form.columns)
+    filters = tuple((f.operator, f.values) for f in form.filters)
+    modifiers = (len(form.group), form.having, form.order, form.limit, form.offset, form.ask)
+    plain = not (form.group or form.order or form.having or form.ask)
+    return (
+        len(ids),
+        ids.tobytes() if len(ids) <= 20_000 else id(ids),
+        shown,
+        () if plain and not form.filters else filters,
+        modifiers if not plain else (),
+        len(form.without),
+    )
+
+
+def _shown(candidate: Candidate, value: int | Aggregate) -> object:
+    variable = value.variable if isinstance(value, Aggregate) else value
+    function = value.function if isinstance(value, Aggregate) else ""
+    if variable == 0:
+        return function, "root"
+    for pattern in candidate.form.patterns:
+        if pattern.object == variable and pattern.subject == 0:
+            return function, pattern.predicate
+    return function, candidate.form.hints.get(variable), len(candidate.form.patterns)

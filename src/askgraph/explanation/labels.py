@@ -1,0 +1,83 @@
+"""Labels of resources in the asker's language: from the arrays where they lie here, else asked."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from askgraph.errors import ServiceError
+from askgraph.graph import KnowledgeGraph
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import best_label
+from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal.literals import split_literal
+
+__all__ = ["labels_of"]
+
+_MOST = 500
+
+
+async def labels_of(
+    iris: Iterable[str], graph: KnowledgeGraph, languages: Sequence[str]
+) -> dict[str, str]:
+    """Return the best label of each IRI that has one, for the first 500 of them.
+
+    A remote graph is asked in one query; where it does not answer, only what the profile knows is
+    returned: labels are a courtesy, not the answer.
+    """
+    wanted = list(dict.fromkeys(iris))[:_MOST]
+    found: dict[str, list[tuple[str, str | None]]] = {}
+    for item in (*graph.profile.classes, *graph.profile.predicates):
+        if item.names:
+            found[item.iri] = [(text, language or None) for text, language in item.names]
+    missing = [iri for iri in wanted if iri not in found]
+    if graph.arrays is not None:
+        found |= {iri: _own(iri, graph.arrays, _naming(graph)) for iri in missing}
+    elif missing:
+        found |= await _asked(missing, graph)
+    labels = {iri: best_label(found.get(iri, ()), languages) for iri in wanted}
+    return {iri: label for iri, label in labels.items() if label is not None}
+
+
+def _naming(graph: KnowledgeGraph) -> tuple[str, ...]:
+    """The predicates that carry names, standard ones first."""
+    own = [p.iri for p in graph.profile.predicates if p.naming == "name"]
+    standard = [iri for iri in v.LABEL_PREDICATES if iri in own]
+    return (*standard, *(iri for iri in own if iri not in standard))
+
+
+def _own(
+    iri: str, arrays: GraphArrays, naming: Sequence[str]
+) -> list[tuple[str, str | None]]:
+    at = arrays.terms.iri(iri)
+    if at is None:
+        return []
+    for predicate in naming:
+        number = arrays.number(predicate)
+        literals = (
+            [] if number is None else arrays.step(np.array([at], dtype=np.int32), number).tolist()
+        )
+        texts = [split_literal(arrays.terms.text(o)) for o in literals if arrays.terms.is_literal(o)]
+        if texts:
+            return [(text, language) for text, _, language in texts]
+    return []
+
+
+async def _asked(iris: Sequence[str], graph: KnowledgeGraph) -> dict[str, list[tuple[str, str | None]]]:
+    things = " ".join(f"<{iri}>" for iri in iris)
+    predicates = " ".join(f"<{iri}>" for iri in _naming(graph))
+    if not predicates:
+        return {}
+    query = (
+        f"SELECT ?thing ?name WHERE {{ VALUES ?thing {{ {things} }} "
+        f"VALUES ?naming {{ {predicates} }} ?thing ?naming ?name }}"
+    )
+    found: dict[str, list[tuple[str, str | None]]] = {}
+    try:
+        result = await graph.endpoint.select(query, limit=20 * len(iris))
+    except ServiceError:
+        return found
+    for thing, name in result.rows:
+        text = getattr(name, "value", "")
+        language = getattr(name, "language", None)
+        found.setdefault(getattr(thing, "value", ""), []).append((text, language))
+    return found

@@ -1,0 +1,287 @@
+"""Graph search: no language model. Link, grow answer sets, apply operators, rank, decide, show.
+
+The idea of building all small queries over what a question mentions is Diefenbach, Singh and
+Maret's (arXiv 1803.00832); growing answer sets with the words they use is ours.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+from askgraph.candidates.decide import Thresholds, confidence_of, decided
+from askgraph.candidates.finish import Candidate
+from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.candidates.render import answer_columns, rendered
+from askgraph.candidates.vote import Cluster, clusters
+from askgraph.errors import QueryError, TimedOut
+from askgraph.explanation.evidence import evidence
+from askgraph.explanation.labels import labels_of
+from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.explanation.why_empty import why_empty
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import Kind
+from askgraph.linking.link import Linked
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.format import formatted
+from askgraph.sparql.results import SelectResult
+from askgraph.trace import (
+    Answer,
+    Clarification,
+    Draft,
+    Findings,
+    Mention,
+    Option,
+    Question,
+    Refusal,
+    Step,
+    Usage,
+)
+from askgraph.traversal.remote import Seeds, neighbourhood
+
+__all__ = ["GraphSearch"]
+
+_DRAFTS = 5
+
+
+@dataclass(frozen=True)
+class GraphSearch:
+    """The default method; its fields are its settings.
+
+    `states` bounds the patterns that are grown, `tried` the queries that are run in search of one
+    with a result, `evidence_rows` the rows for which the triples behind them are fetched. `rows`
+    caps the result. `timeout` is in seconds a query. Below `answer_from` (a confidence) it asks
+    back, below `ask_from` it refuses.
+    """
+
+    states: int = 150
+    tried: int = 4
+    evidence_rows: int = 3
+    rows: int = 10_000
+    timeout: float | None = 20.0
+    answer_from: float = 0.35
+    ask_from: float = 0.2
+
+    async def answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[Step]:
+        """Answer a question over one graph, or over the one of several that fits best."""
+        started = time.perf_counter()
+        best: tuple[_Run, Proposal] | None = None
+        for graph in graphs:
+            run = _Run(self, question, graph)
+            proposal = await run.proposal()
+            if best is None or _top(proposal) > _top(best[1]):
+                best = run, proposal
+        if best is None:
+            raise ValueError("no graph was given")
+        run, proposal = best
+        yield run.findings(proposal)
+        for draft in run.drafts(proposal):
+            yield draft
+        outcome = await run.outcome(proposal)
+        usage = Usage(time.perf_counter() - started, run.requests)
+        yield _with_usage(outcome, usage)
+
+
+@dataclass
+class _Run:
+    method: GraphSearch
+    question: Question
+    graph: KnowledgeGraph
+    requests: int = 0
+
+    async def proposal(self) -> Proposal:
+        """Read, link and grow; off the event loop, since it computes."""
+        graph = self.graph
+        linked = await asyncio.to_thread(
+            read_and_linked, self.question.text, self.question.language, graph.names
+        )
+        arrays = graph.arrays
+        if arrays is None:
+            arrays = await neighbourhood(
+                graph.endpoint, _seeds(linked), triples=graph.profile.triples
+            )
+        schema = schema_of(arrays, graph.profile)
+        return await asyncio.to_thread(proposed, linked, schema, states=self.method.states)
+
+    def findings(self, proposal: Proposal) -> Findings:
+        """What the words of the question were taken to mean by the best candidate."""
+        reading = proposal.reading
+        used = proposal.candidates[0].used if proposal.candidates else 0
+        mentions = [
+            Mention(
+                " ".join(reading.tokens[at].text for at in link.positions),
+                link.kind.name.lower(),
+                link.target,
+                link.name,
+                round(link.score, 3),
+            )
+            for link in proposal.linked.links[:20]
+        ]
+        unused = tuple(
+            token.text
+            for at, token in enumerate(reading.tokens)
+            if proposal.linked.weights[at] and not used >> at & 1
+        )
+        return Findings(tuple(mentions), unused)
+
+    def drafts(self, proposal: Proposal) -> list[Draft]:
+        """The best few candidates."""
+        return [
+            Draft(rendered(candidate.form, self.prefixes), round(candidate.score, 3))
+            for candidate in proposal.candidates[:_DRAFTS]
+        ]
+
+    @property
+    def prefixes(self) -> PrefixMap:
+        """The graph's prefixes."""
+        return self.graph.prefixes
+
+    async def outcome(self, proposal: Proposal) -> Answer | Clarification | Refusal:
+        """Run the best candidates until one has a result; answer, ask back or refuse."""
+        found = clusters(proposal.candidates)
+        if not found:
+            return Refusal(_nothing(proposal))
+        confidence = confidence_of(proposal, found)
+        answer = await self.first_answer(proposal, found, confidence)
+        if answer is None:
+            return Refusal("The queries that fit the question could not be run in time.")
+        limits = Thresholds(self.method.answer_from, self.method.ask_from)
+        match decided(answer.confidence, limits):
+            case "answer":
+                return answer
+            case "ask":
+                options = await self.options(proposal, found)
+                if len(options) > 1:
+                    return Clarification("Which of these do you mean?", options, answer)
+                return Refusal(_unsure(proposal), answer)
+            case _:
+                return Refusal(_unsure(proposal), answer)
+
+    async def first_answer(
+        self, proposal: Proposal, found: Sequence[Cluster], confidence: float
+    ) -> Answer | None:
+        """The best cluster's answer, or the next one's where it is empty or fails."""
+        fallback: Answer | None = None
+        for place, cluster in enumerate(found[: self.method.tried]):
+            answer = await self.answer(cluster.best, proposal, confidence * 0.8**place)
+            if answer is None:
+                continue
+            if answer.boolean is not None or answer.result.rows:
+                return answer
+            fallback = fallback or answer
+        return fallback
+
+    async def answer(
+        self, candidate: Candidate, proposal: Proposal, confidence: float
+    ) -> Answer | None:
+        """Run one candidate; None where it cannot be run."""
+        language = proposal.reading.language
+        query = rendered(candidate.form, self.prefixes)
+        labels = await labels_of(iris_of(query), self.graph, [language])
+        query = formatted(query, self.prefixes, labels)
+        self.requests += 1
+        try:
+            boolean, result = await self.ran(query, candidate)
+        except (QueryError, TimedOut):
+            return None
+        resources = [t.value for row in result.rows[:200] for t in row if _is_iri(t)]
+        labels |= await labels_of(resources, self.graph, [language])
+        answer = Answer(
+            query=query,
+            graph=self.graph.name,
+            result=result,
+            answer_columns=answer_columns(candidate.form, self.prefixes),
+            words=in_words(query, labels, language=language),
+            confidence=round(confidence, 4),
+            boolean=boolean,
+            ordered=bool(candidate.form.order),
+            labels=labels,
+        )
+        return await self.explained(answer)
+
+    async def ran(self, query: str, candidate: Candidate) -> tuple[bool | None, SelectResult]:
+        """Run a query as SELECT or ASK."""
+        endpoint, timeout = self.graph.endpoint, self.method.timeout
+        if candidate.form.ask:
+            return await endpoint.ask(query, timeout=timeout), SelectResult((), ())
+        result = await endpoint.select(query, timeout=timeout, limit=self.method.rows)
+        return None, result
+
+    async def explained(self, answer: Answer) -> Answer:
+        """Add the triples behind the first rows, or why there are none."""
+        endpoint = self.graph.endpoint
+        if answer.boolean is not None:
+            return answer
+        if not answer.result.rows:
+            return replace(answer, why_empty=await why_empty(answer.query, endpoint))
+        if not self.method.evidence_rows:
+            return answer
+        self.requests += 1
+        triples = await evidence(
+            answer.query,
+            answer.result,
+            endpoint,
+            rows=self.method.evidence_rows,
+            labels=answer.labels,
+        )
+        return replace(answer, evidence=triples)
+
+    async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
+        """The best readings in words, with the number of rows of each; none twice."""
+        options: dict[str, Option] = {}
+        for cluster in found[:4]:
+            if cluster.score < found[0].score - 0.4:
+                break
+            answer = await self.answer(cluster.best, proposal, 0.0)
+            if answer is not None and (answer.result.rows or answer.boolean is not None):
+                options.setdefault(
+                    answer.words, Option(answer.words, len(answer.result.rows), answer.query)
+                )
+        return tuple(options.values())
+
+
+def _top(proposal: Proposal) -> float:
+    return proposal.candidates[0].score if proposal.candidates else float("-inf")
+
+
+def _seeds(linked: Linked) -> Seeds:
+    def targets(kind: Kind) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(link.target for link in linked.of(kind)))
+
+    return Seeds(
+        entities=targets(Kind.ENTITY),
+        literals=targets(Kind.VALUE),
+        classes=targets(Kind.CLASS),
+        predicates=targets(Kind.PREDICATE),
+    )
+
+
+def _is_iri(term: object) -> bool:
+    return type(term).__name__ == "NamedNode"
+
+
+def _nothing(proposal: Proposal) -> str:
+    words = [
+        token.text for at, token in enumerate(proposal.reading.tokens) if proposal.linked.weights[at]
+    ]
+    if not words:
+        return "The question names nothing to look for; ask for something that the graph holds."
+    return f"Nothing in the graph goes by {', '.join(words[:8])!r}."
+
+
+def _unsure(proposal: Proposal) -> str:
+    best = proposal.candidates[0]
+    missing = [
+        token.text
+        for at, token in enumerate(proposal.reading.tokens)
+        if proposal.linked.weights[at] and not best.used >> at & 1
+    ]
+    if missing:
+        return f"The graph seems to hold nothing on {', '.join(missing[:6])!r}; the nearest reading is shown."
+    return "No reading of the question is sure enough; the nearest one is shown."
+
+
+def _with_usage(outcome: Answer | Clarification | Refusal, usage: Usage) -> Step:
+    return replace(outcome, usage=usage)
