@@ -13,6 +13,7 @@ import csv
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -234,10 +235,10 @@ def text(words: str, language: str) -> str:
 def refuse_unknown(sections: Iterable[Iterable[Block]]) -> None:
     """Exits when an entity is described twice, or named but never described."""
     blocks = [block for section in sections for block in section]
-    subjects = [block.subject for block in blocks]
+    subjects = Counter(block.subject for block in blocks)
     terms = {term for block in blocks for values in block.values.values() for term in values}
-    twice = {subject for subject in subjects if subjects.count(subject) > 1}
-    missing = {term for term in terms if term.startswith(("space:", "ont:"))} - set(subjects)
+    twice = {subject for subject, count in subjects.items() if count > 1}
+    missing = {term for term in terms if term.startswith(("space:", "ont:"))} - subjects.keys()
     if twice or missing:
         sys.exit(f"described twice: {sorted(twice)}; never described: {sorted(missing)}")
 

@@ -1,0 +1,170 @@
+"""The sample graph: large enough, reproducible, and every question answered as it promises."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pyoxigraph as ox
+import pytest
+from tools.make_sample import answered, graph_turtle
+
+from askgraph.sample import graph_path, questions_path
+
+OPERATORS = """
+    fact|two hops|class|count|sum|average|minimum|maximum|superlative|superlative over counts|date|
+    comparison|comparison with an entity|ask|per each|having|top n|nth|order|negation|both|or|
+    either|columns|interval|transitive|n-ary|alternative name|partial name|typo|unanswerable
+"""
+PREFIXES = """
+    PREFIX ont: <https://example.org/space/ontology#>
+    PREFIX owl: <http://www.w3.org/2002/07/owl#>
+    PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+"""
+CUT = re.compile(r"ORDER BY (.+)\n(?:OFFSET (\d+)\n)?LIMIT (\d+)$")
+
+Question = Mapping[str, Any]
+
+
+@cache
+def sample() -> ox.Store:
+    store = ox.Store()
+    store.load(path=graph_path(), format=ox.RdfFormat.TURTLE)
+    return store
+
+
+def rows(query: str) -> list[list[str]]:
+    found = sample().query(query)
+    assert isinstance(found, ox.QuerySolutions)
+    names = [variable.value for variable in found.variables]
+    return [[getattr(row[name], "value", "") for name in names] for row in found]
+
+
+QUESTIONS: list[Question] = [
+    json.loads(line)
+    for line in questions_path().with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
+]
+ANSWERABLE = [question for question in QUESTIONS if question["sparql"]]
+CUT_OFF = [question for question in ANSWERABLE if CUT.search(question["sparql"])]
+
+
+def test_the_graph_is_what_the_tables_say() -> None:
+    assert graph_path().read_text(encoding="utf-8") == graph_turtle()
+
+
+def test_the_answers_are_what_the_graph_gives() -> None:
+    questions = questions_path().read_text(encoding="utf-8")
+    answers = questions_path().with_suffix(".jsonl").read_text(encoding="utf-8")
+
+    assert answers == answered(questions, graph_path().read_text(encoding="utf-8"))
+
+
+def test_the_graph_has_thousands_of_triples() -> None:
+    assert len(sample()) >= 3000
+
+
+def test_every_entity_but_a_crew_membership_has_an_english_label() -> None:
+    query = """SELECT ?entity WHERE {
+      ?entity a ?class . FILTER(?class != ont:CrewMembership)
+      FILTER NOT EXISTS { ?entity rdfs:label ?label . FILTER(LANG(?label) = "en") }
+    }"""
+
+    assert rows(PREFIXES + query) == []
+
+
+def test_crew_memberships_have_no_labels() -> None:
+    assert rows(PREFIXES + "SELECT ?c WHERE { ?c a ont:CrewMembership ; rdfs:label ?l }") == []
+
+
+def test_classes_and_predicates_are_named_in_three_languages() -> None:
+    query = """SELECT ?term WHERE {
+      VALUES ?kind { owl:Class owl:ObjectProperty owl:DatatypeProperty }
+      ?term a ?kind ; rdfs:label ?label .
+    } GROUP BY ?term HAVING(COUNT(DISTINCT LANG(?label)) != 3)"""
+
+    assert rows(PREFIXES + query) == []
+
+
+def test_every_predicate_of_the_data_is_declared() -> None:
+    query = """SELECT DISTINCT ?predicate WHERE {
+      ?s ?predicate ?o . FILTER(STRSTARTS(STR(?predicate), STR(ont:)))
+      FILTER NOT EXISTS { ?predicate rdfs:label ?label }
+    }"""
+
+    assert rows(PREFIXES + query) == []
+
+
+def test_types_are_spelled_out_up_to_the_root() -> None:
+    query = """SELECT ?s ?parent WHERE {
+      ?s a ?class . ?class rdfs:subClassOf+ ?parent . FILTER NOT EXISTS { ?s a ?parent }
+    }"""
+
+    assert rows(PREFIXES + query) == []
+
+
+def test_only_one_direction_of_the_inverse_pair_is_asserted() -> None:
+    assert rows(PREFIXES + "SELECT ?p WHERE { ?p owl:inverseOf ?q }") == [
+        ["https://example.org/space/ontology#operates"]
+    ]
+    assert rows(PREFIXES + "SELECT ?s WHERE { ?s ont:operates ?o }") == []
+
+
+def test_the_places_lie_in_each_other_more_than_two_levels_deep() -> None:
+    query = """SELECT ?site WHERE {
+      ?site a ont:LaunchSite ; ont:locatedIn/ont:locatedIn/ont:locatedIn ?place .
+    }"""
+
+    assert rows(PREFIXES + query)
+
+
+def test_there_are_questions_in_three_languages() -> None:
+    languages = [question["lang"] for question in QUESTIONS]
+
+    assert len(QUESTIONS) >= 70
+    assert languages.count("en") >= 42
+    assert languages.count("de") >= 9
+    assert languages.count("es") >= 9
+
+
+def test_no_question_is_asked_twice() -> None:
+    assert len({question["question"] for question in QUESTIONS}) == len(QUESTIONS)
+
+
+def test_the_questions_cover_every_operator() -> None:
+    operators = {operator.strip() for operator in OPERATORS.split("|")}
+
+    assert operators <= {tag for question in QUESTIONS for tag in question["tags"]}
+
+
+def test_exactly_ten_questions_have_no_answer() -> None:
+    unanswerable = [question for question in QUESTIONS if question["tags"] == ["unanswerable"]]
+
+    assert len(unanswerable) == 10
+    assert [q for q in QUESTIONS if q["sparql"] is None] == unanswerable
+
+
+def test_some_questions_are_answered_yes_and_some_no() -> None:
+    assert {q["answers"].get("boolean") for q in ANSWERABLE} == {None, True, False}
+
+
+@pytest.mark.parametrize("question", ANSWERABLE, ids=lambda question: question["question"])
+def test_a_gold_query_has_an_answer_and_no_row_twice(question: Question) -> None:
+    if "boolean" not in question["answers"]:
+        found = question["answers"]["rows"]
+        assert found
+        assert all(all(row) for row in found)
+        assert len({tuple(row) for row in found}) == len(found)
+
+
+@pytest.mark.parametrize("question", CUT_OFF, ids=lambda question: question["question"])
+def test_no_tie_decides_what_a_limit_keeps(question: Question) -> None:
+    query = question["sparql"]
+    order, offset, limit = CUT.findall(query)[0]
+    key = re.sub(r"^(?:DESC|ASC)\((.*)\)$", r"\1", order)
+    shown = key if key.startswith("?") else f"({key} AS ?key)"
+    ranked = CUT.sub(f"ORDER BY {order}", query).replace(" WHERE", f" {shown} WHERE", 1)
+
+    keys = [row[-1] for row in rows(ranked)][: int(offset or 0) + int(limit) + 1]
+
+    assert len(set(keys)) == len(keys)
