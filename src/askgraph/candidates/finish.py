@@ -149,7 +149,7 @@ class Finisher:
             content = sum(1 << at for at in positions if self.weights[at])
             if content & taken:
                 continue
-            taken |= mask
+            taken |= content
             links = sorted(free[positions], key=lambda link: -link.score * link.quality)
             yield Slot(positions[0], positions[-1], tuple(links))
 
@@ -231,9 +231,8 @@ class Finisher:
         for slot in work.slots:
             slots |= slot.mask
         for operator in self.frame.operators:
-            if operator.mask & work.used & self.grower._content or operator.mask & slots & ~(
-                self._function_words
-            ):
+            taken = work.used if operator.name == "exists" else work.used | slots
+            if operator.mask & taken & (self.grower.content if operator.name == "exists" else -1):
                 continue
             handler = getattr(self, f"_{operator.name}", None)
             if handler is not None and handler(work, operator):
@@ -241,10 +240,6 @@ class Finisher:
                 work.take(operator.mask, weight)
                 work.gain += 0.6
                 work.notes.append(operator.name)
-
-    @property
-    def _function_words(self) -> int:
-        return sum(1 << at for at in range(len(self.weights)) if not self.weights[at])
 
     def _next_slot(self, work: Work, after: int, within: int = 3) -> Slot | None:
         """The first slot not yet used that starts within some words after a place."""
@@ -427,6 +422,20 @@ class Finisher:
                         link = Link(Kind.PREDICATE, "", "", 1.0, (), ())
                         return Spot(place, number, False, link)
         return None
+
+    def _measure(self, work: Work, operator: Operator) -> bool:
+        """"How old": the age is what is asked for."""
+        measure = operator.measure
+        numeric = (Sort.NUMBER, Sort.TEXT_NUMBER)
+        if measure is None:
+            return False
+        found = self._by_words(work, measure.measures, numeric) or self._by_words(
+            work, measure.dates, (Sort.DATE, Sort.YEAR, *numeric)
+        )
+        if found is None:
+            return False
+        work.projected.append((operator.first, self.hang(work, found)))
+        return True
 
     def _limit(self, work: Work, operator: Operator) -> None:
         count, offset = 1, 0

@@ -7,6 +7,7 @@ pattern is ever guessed: its direction is right and its result is not empty.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -124,15 +125,20 @@ class Grower:
         )
 
     def gain(self, link: Link, used: int) -> float:
-        """What a link's words bring that are not used yet; 0 where words of content overlap."""
-        total = 0.0
+        """What a link's words bring that are not used yet.
+
+        It is 0 where words of content overlap; only a predicate may repeat a lesser part that is
+        used ("pet type" of pets).
+        """
+        total, repeated = 0.0, 0.0
         for at, quality in zip(link.positions, link.qualities, strict=True):
             weight = self.linked.weights[at]
             if used >> at & 1:
-                if weight:
-                    return 0.0
-                continue
-            total += weight * quality
+                repeated += weight
+            else:
+                total += weight * quality
+        if repeated and (link.kind is not Kind.PREDICATE or total < 0.6 * repeated):
+            return 0.0
         return total * (0.45 + 0.55 * link.score)
 
     # seeds
@@ -321,19 +327,20 @@ class Grower:
     def _joins(self, pool: list[State]) -> Iterator[State]:
         fits = [state for state in pool if state.patterns and len(state.ids)]
         chosen = self._varied(fits)
+        content = self.content
         for at, one in enumerate(chosen):
             for other in chosen[at + 1 :]:
-                content = one.used & other.used & self._content
-                if content:
+                if one.used & other.used & content:
                     continue
-                joined = self._joined(one, other)
+                denied = [*self._negated(one, other), *self._negated(other, one)]
+                yield from denied
+                joined = None if denied else self._joined(one, other)
                 if joined is not None:
                     yield joined
-                yield from self._negated(one, other)
-                yield from self._negated(other, one)
 
-    @property
-    def _content(self) -> int:
+    @cached_property
+    def content(self) -> int:
+        """The tokens that carry content, as bits."""
         return sum(1 << at for at, weight in enumerate(self.linked.weights) if weight)
 
     def _varied(self, states: list[State]) -> list[State]:
@@ -354,21 +361,20 @@ class Grower:
         return _together(one, other, node)
 
     def _negated(self, base: State, other: State) -> Iterator[State]:
-        """What fits one state and not the other, where a word denies the other's words."""
+        """What fits one state and not the other, where a word denies what the other is about."""
+        denied, kept = _named(other.node), _named(base.node)
         for operator in self.frame.of("not"):
-            denied = [at for at in _bits(other.used & self._content)]
-            kept = [at for at in _bits(base.used & self._content)]
-            if not denied or min(denied) < operator.first or min(denied) - operator.last > 6:
+            if not denied or min(denied) < operator.first or min(denied) - operator.last > 5:
                 continue
             if any(operator.last < at < min(denied) for at in kept):
                 continue
             ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
-            if not len(ids) or len(ids) == len(base.ids) and not len(other.ids):
+            if not len(ids) or len(ids) == len(base.ids):
                 continue
             node = replace(base.node, ids=ids, without=(*base.node.without, other.node))
             state = _together(base, other, node)
             weight = sum(self.linked.weights[at] for at in operator.positions)
-            yield replace(state, used=state.used | operator.mask, gain=state.gain + weight + 0.5)
+            yield replace(state, used=state.used | operator.mask, gain=state.gain + weight + 0.6)
 
     def _merged(self, one: Node, other: Node, ids: Ids) -> Node:
         cls, link = (one.cls, one.cls_link) if one.cls else (other.cls, other.cls_link)
@@ -433,3 +439,10 @@ def _bits(mask: int) -> Iterator[int]:
             yield at
         mask >>= 1
         at += 1
+
+
+def _named(node: Node) -> list[int]:
+    """The first words of the things, values and classes that a pattern names."""
+    links = (link for part in node.walk() for link in (part.link, part.cls_link))
+    numbers = [part.quantity.first for part in node.walk() if part.quantity is not None]
+    return [link.positions[0] for link in links if link is not None] + numbers

@@ -101,9 +101,10 @@ def _at(reading: Reading, at: int) -> Operator | None:
     lists = reading.words
     found: list[tuple[int, int, Operator]] = []
     for measure in lists.adjectives.get(token.folded, ()):
-        if measure.degree != "plain" and _fits(reading, at, measure.phrase):
+        name = measure.degree if measure.degree != "plain" else "measure"
+        if _fits(reading, at, measure.phrase) and (name != "measure" or _measures(reading, at)):
             last = at + len(measure.phrase) - 1
-            found.append((len(measure.phrase), 1, Operator(measure.degree, at, last, measure)))
+            found.append((len(measure.phrase), 1, Operator(name, at, last, measure)))
     for phrase, name in lists.phrases.get(token.folded, ()):
         if _fits(reading, at, phrase) and _may_stand(name, at, reading):
             rank = 2 if name in _FIRST else 0
@@ -112,6 +113,12 @@ def _at(reading: Reading, at: int) -> Operator | None:
 
 
 _FIRST = ("most", "fewest")
+
+
+def _measures(reading: Reading, at: int) -> bool:
+    """Whether a plain adjective is asked for its measure: "how old"."""
+    pair = tuple(token.folded for token in reading.tokens[max(0, at - 1) : at + 1])
+    return pair in reading.words.asks["number"]
 
 
 def _fits(reading: Reading, at: int, phrase: Phrase) -> bool:
