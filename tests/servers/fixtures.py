@@ -14,7 +14,7 @@ ex:moon a ex:Body ; ex:name "Moon"@en, "Mond"@de ; ex:radius 1737.4 ; ex:orbits 
 ex:mars a ex:Body ; ex:name "Mars"@en ; ex:radius 3389.5 ; ex:orbits ex:sun ; ex:moons 2 .
 ex:mission ex:target ex:moon ; ex:crew [ ex:role "Commander" ; ex:person ex:neil ] .
 ex:graph1 { ex:phobos a ex:Body ; ex:orbits ex:mars . }
-ex:graph2 { ex:deimos a ex:Body ; ex:orbits ex:mars . ex:moon a ex:Body . }
+ex:graph2 { ex:deimos a ex:Body ; ex:orbits ex:mars . }
 """
 
 

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import DefaultGraph, Quad, RdfFormat, Store
 
 from askgraph.errors import SetupError
 
-__all__ = ["FORMATS", "load_store"]
+__all__ = ["FORMATS", "UNITED", "load_store"]
+
+UNITED = "askgraph-united"  # the file that says that the default graph is the union of all
 
 FORMATS = {
     ".ttl": RdfFormat.TURTLE,
@@ -49,14 +51,28 @@ def load_store(
         store = Store(folder / "new")
         for number, file in enumerate(files):
             _load(store, file, _Progress(progress, sum(sizes[:number]), sum(sizes), file.name))
+        _unite(store)
         store.flush()
         del store  # lets go of the files
+        (folder / "new" / UNITED).touch()
         if path.exists():
             path.rename(folder / "old")
         (folder / "new").rename(path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return len(files)
+
+
+def _unite(store: Store) -> None:
+    """Put the triples of all named graphs into the default graph too.
+
+    Oxigraph's own union gives a triple once for each graph that holds it, and so counts wrongly.
+    """
+    for graph in store.named_graphs():
+        quads = store.quads_for_pattern(None, None, None, graph)
+        store.bulk_extend(
+            Quad(quad.subject, quad.predicate, quad.object, DefaultGraph()) for quad in quads
+        )
 
 
 def _files(source: Path) -> list[Path]:

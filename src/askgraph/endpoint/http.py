@@ -84,8 +84,8 @@ class HttpEndpoint:
         self._timeout = timeout
         self._max_rows = max_rows
         self._graphs = tuple(graphs)
-        self._prefixes = prefixes or {}
-        self._services = services
+        self.prefixes = prefixes or {}
+        self.services = services
 
     def __repr__(self) -> str:
         return f"HttpEndpoint({self.address!r})"
@@ -146,12 +146,12 @@ class HttpEndpoint:
         return GraphResult(triples, truncated, time.perf_counter() - began)
 
     async def _ready(self, query: str, form: Form) -> CheckedQuery:
-        if self._services:
+        if self.services:
             ready = await asyncio.to_thread(
-                checked, query, allowed_services=self._services, prefixes=self._prefixes
+                checked, query, allowed_services=self.services, prefixes=self.prefixes
             )
         else:
-            ready = admitted(query, prefixes=self._prefixes)
+            ready = admitted(query, prefixes=self.prefixes)
         if ready.form != form:
             raise QueryError(f"{form} was asked for, but the query is {ready.form}")
         return ready

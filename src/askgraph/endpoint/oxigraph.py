@@ -14,7 +14,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from askgraph.endpoint._oxigraph_load import load_store
+from askgraph.endpoint._oxigraph_load import UNITED, load_store
 from askgraph.endpoint._oxigraph_process import Pool
 from askgraph.errors import (
     ErrorReply,
@@ -59,8 +59,9 @@ class OxigraphEndpoint:
             raise SetupError(f"{str(path)!r} is no Oxigraph store: add the graph (again)")
         self._timeout = timeout
         self._max_rows = max_rows
+        self._united = (self._path / UNITED).is_file()
         self._graphs = None if graphs is None else list(graphs)
-        self._prefixes = prefixes or {}
+        self.prefixes = prefixes or {}
         self._pool = Pool(self._path, workers=workers, memory=memory)
 
     @classmethod
@@ -140,7 +141,7 @@ class OxigraphEndpoint:
         cap: int | None,
     ) -> tuple[Value, bool]:
         """Return what the reply holds, and whether it was cut at the cap."""
-        ready = admitted(query, prefixes=self._prefixes)
+        ready = admitted(query, prefixes=self.prefixes)
         if ready.form != form:
             raise QueryError(f"{form} was asked for, but the query is {ready.form}")
         graphs, union = self._dataset(ready)
@@ -161,7 +162,7 @@ class OxigraphEndpoint:
         """
         named = datasets(ready.text)
         if not named:
-            return self._graphs, self._graphs is None
+            return self._graphs, self._graphs is None and not self._united
         if self._graphs is not None and (other := sorted(set(named) - set(self._graphs))):
             raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
         return None, False

@@ -71,6 +71,7 @@ def checked(
     one too long or too deep to be judged.
     """
     text, lexed = _prepared(query, prefixes)
+    _refuse_nested(lexed)
     form, services = _verdict(text, _offset(query, text))
     _refuse_disagreement(text, lexed, len(services))
     for service in services:
@@ -194,6 +195,21 @@ def _refuse_disagreement(text: str, lexed: list[Token], services: int) -> None:
             "the query may hide a SERVICE from a part of the parsers: write IRIs in full"
             " (<http://…>) and put spaces around '<' and '>'"
         )
+
+
+def _refuse_nested(lexed: list[Token]) -> None:
+    """Refuse a SERVICE within a SERVICE, which rdflib cannot parse and nobody here evaluates."""
+    depth, within = 0, list[int]()
+    for token in lexed:
+        if token.kind == "word" and token.text.upper() == "SERVICE":
+            if within:
+                raise ForbiddenQuery(
+                    "a SERVICE within a SERVICE is not run: put the two next to each other"
+                )
+            within.append(depth)
+        depth += (token.text == "{") - (token.text == "}")
+        if token.text == "}" and within and depth <= within[-1]:
+            within.pop()
 
 
 def _refuse_service(service: str, allowed: frozenset[str]) -> NoReturn:
