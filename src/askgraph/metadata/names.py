@@ -15,7 +15,7 @@ from askgraph.rdf.labels import words_of_local_name
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import Sort, split_literal
 
-__all__ = ["SCHEMA_SPACES", "acronym", "local_name", "names_in", "schema_names"]
+__all__ = ["SCHEMA_SPACES", "acronym", "local_name", "names_in", "schema_names", "short_value"]
 
 SCHEMA_SPACES = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SH, v.VOID)
 _LONGEST_VALUE = 80
@@ -89,6 +89,11 @@ def acronym(text: str) -> str:
     return "".join(initials) if len(initials) >= 3 and short else ""
 
 
+def short_value(text: str) -> bool:
+    """Whether a literal is short enough to be mentioned in a question."""
+    return len(text) <= _LONGEST_VALUE and 0 < len(tokens(text)) <= _MOST_VALUE_TOKENS
+
+
 def _entities(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterator[Name]:
     named = np.zeros(len(graph.terms), dtype=np.bool_)
     for predicate in profile.predicates:
@@ -136,7 +141,6 @@ def _readable(graph: GraphArrays, named: np.ndarray, schema: set[str]) -> Iterat
             yield Name(local, iri, Kind.ENTITY, preferred=False)
 
 
-
 def _values(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
     wanted = np.zeros(graph.terms.first_iri, dtype=np.bool_)
     for predicate in profile.predicates:
@@ -148,7 +152,7 @@ def _values(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
     texts = np.isin(graph.sorts, (Sort.TEXT, Sort.TEXT_NUMBER, Sort.TEXT_DATE))
     for at in np.flatnonzero(wanted & texts).tolist():
         value = split_literal(graph.terms.text(at))[0]
-        if len(value) <= _LONGEST_VALUE and 0 < len(tokens(value)) <= _MOST_VALUE_TOKENS:
+        if short_value(value):
             yield Name(value, graph.terms.text(at), Kind.VALUE)
 
 

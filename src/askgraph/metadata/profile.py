@@ -100,7 +100,7 @@ def _predicate(graph: GraphArrays, number: int) -> PredicateProfile:
     subjects, objects = graph.ends(number), graph.ends(number, inverse=True)
     literals = objects[objects < graph.terms.first_iri]
     resources = objects[objects >= graph.terms.first_iri]
-    datatypes, languages = _literal_types(graph, literals)
+    datatypes, languages = _literal_types(graph, number, len(literals))
     draft = PredicateProfile(
         iri=iri,
         triples=graph.size(number),
@@ -142,18 +142,21 @@ def _unclassed(resources: Ids) -> tuple[tuple[str, int], ...]:
 
 
 def _literal_types(
-    graph: GraphArrays, literals: Ids
+    graph: GraphArrays, predicate: int, literals: int
 ) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
-    """Datatypes and languages with their numbers of literals; of very many, scaled up."""
+    """Datatypes and languages with their numbers of triples; of very many, scaled up."""
     datatypes: Counter[str] = Counter()
     languages: Counter[str] = Counter()
-    step = max(1, len(literals) // _COUNTED)
-    for at in literals[::step].tolist():
+    start, end = graph.predicate_offsets[predicate : predicate + 2]
+    ends, counts = np.unique(graph.objects_sorted[start:end], return_counts=True)
+    step = max(1, literals // _COUNTED)
+    pairs = zip(ends[:literals:step].tolist(), counts[:literals:step].tolist(), strict=True)
+    for at, count in pairs:
         text = graph.terms.text(at)
         _, datatype, language = split_literal('"' + text[text.rindex('"') :])
-        datatypes[datatype] += step
+        datatypes[datatype] += step * count
         if language:
-            languages[language] += step
+            languages[language] += step * count
     return tuple(datatypes.most_common()), tuple(languages.most_common())
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from askgraph.errors import SetupError
 from askgraph.workspace.build import Progress
+from askgraph.workspace.running import result_of
 from askgraph.workspace.settings import (
     GraphSettings,
     graph_settings,
@@ -143,7 +144,7 @@ class Workspace:
         self._chosen(name)
         with self._locked():
             without(self.folder, name)
-        for gone in (self.data(name), self.folder / "cache" / name):
+        for gone in (self.data(name), self.cache(name)):
             shutil.rmtree(gone, ignore_errors=True)
 
     def method(
@@ -164,6 +165,10 @@ class Workspace:
         """Return the folder with the data of a graph."""
         return self.folder / "data" / name
 
+    def cache(self, name: str) -> Path:
+        """Return the folder with the remembered answers of a graph's endpoint."""
+        return self.folder / "cache" / name
+
     def _chosen(self, name: str | None) -> tuple[str, GraphSettings]:
         graphs = self.graphs()
         if name is None:
@@ -177,7 +182,7 @@ class Workspace:
     def _open(self, name: str, settings: GraphSettings) -> "KnowledgeGraph":
         from askgraph.workspace.opening import open_graph
 
-        return open_graph(name, settings, self.data(name), cache=self.folder / "cache" / name)
+        return open_graph(name, settings, self.data(name), cache=self.cache(name))
 
     def _stale(self, name: str, settings: GraphSettings) -> str | None:
         """Why a data folder cannot be used as it is."""
@@ -198,12 +203,12 @@ class Workspace:
 
     def _build(self, name: str, settings: GraphSettings, progress: Progress) -> None:
         from askgraph.workspace.build import build_local
-        from askgraph.workspace.opening import build_remote
 
         with self._replacing(name) as folder:
             if settings.url:
                 answers = self.data(name).with_name(f".{name}.answers.jsonl")
-                build_remote(settings, folder, answers=answers, progress=progress)
+                result_of(_profiled(settings, folder, answers, progress))
+                shutil.rmtree(self.cache(name), ignore_errors=True)
             else:
                 files = rdf_files(settings.sources)
                 source = ", ".join(settings.sources)
@@ -239,6 +244,19 @@ class Workspace:
         with (self.folder / ".lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+async def _profiled(
+    settings: GraphSettings, folder: Path, answers: Path, progress: Progress
+) -> None:
+    from askgraph.workspace.build import build_remote
+    from askgraph.workspace.opening import remote_endpoint
+
+    endpoint = remote_endpoint(settings)
+    try:
+        await build_remote(endpoint, folder, answers=answers, progress=progress)
+    finally:
+        await endpoint.close()
 
 
 def _check_name(name: str) -> None:

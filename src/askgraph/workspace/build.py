@@ -19,10 +19,11 @@ from askgraph.metadata.store import save_profile, write_whole
 from askgraph.workspace.sources import SourceFile, fingerprint
 
 if TYPE_CHECKING:
+    from askgraph.endpoint import Endpoint
     from askgraph.index.names import NameIndex
     from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["FORMAT", "Progress", "build_local", "known_content", "known_sources", "save_remote"]
+__all__ = ["FORMAT", "Progress", "build_local", "build_remote", "known_content", "known_sources"]
 
 FORMAT = 1
 """Grows whenever what lies in a data folder changes its form; older folders are built again."""
@@ -56,10 +57,20 @@ def build_local(
     _sign(folder, known)
 
 
-def save_remote(profile: Profile, names: "NameIndex", folder: Path) -> None:
-    """Fill an empty folder with what was asked of an endpoint."""
-    names.save(folder)
-    save_profile(profile, folder / "profile.json")
+async def build_remote(
+    endpoint: "Endpoint", folder: Path, *, answers: Path, progress: Progress
+) -> None:
+    """Fill an empty folder with what an endpoint says of its graph; `answers` keeps replies."""
+    from askgraph.index.names import Kind, NameIndex
+    from askgraph.metadata.remote import profile_endpoint
+    from askgraph.workspace.prefixes import with_prefixes
+
+    profile, names = await profile_endpoint(endpoint, progress=progress, resume=answers)
+    progress("indexing names", 0, None)
+    entities = [name.target for name in names if name.kind is Kind.ENTITY]
+    iris = entities[:: max(1, len(entities) // 5000)]
+    NameIndex.of(names).save(folder)
+    save_profile(with_prefixes(profile, iris), folder / "profile.json")
     _sign(folder, ())
 
 
@@ -111,9 +122,11 @@ def _arrays(store: Path, graphs: Sequence[str], progress: Progress) -> "GraphArr
 
 def _profile(arrays: "GraphArrays", files: Sequence[Path], source: str) -> Profile:
     from askgraph.metadata.profile import profile_of
-    from askgraph.workspace.prefixes import declared_prefixes, with_prefixes
+    from askgraph.workspace import prefixes
 
-    return with_prefixes(profile_of(arrays, source=source), arrays, declared_prefixes(files))
+    own = prefixes.described_prefixes(arrays) | prefixes.declared_prefixes(files)
+    profile = profile_of(arrays, source=source)
+    return prefixes.with_prefixes(profile, prefixes.some_iris(arrays), own=own)
 
 
 def _names(arrays: "GraphArrays", profile: Profile) -> "NameIndex":

@@ -1,10 +1,11 @@
 """A data folder and its settings become a graph: the endpoint, and all that is known of it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askgraph.metadata.store import load_profile
-from askgraph.workspace.build import Progress, known_content
+from askgraph.workspace.build import known_content
 from askgraph.workspace.running import result_of
 from askgraph.workspace.settings import GraphSettings
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
     from askgraph.rdf.prefixes import PrefixMap
 
-__all__ = ["build_remote", "open_graph"]
+__all__ = ["open_graph", "remote_endpoint"]
 
 
 def open_graph(name: str, settings: GraphSettings, data: Path, *, cache: Path) -> "KnowledgeGraph":
@@ -26,7 +27,7 @@ def open_graph(name: str, settings: GraphSettings, data: Path, *, cache: Path) -
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
     if settings.url:
-        endpoint = _remote_endpoint(settings, prefixes, cache)
+        endpoint = _cached(remote_endpoint(settings, prefixes.namespaces), settings, cache)
     else:
         endpoint = _local_endpoint(settings, prefixes, data / "store")
     try:
@@ -37,13 +38,6 @@ def open_graph(name: str, settings: GraphSettings, data: Path, *, cache: Path) -
     except BaseException:
         result_of(endpoint.close())
         raise
-
-
-def build_remote(
-    settings: GraphSettings, folder: Path, *, answers: Path, progress: Progress
-) -> None:
-    """Fill an empty folder with what an endpoint says of itself."""
-    raise NotImplementedError
 
 
 def _local_endpoint(settings: GraphSettings, prefixes: "PrefixMap", store: Path) -> "Endpoint":
@@ -59,5 +53,36 @@ def _local_endpoint(settings: GraphSettings, prefixes: "PrefixMap", store: Path)
     return endpoint
 
 
-def _remote_endpoint(settings: GraphSettings, prefixes: "PrefixMap", cache: Path) -> "Endpoint":
-    raise NotImplementedError
+def _cached(endpoint: "Endpoint", settings: GraphSettings, folder: Path) -> "Endpoint":
+    if not settings.cache_mb or not settings.cache_hours:
+        return endpoint
+    from askgraph.endpoint.cached import CachedEndpoint
+
+    return CachedEndpoint(
+        endpoint,
+        folder,
+        max_bytes=settings.cache_mb * 2**20,
+        max_age=settings.cache_hours * 3600,
+        variant=" ".join(sorted(settings.graphs)),
+    )
+
+
+def remote_endpoint(
+    settings: GraphSettings, prefixes: "Mapping[str, str] | None" = None
+) -> "Endpoint":
+    """Return the endpoint behind a URL, as the settings say."""
+    from askgraph.endpoint.http import HttpEndpoint
+
+    return HttpEndpoint(
+        settings.url or "",
+        dialect=settings.dialect,
+        auth=settings.auth,
+        user_env=settings.user_env,
+        password_env=settings.password_env,
+        token_env=settings.token_env,
+        header=settings.header,
+        header_env=settings.header_env,
+        timeout=settings.timeout,
+        graphs=settings.graphs,
+        prefixes=dict(prefixes or {}),
+    )

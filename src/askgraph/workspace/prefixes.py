@@ -2,7 +2,7 @@
 
 import gzip
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from askgraph.rdf import vocabulary as v
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["declared_prefixes", "with_prefixes"]
+__all__ = ["declared_prefixes", "described_prefixes", "some_iris", "with_prefixes"]
 
 _READ = 2**16
 _SAMPLE = 5000
@@ -36,15 +36,38 @@ def declared_prefixes(files: Sequence[Path]) -> dict[str, str]:
     return found
 
 
-def with_prefixes(profile: Profile, arrays: GraphArrays, declared: Mapping[str, str]) -> Profile:
-    """Return the profile with the graph's prefixes, and readable ones for its other namespaces."""
-    own = PrefixMap(dict(declared)).with_prefixes(dict(_described(arrays)))
+def with_prefixes(
+    profile: Profile, iris: Iterable[str], *, own: Mapping[str, str] | None = None
+) -> Profile:
+    """Return the profile with its own prefixes, and readable ones for its other namespaces.
+
+    `iris` are some of the graph's; namespaces that hold three of them get a prefix.
+    """
+    schema = [c.iri for c in profile.classes] + [p.iri for p in profile.predicates]
+    full = PrefixMap(own or {}).with_derived(schema, least=1).with_derived(iris, least=3)
+    return replace(profile, prefixes=tuple(sorted(full.own.items())))
+
+
+def some_iris(arrays: GraphArrays) -> Iterator[str]:
+    """Return a few thousand of a graph's IRIs, evenly taken."""
     terms = arrays.terms
     step = max(1, (terms.first_blank - terms.first_iri) // _SAMPLE)
-    iris = [terms.value(at) for at in range(terms.first_iri, terms.first_blank, step)]
-    schema = [c.iri for c in profile.classes] + [p.iri for p in profile.predicates]
-    full = own.with_derived(schema, least=1).with_derived(iris, least=3)
-    return replace(profile, prefixes=tuple(sorted(full.own.items())))
+    return (terms.value(at) for at in range(terms.first_iri, terms.first_blank, step))
+
+
+def described_prefixes(arrays: GraphArrays) -> dict[str, str]:
+    """Return the prefixes that a graph describes in the words of VANN or SHACL."""
+    pairs = (
+        (v.VANN_PREFERRED_NAMESPACE_PREFIX, v.VANN_PREFERRED_NAMESPACE_URI),
+        (v.SH_PREFIX, v.SH_NAMESPACE),
+    )
+    found: dict[str, str] = {}
+    for prefix, namespace in pairs:
+        prefixes, namespaces = _values(arrays, prefix), _values(arrays, namespace)
+        for subject, name in prefixes.items():
+            if subject in namespaces:
+                found.setdefault(name, namespaces[subject])
+    return found
 
 
 def _head(path: Path) -> str:
@@ -55,19 +78,6 @@ def _head(path: Path) -> str:
 
 def _resolved(value: str, entities: Mapping[str, str]) -> str:
     return re.sub(r"&([\w.-]+);", lambda match: entities.get(match[1], match[0]), value)
-
-
-def _described(arrays: GraphArrays) -> Iterator[tuple[str, str]]:
-    """Prefixes that the graph describes in the words of VANN or SHACL."""
-    pairs = (
-        (v.VANN_PREFERRED_NAMESPACE_PREFIX, v.VANN_PREFERRED_NAMESPACE_URI),
-        (v.SH_PREFIX, v.SH_NAMESPACE),
-    )
-    for prefix, namespace in pairs:
-        prefixes, namespaces = _values(arrays, prefix), _values(arrays, namespace)
-        for subject, name in prefixes.items():
-            if subject in namespaces:
-                yield name, namespaces[subject]
 
 
 def _values(arrays: GraphArrays, predicate: str) -> dict[int, str]:

@@ -1,0 +1,150 @@
+"""Questions to an endpoint within a bound of queries and seconds, whose answers are kept.
+
+Every reply is a line in a file, so that a run that was stopped goes on where it was. A query that
+the endpoint cannot answer in time costs its own answer, not the run.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from askgraph.endpoint import Endpoint
+from askgraph.errors import ErrorReply, MalformedReply, QueryError, TimedOut
+from askgraph.sparql.results import Row, Term
+from askgraph.traversal.literals import split_literal
+
+__all__ = ["Inquiry", "Reply"]
+
+_SLOWEST = 30.0
+_LEAST = 1.0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Rows of one query; `cut` where the endpoint or a limit of ours left some out."""
+
+    rows: tuple[Row, ...]
+    cut: bool = False
+
+
+class Inquiry:
+    """Asks an endpoint; `rows` gives None where the bound is reached or the query failed."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        max_queries: int,
+        max_seconds: float,
+        journal: Path | None = None,
+        progress: Callable[[str, int, int | None], None] | None = None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._max_queries = max_queries
+        self._max_seconds = max_seconds
+        self._path = journal
+        self._progress = progress
+        self._known: dict[str, Reply] = {}
+        self._file: IO[str] | None = None
+        self._began = time.monotonic()
+        self.asked = 0
+        self.failed: list[str] = []
+
+    def __enter__(self) -> Self:
+        if self._path:
+            self._known = _read(self._path, self._endpoint.address)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("a" if self._known else "w", encoding="utf-8")
+            if not self._known:
+                self._write({"endpoint": self._endpoint.address})
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file:
+            self._file.close()
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing more may be asked."""
+        return self.asked >= self._max_queries or self._left() < _LEAST
+
+    def forget(self) -> None:
+        """Remove the file of replies: all is done."""
+        if self._path:
+            self._path.unlink(missing_ok=True)
+
+    def share_left(self) -> float:
+        """Return the part of the bound that is left, between 0 and 1."""
+        queries = 1 - self.asked / self._max_queries
+        return max(0.0, min(queries, self._left() / self._max_seconds))
+
+    async def rows(self, what: str, query: str) -> Reply | None:
+        """Return the rows of a SELECT query; `what` is it in words, for progress and failures."""
+        key = hashlib.sha256(query.encode()).hexdigest()[:24]
+        if key in self._known:
+            return self._known[key]
+        if self.exhausted:
+            return None
+        if self._progress:
+            self._progress(f"asking for {what}", self.asked, self._max_queries)
+        self.asked += 1
+        try:
+            result = await self._endpoint.select(query, timeout=min(_SLOWEST, self._left()))
+        except (TimedOut, ErrorReply, MalformedReply, QueryError) as error:
+            self.failed.append(f"{what}: {error}")
+            return None
+        reply = Reply(result.rows, result.truncated is not None)
+        self._known[key] = reply
+        texts = [[None if term is None else str(term) for term in row] for row in reply.rows]
+        self._write({"query": key, "cut": reply.cut, "rows": texts})
+        return reply
+
+    def _left(self) -> float:
+        return self._max_seconds - (time.monotonic() - self._began)
+
+    def _write(self, line: Mapping[str, object]) -> None:
+        if self._file:
+            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._file.flush()
+
+
+def _read(path: Path, address: str) -> dict[str, Reply]:
+    """Read the replies kept of this endpoint; a last line that was cut off is passed over."""
+    known: dict[str, Reply] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if not lines or json.loads(lines[0]) != {"endpoint": address}:
+            return {}
+        for line in lines[1:]:
+            kept = json.loads(line)
+            known[kept["query"]] = Reply(tuple(map(_row, kept["rows"])), kept["cut"])
+    except (OSError, ValueError, KeyError):
+        return known
+    return known
+
+
+def _row(texts: list[Any]) -> Row:
+    return tuple(None if text is None else _term(text) for text in texts)
+
+
+def _term(text: str) -> Term:
+    if text[0] == "<":
+        return NamedNode(text[1:-1])
+    if text[0] == "_":
+        return BlankNode(text[2:])
+    value, datatype, language = split_literal(text)
+    if language:
+        return Literal(value, language=language)
+    return Literal(value, datatype=NamedNode(datatype))
