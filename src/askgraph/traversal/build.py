@@ -60,8 +60,8 @@ def _interned(
 
 def _arranged(terms: TermTable, edges: NDArray[np.int32], *, complete: bool) -> GraphArrays:
     subjects, predicates, objects = edges[:, 0], edges[:, 1], edges[:, 2]
-    named, numbers = np.unique(predicates, return_inverse=True)
-    numbers = numbers.astype(np.int32)
+    named, places = np.unique(predicates, return_inverse=True)
+    numbers: NDArray[np.int32] = places.astype(np.int32)
     by_subject = np.lexsort((objects, subjects, numbers))
     by_object = np.lexsort((subjects, objects, numbers))
     leaving, entering = np.argsort(subjects, kind="stable"), np.argsort(objects, kind="stable")

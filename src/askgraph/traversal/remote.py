@@ -1,0 +1,284 @@
+"""The part of a remote graph that a question needs, fetched into arrays by a few batched queries.
+
+    small graph      one query for everything
+    entities         their edges, both ways; then the edges of the nodes reached
+    values           what has them
+    predicates       all their triples, or those between the nodes reached
+    classes          their instances
+    nodes reached    their classes and names
+
+Blank nodes cannot be asked for again, so they are walked through in one query with what they hang
+on, and are taken for others in every reply.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyoxigraph import BlankNode, NamedNode, Triple
+
+from askgraph.endpoint import Endpoint
+from askgraph.rdf import vocabulary as v
+from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal.build import build_arrays
+from askgraph.traversal.fetch import Fetch
+
+__all__ = ["Counts", "Seeds", "neighbourhood"]
+
+Counts = Mapping[str, tuple[int, int, int]]
+"""By predicate IRI: its triples, subjects and objects."""
+
+_SMALL = 9_000
+_ROWS = 5_000
+_PREDICATE_ROWS = 10_000
+_BATCH = 200
+_REACHED = 1_200
+_HUB = 50
+_DESCRIBING = 6
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """What a question mentions: IRIs, and literals as N-Triples text."""
+
+    entities: tuple[str, ...] = ()
+    literals: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    predicates: tuple[str, ...] = ()
+
+
+async def neighbourhood(
+    endpoint: Endpoint,
+    seeds: Seeds,
+    *,
+    triples: int,
+    counts: Counts | None = None,
+    naming: Sequence[str] = v.LABEL_PREDICATES,
+    budget: int = 40,
+) -> GraphArrays:
+    """Return the arrays of what lies around the seeds; `complete` where that is the whole graph.
+
+    `triples` is the size of the graph, `counts` what is known of its predicates, `naming` the
+    predicates that carry names. At most `budget` requests are made, four at a time; one that fails
+    costs its own part. Raises `ServiceError` where all fail.
+    """
+    fetch = Fetch(endpoint, budget)
+    if triples <= _SMALL:
+        await fetch.triples(f"SELECT ?s ?p ?o {{ ?s ?p ?o }} LIMIT {2 * _SMALL}")
+        if fetch.found and not fetch.cut:
+            return build_arrays(fetch.found)
+    walk = _Walk(fetch, seeds, counts or {}, naming)
+    await walk.first()
+    await walk.second()
+    await walk.described()
+    if fetch.failure and not fetch.found:
+        raise fetch.failure
+    return build_arrays(fetch.found, complete=False)
+
+
+@dataclass
+class _Walk:
+    fetch: Fetch
+    seeds: Seeds
+    counts: Counts
+    naming: Sequence[str]
+    reached: dict[str, int] = field(default_factory=dict)  # how near to the question
+    blank: bool = False
+
+    async def first(self) -> None:
+        """Everything that hangs on the seeds themselves."""
+        jobs: list[Coroutine[None, None, None]]
+        jobs = [self._around(some) for some in _batches(self.seeds.entities, 20)]
+        jobs += [self._holders(some) for some in _batches(self.seeds.literals, 50)]
+        jobs += [self._instances(cls) for cls in self.seeds.classes[:6]]
+        jobs += [self._all_of(some) for some in self._small_predicates()]
+        await asyncio.gather(*jobs)
+
+    async def second(self) -> None:
+        """What hangs on the nodes reached, and blank nodes between them."""
+        seeds = self.seeds.entities
+        near = sorted(self.reached, key=lambda iri: -self.reached[iri])
+        wanted = [iri for iri in near if iri not in seeds][:_REACHED]
+        jobs = [self._through_blanks(seeds)] if self.blank and seeds else []
+        jobs += [self._big_predicate(iri) for iri in self._big_predicates()]
+        for some in _batches(wanted, _BATCH):
+            jobs.append(self._edges(some, inverse=False, wide=False))
+            jobs.append(self._edges(some, inverse=True, wide=False))
+        self.fetch.reserve = _DESCRIBING
+        await asyncio.gather(*jobs)
+        if self.blank:
+            rest = (self._through_blanks(some) for some in _batches(wanted, _BATCH))
+            await asyncio.gather(*rest)
+        self.fetch.reserve = 0
+
+    async def described(self) -> None:
+        """Classes and names of all nodes, as far as the budget goes."""
+        nodes = dict.fromkeys(
+            term.value
+            for triple in self.fetch.found
+            for term in (triple.subject, triple.object)
+            if isinstance(term, NamedNode)
+        )
+        known = {
+            triple.subject.value
+            for triple in self.fetch.found
+            if triple.predicate.value == v.RDF_TYPE and isinstance(triple.subject, NamedNode)
+        }
+        wanted = [iri for iri in nodes if iri not in known]
+        wanted.sort(key=lambda iri: -self.reached.get(iri, 0))
+        properties = _iris((v.RDF_TYPE, *self.naming))
+        jobs = [
+            self.fetch.triples(
+                f"SELECT ?s ?p ?o {{ VALUES ?s {{ {_iris(some)} }} VALUES ?p {{ {properties} }} "
+                f"?s ?p ?o }} LIMIT {_PREDICATE_ROWS}"
+            )
+            for some in _batches(wanted, 2 * _BATCH)
+        ]
+        await asyncio.gather(*jobs)
+
+    async def _around(self, iris: Sequence[str]) -> None:
+        await asyncio.gather(
+            self._edges(iris, inverse=False, wide=True), self._edges(iris, inverse=True, wide=True)
+        )
+
+    async def _edges(self, iris: Sequence[str], *, inverse: bool, wide: bool) -> None:
+        """Fetch edges of nodes; where these are many, those of each predicate apart."""
+        at = "?o" if inverse else "?s"
+        values = f"VALUES {at} {{ {_iris(iris)} }}"
+        hubs = () if wide else self._hubs(inverse=inverse)
+        no_types = (v.RDF_TYPE,) if inverse else ()
+        without = _without((*hubs, *no_types))
+        found = await self.fetch.triples(
+            f"SELECT ?s ?p ?o {{ {values} ?s ?p ?o {without} }} LIMIT {_ROWS}"
+        )
+        self._reach(found, inverse=inverse)
+        if wide and len(found) >= _ROWS:
+            await self._each_predicate(values, without, inverse=inverse)
+
+    async def _each_predicate(self, values: str, without: str, *, inverse: bool) -> None:
+        """A hub: a few edges of every predicate, more of those that the question mentions."""
+        rows = await self.fetch.rows(
+            f"SELECT DISTINCT ?p {{ {values} ?s ?p ?o {without} }} LIMIT 200"
+        )
+        kinds = [row[0].value for row in rows if isinstance(row[0], NamedNode)]
+        mentioned = [iri for iri in kinds if iri in self.seeds.predicates]
+        parts = [_limited(values, iri, 100) for iri in kinds if iri not in mentioned]
+        queries = [_limited(values, iri, _ROWS) for iri in mentioned]
+        queries += [" UNION ".join(some) for some in _batches(parts, 25)]
+        found = await asyncio.gather(
+            *(self.fetch.triples(f"SELECT ?s ?p ?o {{ {query} }}") for query in queries)
+        )
+        for triples in found:
+            self._reach(triples, inverse=inverse)
+
+    async def _holders(self, literals: Sequence[str]) -> None:
+        found = await self.fetch.triples(
+            f"SELECT ?s ?p ?o {{ VALUES ?o {{ {' '.join(literals)} }} ?s ?p ?o }} LIMIT {_ROWS}"
+        )
+        self._reach(found, inverse=True)
+
+    async def _instances(self, cls: str) -> None:
+        found = await self.fetch.triples(
+            f"SELECT ?s ?p ?o {{ VALUES (?p ?o) {{ (<{v.RDF_TYPE}> <{cls}>) }} ?s ?p ?o }} "
+            f"LIMIT {_ROWS}"
+        )
+        for triple in found[: _REACHED // 2]:
+            if isinstance(triple.subject, NamedNode):
+                self.reached.setdefault(triple.subject.value, 0)
+
+    async def _all_of(self, predicates: Sequence[str]) -> None:
+        await self.fetch.triples(
+            f"SELECT ?s ?p ?o {{ VALUES ?p {{ {_iris(predicates)} }} ?s ?p ?o }} "
+            f"LIMIT {_PREDICATE_ROWS}"
+        )
+
+    async def _big_predicate(self, predicate: str) -> None:
+        """The triples of a frequent predicate between what is known, or of linked classes."""
+        bodies = [
+            f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
+            f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",
+        ]
+        if not self.seeds.classes:
+            near = _iris(list(self.reached)[:_BATCH])
+            bodies = [f"VALUES {at} {{ {near} }} ?s ?p ?o" for at in ("?s", "?o")]
+        values = f"VALUES ?p {{ <{predicate}> }}"
+        await asyncio.gather(
+            *(
+                self.fetch.triples(f"SELECT ?s ?p ?o {{ {values} {body} }} LIMIT {_ROWS}")
+                for body in bodies
+            )
+        )
+
+    async def _through_blanks(self, iris: Sequence[str]) -> None:
+        """Blank nodes next to nodes, with all that leaves them."""
+        values = f"VALUES ?a {{ {_iris(iris)} }}"
+        star = "FILTER(isBlank(?b)) ?b ?q ?c"
+        both = await asyncio.gather(
+            self.fetch.triples(
+                f"SELECT ?a ?p ?b ?q ?c {{ {values} ?a ?p ?b . {star} }} LIMIT {_ROWS}"
+            ),
+            self.fetch.triples(
+                f"SELECT ?x ?y ?b ?q ?c {{ {values} ?b ?p ?a . {star} OPTIONAL {{ ?x ?y ?b }} }} "
+                f"LIMIT {_ROWS}"
+            ),
+        )
+        for found in both:
+            self._reach(found, inverse=False)
+
+    def _reach(self, triples: Iterable[Triple], *, inverse: bool) -> None:
+        for triple in triples:
+            other = triple.subject if inverse else triple.object
+            if isinstance(other, BlankNode):
+                self.blank = True
+            if isinstance(other, NamedNode) and triple.predicate.value != v.RDF_TYPE:
+                mentioned = triple.predicate.value in self.seeds.predicates
+                nearness = 2 if mentioned else 1
+                self.reached[other.value] = max(nearness, self.reached.get(other.value, 0))
+
+    def _hubs(self, *, inverse: bool) -> list[str]:
+        """Predicates that lead from one node to very many, unless the question mentions them."""
+        return [
+            iri
+            for iri, (triples, subjects, objects) in self.counts.items()
+            if triples > _HUB * max(1, objects if inverse else subjects)
+            and iri not in self.seeds.predicates
+        ]
+
+    def _small_predicates(self) -> list[list[str]]:
+        """Predicates whose triples fit into a reply, together as far as they do."""
+        together: list[list[str]] = []
+        room = 0
+        for iri in self.seeds.predicates:
+            size = self.counts.get(iri, (_PREDICATE_ROWS // 4, 1, 1))[0]
+            if size > _PREDICATE_ROWS:
+                continue
+            if size > room:
+                together.append([])
+                room = _PREDICATE_ROWS
+            together[-1].append(iri)
+            room -= size
+        return together
+
+    def _big_predicates(self) -> list[str]:
+        return [
+            iri for iri in self.seeds.predicates if self.counts.get(iri, (0,))[0] > _PREDICATE_ROWS
+        ][:4]
+
+
+def _iris(iris: Iterable[str]) -> str:
+    return " ".join(f"<{iri}>" for iri in iris)
+
+
+def _without(predicates: Sequence[str]) -> str:
+    listed = ", ".join(f"<{iri}>" for iri in predicates)
+    return f"FILTER(?p NOT IN ({listed}))" if listed else ""
+
+
+def _limited(values: str, predicate: str, limit: int) -> str:
+    inner = f"{values} VALUES ?p {{ <{predicate}> }} ?s ?p ?o"
+    return f"{{ SELECT ?s ?p ?o {{ {inner} }} LIMIT {limit} }}"
+
+
+def _batches(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    for at in range(0, len(items), size):
+        yield items[at : at + size]
