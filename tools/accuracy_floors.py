@@ -23,11 +23,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from askgraph.errors import SetupError
 from askgraph.evaluation.asking import trace_of
 from askgraph.evaluation.questions import GoldQuestion, read_questions
 from askgraph.evaluation.report import Record, Report, percentile
 from askgraph.evaluation.run import evaluate
-from askgraph.evaluation.story import failed, headline, indented, story
+from askgraph.evaluation.story import failed, headline, indented, scored_drafts, story
+from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Outcome, Question, Trace
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
@@ -62,6 +64,7 @@ class Wishes:
     all: bool = False
     drafts: int = 3
     rows: int = 5
+    oracle: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Done:
     unit: Unit
     records: tuple[Record, ...]
     stories: tuple[str, ...]
+    oracle: tuple[float, ...] = ()  # the best F1 among the answer and the best drafts
 
 
 def data_folder() -> Path:
@@ -142,22 +146,45 @@ async def _asked(unit: Unit, wishes: Wishes, workspace: Workspace) -> Done:
         await answer(Question(first.text, first.language))  # loading is not part of answering
         prefixes = graph.prefixes.namespaces
         report = await evaluate(unit.questions, answer, graph.endpoint, prefixes=prefixes)
-        stories = [
-            await story(
-                question,
-                record,
-                traces.get((question.text, question.language)),
-                graph.endpoint,
-                prefixes=prefixes,
-                drafts=wishes.drafts,
-                rows=wishes.rows,
-            )
-            for question, record in zip(unit.questions, report.records, strict=True)
-            if wishes.failures and (wishes.all or failed(record))
-        ]
+        told, oracle = [], []
+        for question, record in zip(unit.questions, report.records, strict=True):
+            trace = traces.get((question.text, question.language))
+            if wishes.failures and (wishes.all or failed(record)):
+                told.append(await _story(question, record, trace, graph, wishes))
+            if wishes.oracle:
+                oracle.append(await _oracle(question, record, trace, graph, wishes.oracle))
     finally:
         await graph.endpoint.close()
-    return Done(unit, report.records, tuple(stories))
+    return Done(unit, report.records, tuple(told), tuple(oracle))
+
+
+async def _story(
+    question: GoldQuestion,
+    record: Record,
+    trace: Trace | None,
+    graph: KnowledgeGraph,
+    wishes: Wishes,
+) -> str:
+    return await story(
+        question,
+        record,
+        trace,
+        graph.endpoint,
+        prefixes=graph.prefixes.namespaces,
+        drafts=wishes.drafts,
+        rows=wishes.rows,
+    )
+
+
+async def _oracle(
+    question: GoldQuestion, record: Record, trace: Trace | None, graph: KnowledgeGraph, most: int
+) -> float:
+    """The F1 of the answer, or of a better one of the best drafts."""
+    if record.f1 == 1 or question.unanswerable:
+        return record.f1
+    prefixes = graph.prefixes.namespaces
+    scored = await scored_drafts(question, trace, graph.endpoint, prefixes=prefixes, most=most)
+    return max([record.f1, *(f1 for _, f1 in scored)])
 
 
 COLUMNS = ("n", "F1 best column", "F1 flattened", "EM", "top-half F1", "answered", "refused")
@@ -258,6 +285,7 @@ def _arguments() -> argparse.Namespace:
     add("--only", action="append", metavar="REGEX", help="only questions whose id or text matches")
     add("--drafts", type=int, default=3, help="drafts told of each failure")
     add("--rows", type=int, default=5, help="rows told of each result")
+    add("--oracle", type=int, default=0, metavar="K", help="also the best of K drafts: an oracle")
     add("--jobs", type=int, default=1, help="graphs worked on at once")
     add("--method", default=DEFAULT_METHOD)
     add("--setting", action="append", default=[], metavar="NAME=JSON", help="of the method")
@@ -302,12 +330,28 @@ def _wishes(chosen: argparse.Namespace, workspace: Path) -> Wishes:
         all=chosen.all,
         drafts=chosen.drafts,
         rows=chosen.rows,
+        oracle=chosen.oracle,
     )
 
 
 def _tell_missing() -> None:
     for name in FLOORS.keys() - {unit.set for unit in units(data_folder())}:
         print(f"{name}: skipped, its data is not in {data_folder()} (ASKGRAPH_DATA names it)")
+
+
+def _tell_oracle(done: Sequence[Done], most: int) -> None:
+    """How much better a perfect choice among the drafts would be."""
+    for name in dict.fromkeys(one.unit.set for one in done):
+        pairs = [
+            (best, record.f1)
+            for one in done
+            if one.unit.set == name
+            for best, record in zip(one.oracle, one.records, strict=True)
+            if not record.unanswerable
+        ]
+        better = sum(best > f1 for best, f1 in pairs)
+        mean = 100 * sum(best for best, _ in pairs) / max(1, len(pairs))
+        print(f"{name}: oracle over {most} drafts F1 {mean:.1f}, better on {better} questions")
 
 
 def _tell_errors(done: Sequence[Done]) -> None:
@@ -338,10 +382,15 @@ def main() -> int:
         ranked = sorted((r for one in done for r in one.records), key=lambda r: -r.confidence)
         print("\n".join(f"{headline(record)}   {record.question}" for record in ranked))
     _tell_errors(done)
+    if chosen.oracle:
+        _tell_oracle(done, chosen.oracle)
     text, fine = table(done)
     print(text)
     return 0 if fine else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except SetupError as problem:
+        sys.exit(f"accuracy_floors: {problem}")

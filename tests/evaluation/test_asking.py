@@ -68,6 +68,8 @@ async def test_a_failure_is_told_with_what_was_understood_and_both_results(endpo
     result = await endpoint.select(ALL)
     method = Scripted(
         Findings((Mention("moons", "class", "http://example.org/Moon", "moon", 0.9),), ("of",)),
+        Draft("SELECT oops", 0.1, "broken"),
+        Draft(MARS, 1.2),
         Draft(ALL, 1.5, "all moons"),
         Answer(ALL, "moons", result, ("moon",), "all moons", 0.7),
     )
@@ -85,7 +87,10 @@ async def test_a_failure_is_told_with_what_was_understood_and_both_results(endpo
             "  understood",
             "    'moons' → class 'moon' 0.90 <http://example.org/Moon>",
             "    unused: of",
-            "       1.500  all moons",
+            "  drafts",
+            "       1.500   F1  67   all moons",
+            "       1.200   F1 100   SELECT ?moon { ?moon :orbits :Mars } ORDER BY ?moon",
+            "       0.100   F1   0   broken",
             "  predicted",
             "    SELECT ?moon { ?moon :orbits ?planet } ORDER BY ?moon",
             "    → 4 rows of moon",
