@@ -17,12 +17,15 @@ _NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """An end of a draft's patterns and the node that it stands for, `below` steps from the root."""
+    """An end of a draft's patterns and the node that it stands for, `below` steps from the root.
+
+    `words` are the first tokens of the names that the question has for it.
+    """
 
     variable: int | str
     node: Node
     below: int = 0
-    edge: Edge | None = None
+    words: tuple[int, ...] = ()
 
 
 @dataclass
@@ -57,7 +60,7 @@ class Draft:
     def _lay(self, node: Node, below: int, edge: Edge | None) -> Place:
         constant = self._constant(node)
         variable = constant or self.variable(self._hint(node, edge))
-        place = Place(variable, node, below, edge)
+        place = Place(variable, node, below, self._words(node, edge))
         self.places.append(place)
         if node.cls is not None:
             self.patterns.append(self.typed(variable, node.cls))
@@ -66,6 +69,17 @@ class Draft:
         for denied in node.without:
             self._deny(variable, denied)
         return place
+
+    def _words(self, node: Node, edge: Edge | None) -> tuple[int, ...]:
+        """The first tokens of a node's names: a noun names its predicate's object, "… of" its subject."""
+        named = [link for link in (node.cls_link, node.link) if link is not None]
+        subject = self.schema.names_subject
+        if edge is not None and edge.link is not None:
+            named += [edge.link] if subject(edge.predicate) == edge.inverse else []
+        for step, _ in node.edges:
+            if step.link is not None and subject(step.predicate) != step.inverse:
+                named.append(step.link)
+        return tuple(link.positions[0] for link in named)
 
     def _step(self, variable: int | str, edge: Edge, child: Node, below: int) -> None:
         predicate = self.schema.graph.iri_of(edge.predicate)

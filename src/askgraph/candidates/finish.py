@@ -35,6 +35,7 @@ class Candidate:
     unknown: float
     patterns: int
     notes: tuple[str, ...] = ()
+    shown_words: int = 0
     score: float = 0.0
     features: dict[str, float] = field(default_factory=dict)
 
@@ -77,6 +78,7 @@ class Work:
     unknown: float
     done: set[int] = field(default_factory=set)
     projected: list[tuple[int, int]] = field(default_factory=list)  # (position, variable)
+    shown_words: int = 0
     grouped: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -141,7 +143,7 @@ class Finisher:
         def worth(positions: tuple[int, ...]) -> float:
             fits = any(self._spots_at_root(state.node.ids, link) for link in free[positions])
             best = max(link.score * link.quality for link in free[positions])
-            return sum(self.weights[at] for at in positions) * best * (1.3 if fits else 1.0)
+            return sum(self.weights[at] for at in positions) * best * (2.0 if fits else 1.0)
 
         taken = 0
         for positions in sorted(free, key=lambda p: (-worth(p), p)):
@@ -168,8 +170,27 @@ class Finisher:
             self.applies[key] = len(self.graph.pairs(sample, predicate, inverse=inverse)[0]) > 0
         return self.applies[key]
 
-    def spot(self, work: Work, slot: Slot, *, sorts: Sequence[Sort] = ()) -> Spot | None:
-        """Find where a slot's predicate hangs: at the root, in the pattern, or a step or two away."""
+    def _asked(self, predicate: int, prefer: bool) -> float:
+        """Whether a predicate's objects are of the sort that the question word asks for."""
+        sort = self._sort(predicate)
+        if not prefer or self.frame.asks is None:
+            return 0.0
+        fits = {
+            "date": sort in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE),
+            "year": sort in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE),
+            "number": sort in (Sort.NUMBER, Sort.TEXT_NUMBER),
+            "person": sort in (Sort.NONE, Sort.TEXT),
+            "place": sort in (Sort.NONE, Sort.TEXT),
+        }
+        return 0.5 if fits[self.frame.asks] else 0.0
+
+    def spot(
+        self, work: Work, slot: Slot, *, sorts: Sequence[Sort] = (), prefer: bool = False
+    ) -> Spot | None:
+        """Find where a slot's predicate hangs: at the root, in the pattern, or a step or two away.
+
+        With `prefer`, predicates of the sort that the question asks for go first.
+        """
         options: list[tuple[float, int, Spot]] = []
         for order, link in enumerate(slot.links[:16]):
             number = self.schema.number(link.target)
@@ -182,8 +203,9 @@ class Finisher:
                     if inverse and (sorts or place.below):
                         continue
                     if self._applies(place.node.ids, number, inverse):
-                        cost = 0.25 * place.below + (0.35 if inverse else 0.0)
-                        cost -= 0.9 * link.score * link.quality
+                        turned = inverse != self.schema.names_subject(number)
+                        cost = 0.25 * place.below + (0.35 if turned else 0.0)
+                        cost -= 0.9 * link.score * link.quality + self._asked(number, prefer)
                         options.append((cost, order, Spot(place, number, inverse, link)))
         if not options:
             options = list(self._afar(work, slot, sorts))
@@ -213,7 +235,7 @@ class Finisher:
             variable = work.draft.attach(place, edge.predicate, inverse=edge.inverse)
             known = [p for p in work.draft.places if p.variable == variable]
             ids = self.graph.step(place.node.ids, edge.predicate, inverse=edge.inverse)
-            place = known[0] if known else Place(variable, Node(ids), place.below + 1, edge)
+            place = known[0] if known else Place(variable, Node(ids), place.below + 1)
             if not known:
                 work.draft.places.append(place)
                 work.unknown += 0.7
@@ -281,6 +303,9 @@ class Finisher:
         if isinstance(place.variable, int):
             work.draft.group.append(place.variable)
             work.grouped = True
+            if place is not work.root:
+                at = min(_positions(place), default=0)
+                work.projected.append((at, self._named(work, place)))
 
     def shown(self, work: Work, variable: int, spot: Spot) -> int:
         """The variable to show for a predicate's object: its name where the graph has its own."""
@@ -372,6 +397,10 @@ class Finisher:
         measure = operator.measure
         if measure is None:
             return False
+        slot = self._next_slot(work, operator.last, 2)
+        if slot is not None and self._alone(work, operator) and self.frame.asks is None:
+            if self.spot(work, slot, sorts=(Sort.NUMBER, Sort.TEXT_NUMBER)) is not None:
+                return self._aggregated(work, operator, "MAX" if measure.up else "MIN")
         return self._extreme(work, operator, descending=measure.up, measure=measure)
 
     def _extreme(
@@ -396,6 +425,8 @@ class Finisher:
         numeric = (Sort.NUMBER, Sort.TEXT_NUMBER)
         every = (*numeric, Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
         slot = self._next_slot(work, operator.last, 5)
+        if slot is None and measure is not None and measure.dates:
+            slot = self._last_slot(work, operator.first, 2)
         if slot is not None:
             spot = self.spot(work, slot, sorts=every)
             if spot is not None:
@@ -579,6 +610,8 @@ class Finisher:
         after, before = self.frame.quantity_after(operator), self.frame.quantity_before(operator)
         quantity = before if operator.name in ("at_least", "at_most") and before else after
         sign = COMPARING.get(operator.name)
+        if quantity is not None and any(work.used >> at & 1 for at in quantity.positions):
+            return False
         if quantity is None or sign is None:
             return self._against(work, operator, sign)
         taken = operator.mask | sum(1 << at for at in quantity.positions)
@@ -867,7 +900,7 @@ class Finisher:
         for slot in sorted(work.slots, key=lambda s: s.first):
             if id(slot) in work.done:
                 continue
-            spot = self.spot(work, slot)
+            spot = self.spot(work, slot, prefer=self.zones.is_head(slot.first))
             if spot is None:
                 continue
             variable = self.hang(work, spot)
@@ -875,6 +908,7 @@ class Finisher:
             if spot.path:
                 work.unknown += 0.3 * len(spot.path)
             if self.zones.is_head(slot.first):
+                work.shown_words |= slot.mask
                 work.projected.append((slot.first, self.shown(work, variable, spot)))
             else:
                 work.notes.append("required")
@@ -989,16 +1023,16 @@ class Finisher:
             work.unknown,
             len(draft.patterns),
             tuple(work.notes),
+            work.shown_words,
         )
 
 
 _SINCE = frozenset(["since", "seit", "desde", "depuis"])
 
 
-def _positions(place: Place) -> list[int]:
-    """The words that name a place: its class, itself, or the edge that leads to it."""
-    links = (place.node.cls_link, place.node.link, place.edge.link if place.edge else None)
-    return [link.positions[0] for link in links if link is not None]
+def _positions(place: Place) -> tuple[int, ...]:
+    """The first tokens of the words that name a place."""
+    return place.words
 
 
 def _plain(value: float) -> str:

@@ -89,11 +89,28 @@ class Grower:
     total: float = 1.0
 
     def __post_init__(self) -> None:
+        self.linked = replace(
+            self.linked, links=tuple(one for one in self.linked.links if self._plausible(one))
+        )
         for one in self.linked.of(Kind.PREDICATE):
             number = self.schema.number(one.target)
             if number is not None and number not in self.schema.hidden:
                 self.by_predicate.setdefault(number, []).append(one)
         self.total = sum(self.linked.weights) or 1.0
+
+    def _plausible(self, link: Link) -> bool:
+        """Whether a link's words are free for it: an operator's words name things only exactly."""
+        operators = self.frame.mask
+        inside = [
+            quality
+            for at, quality in zip(link.positions, link.qualities, strict=True)
+            if operators >> at & 1 and self.frame.is_loud(at)
+        ]
+        if not inside:
+            return True
+        if min(inside) < 0.99:
+            return False
+        return len(inside) < len(link.positions) or (link.preferred and link.similarity >= 0.9)
 
     def states(self) -> list[State]:
         """Grow all states; best first."""
@@ -108,7 +125,11 @@ class Grower:
         pool = self._kept(pool, limit=4 * self.beam)
         joined = self._kept(self._joins(pool), limit=2 * self.beam)
         if joined:
-            further = [g for state in joined[: self.beam] for g in self._hops(state, linked=True)]
+            further = [
+                grown
+                for state in joined[: self.beam]
+                for grown in self._hops(state, linked=not self.schema.is_nameless(state.ids))
+            ]
             further = self._kept(self._classed(further))
             pool = self._kept(pool + joined + further, limit=6 * self.beam)
             again = self._kept(self._joins(pool[: 2 * self.beam]), limit=self.beam)
@@ -169,7 +190,8 @@ class Grower:
     def _alternatives(self) -> Iterator[State]:
         """Values joined by "or" make one seed that stands for any of them."""
         whole = [one for one in self.linked.of(Kind.ENTITY, Kind.VALUE) if one.similarity > 0.6]
-        for operator in self.frame.of("or", "and"):
+        joins = ("or",) if self.frame.of("both") else ("or", "and")
+        for operator in self.frame.of(*joins):
             left = [one for one in whole if 0 < operator.first - one.positions[-1] <= 2]
             right = [one for one in whole if 0 < one.positions[0] - operator.last <= 2]
             for one in left[:4]:
@@ -187,17 +209,13 @@ class Grower:
             node,
             first.used | second.used | mask,
             first.gain + second.gain,
-            unknown=0.0 if name == "or" else 0.6,
+            unknown=0.0 if name == "or" else 0.9,
             anchored=True,
         )
 
     def _measured(self, quantity: Quantity) -> Iterator[State]:
         """Things with a number or a date: one state for each predicate that carries it."""
-        if any(
-            self.frame.quantity_after(op) is quantity or self.frame.quantity_before(op) is quantity
-            for op in self.frame.operators
-            if op.name in _TAKES_QUANTITY
-        ):
+        if self.frame.takes(quantity):
             return
         literals = self._equal(quantity)
         if not len(literals):
@@ -243,6 +261,11 @@ class Grower:
         self, state: State, predicate: int, inverse: bool, linked: bool, literal: bool
     ) -> Iterator[State]:
         links = [one for one in self.by_predicate.get(predicate, ()) if self.gain(one, state.used)]
+        back = any(
+            edge.predicate == predicate and edge.inverse == inverse for edge, _ in state.node.edges
+        )
+        if back:
+            links = []
         if not inverse and not self.schema.leads_on(predicate):
             return
         if not links and (linked or state.hops >= 3):
@@ -259,11 +282,6 @@ class Grower:
                 continue
             if len(state.ids) == 1 and len(ids) == 1 and ids[0] == state.ids[0]:
                 continue
-            back = state.node.edges
-            if len(back) == 1 and back[0][0].predicate == predicate and (
-                back[0][0].inverse == inverse
-            ) and self.schema.is_functional(predicate, inverse=not inverse):
-                continue
             below = state.node
             if literal and len(below.terms) > 1:
                 fits = np.intersect1d(
@@ -276,7 +294,7 @@ class Grower:
                 edge = Edge(predicate, not inverse, plus, one)
                 node = Node(ids, edges=((edge, below),))
                 unknown = 0.0 if one else self._doubt(state, predicate, inverse, literal, bridge)
-                unknown += 0.4 if plus and not inverse else 0.0
+                unknown += (0.4 if plus and not inverse else 0.0) + (0.8 if back else 0.0)
                 yield State(
                     node,
                     state.used | (one.mask if one else 0),
@@ -313,14 +331,26 @@ class Grower:
                 whole = len(ids) == len(state.ids)
                 implied = implied or whole
                 node = replace(state.node, ids=ids, cls=one.target, cls_link=one)
+                named = any(self.is_role(edge, root=True) for edge, _ in node.edges)
                 yield replace(
                     state,
                     node=node,
                     used=state.used | one.mask,
                     gain=state.gain + gain,
                     patterns=state.patterns + (0 if whole else 1),
+                    unknown=state.unknown + (1.5 if named else 0.0),
                 )
             yield state
+
+    def is_role(self, edge: Edge, *, root: bool) -> bool:
+        """Whether a named predicate says what its root end (or its far end) is.
+
+        "supplier" says it of the object, "supplier of" and "is a supplier of" of the subject.
+        """
+        if edge.link is None or not self.schema.is_noun(edge.predicate):
+            return False
+        subject = self.schema.names_subject(edge.predicate)
+        return (subject != edge.inverse) == root
 
     # joins
 
@@ -358,7 +388,13 @@ class Grower:
         if not len(ids):
             return None
         node = self._merged(one.node, other.node, ids)
-        return _together(one, other, node)
+        state = _together(one, other, node)
+        if one.node.edges and other.node.edges:
+            first, second = one.node.edges[0][0], other.node.edges[0][0]
+            if (first.predicate, first.inverse) == (second.predicate, second.inverse):
+                shared = min(1.0, max(one.unknown, other.unknown))
+                state = replace(state, unknown=max(0.0, state.unknown - shared))
+        return state
 
     def _negated(self, base: State, other: State) -> Iterator[State]:
         """What fits one state and not the other, where a word denies what the other is about."""
@@ -404,19 +440,6 @@ class Grower:
                 best[key] = state
         ranked = sorted(best.values(), key=lambda s: (-self.score(s), len(s.ids)))
         return ranked[: limit or self.beam]
-
-
-_TAKES_QUANTITY = (
-    "more_than",
-    "less_than",
-    "at_least",
-    "at_most",
-    "before",
-    "after",
-    "between",
-    "top",
-    "comparative",
-)
 
 
 def _together(one: State, other: State, node: Node) -> State:

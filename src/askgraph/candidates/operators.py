@@ -56,6 +56,30 @@ class Frame:
             mask |= operator.mask
         return mask
 
+    @cached_property
+    def loud(self) -> int:
+        """The tokens of operators that are words of their own rather than function words, as bits."""
+        mask = 0
+        for operator in self.operators:
+            if operator.name in _LOUD:
+                mask |= operator.mask
+        return mask
+
+    def is_loud(self, at: int) -> bool:
+        """Whether a token belongs to an operator that must not be read as a loose name."""
+        return bool(self.loud >> at & 1)
+
+    def takes(self, quantity: Quantity) -> bool:
+        """Whether an operator has a quantity for its argument."""
+        for operator in self.operators:
+            if operator.name not in _TAKES_QUANTITY:
+                continue
+            if quantity in (self.quantity_after(operator), self.quantity_before(operator)):
+                return True
+            if operator.name == "between" and 0 < quantity.first - operator.last <= 8:
+                return True
+        return False
+
     @property
     def exists(self) -> bool:
         """Whether it is a yes-or-no question."""
@@ -104,7 +128,12 @@ def _at(reading: Reading, at: int) -> Operator | None:
         name = measure.degree if measure.degree != "plain" else "measure"
         if _fits(reading, at, measure.phrase) and (name != "measure" or _measures(reading, at)):
             last = at + len(measure.phrase) - 1
-            found.append((len(measure.phrase), 1, Operator(name, at, last, measure)))
+            length = len(measure.phrase)
+            if name == "comparative":
+                wider = [p for p, n in lists.phrases.get(token.folded, ()) if n in _THAN]
+                length = max([length, *(len(p) for p in wider if _fits(reading, at, p))])
+                last = at + length - 1
+            found.append((length, 3, Operator(name, at, last, measure)))
     for phrase, name in lists.phrases.get(token.folded, ()):
         if _fits(reading, at, phrase) and _may_stand(name, at, reading):
             rank = 2 if name in _FIRST else 0
@@ -112,7 +141,14 @@ def _at(reading: Reading, at: int) -> Operator | None:
     return max(found, key=lambda one: one[:2])[2] if found else None
 
 
+_THAN = ("more_than", "less_than", "before", "after")
 _FIRST = ("most", "fewest")
+_LOUD = frozenset(
+    "count average sum minimum maximum most fewest superlative comparative measure".split()
+)
+_TAKES_QUANTITY = frozenset(
+    "more_than less_than at_least at_most before after between top comparative".split()
+)
 
 
 def _measures(reading: Reading, at: int) -> bool:
@@ -133,7 +169,9 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
     """Some words are operators only in their place: a verb that opens, a number that follows."""
     if name == "exists":
         return at == 0
-    if name in ("before", "after", "between", "top"):
+    if name in ("before", "after"):
+        return at > 0
+    if name in ("between", "top"):
         following = {quantity.first for quantity in reading.quantities}
         return any(at + step in following for step in (1, 2, 3))
     return name not in ("average_of_all",)

@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from askgraph.candidates.finish import Candidate
 from askgraph.candidates.form import Aggregate
+from askgraph.candidates.grow import Edge
 from askgraph.candidates.operators import Frame
 from askgraph.candidates.schema import Schema
+from askgraph.index.names import Kind
 from askgraph.linking.link import Linked
 from askgraph.traversal.literals import Sort
 
@@ -48,8 +52,8 @@ def _features(
         "unknown": candidate.unknown,
         "spread": candidate.state.spread,
         "nameless": _nameless(candidate, schema),
-        "asks": _agrees(candidate, frame, schema),
-        "head": _head(candidate, linked),
+        "asks": _agrees(candidate, linked, frame, schema),
+        "head": _head(candidate, linked, schema),
         "far": _far(candidate),
     }
 
@@ -62,7 +66,9 @@ def _nameless(candidate: Candidate, schema: Schema) -> float:
     return float(schema.is_nameless(candidate.state.ids))
 
 
-def _agrees(candidate: Candidate, frame: Frame, schema: Schema) -> float:
+def _agrees(
+    candidate: Candidate, linked: Linked, frame: Frame, schema: Schema
+) -> float:
     """Whether the answer is of the sort that the question word asks for."""
     form = candidate.form
     if frame.exists and frame.asks is None:
@@ -70,9 +76,22 @@ def _agrees(candidate: Candidate, frame: Frame, schema: Schema) -> float:
     if frame.asks == "number":
         counted = any(isinstance(c.value, Aggregate) for c in form.columns)
         return 1.0 if counted or Sort.NUMBER in _sorts(candidate, schema) else 0.0
+    if frame.asks == "person":
+        return 1.0 if _is_person(candidate, linked, schema) else 0.0
     if frame.asks in ("date", "year"):
         return 1.0 if _sorts(candidate, schema) & {Sort.DATE, Sort.YEAR, Sort.TEXT_DATE} else 0.0
     return 0.0
+
+
+def _is_person(candidate: Candidate, linked: Linked, schema: Schema) -> bool:
+    """Whether the answer is of a class that is called a person or agent, or lies below one."""
+    if not len(candidate.state.ids):
+        return False
+    words = {"person", "agent", *linked.reading.words.synonyms.get("person", ())}
+    for cls in schema.classes_of(int(candidate.state.ids[0])):
+        if words & schema.class_stems(cls):
+            return True
+    return False
 
 
 def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
@@ -86,17 +105,34 @@ def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
     return found
 
 
-def _head(candidate: Candidate, linked: Linked) -> float:
+def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
     """Whether the answer's own class or last step takes up the first words of content."""
     first = next((at for at, w in enumerate(linked.weights) if w), None)
     if first is None:
         return 0.0
-    node = candidate.state.node
-    links = [node.cls_link, *(edge.link for edge, _ in node.edges)]
-    links += [child.link for _, child in node.edges]
-    if any(link is not None and first in link.positions for link in links):
+    if candidate.shown_words >> first & 1:
         return 1.0
+    ids = candidate.state.ids
+    for one in linked.of(Kind.CLASS):
+        if first in one.positions and one.score >= 0.7 and len(ids):
+            if np.isin(ids[:20], schema.instances(one.target)).all():
+                return 1.4
+    node = candidate.state.node
+    if node.link is not None and first in node.link.positions and candidate.shown_words:
+        return 1.0
+    if node.cls_link is not None and first in node.cls_link.positions:
+        return 1.0
+    for edge, child in node.edges:
+        if edge.link is not None and first in edge.link.positions:
+            return 0.0 if _misplaced(edge, schema) else 1.0
+        if child.link is not None and first in child.link.positions:
+            return 1.0
     return 0.0
+
+
+def _misplaced(edge: Edge, schema: Schema) -> bool:
+    """Whether a noun names the other end of the step than the answer."""
+    return schema.names_subject(edge.predicate) == edge.inverse
 
 
 def _far(candidate: Candidate) -> float:

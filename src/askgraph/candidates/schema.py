@@ -199,10 +199,46 @@ class Schema:
     def words(self, predicate: int) -> frozenset[str]:
         """The stems of a predicate's names."""
         if predicate not in self._words:
-            p = self.predicates[predicate]
-            texts = [text for text, _ in p.names] + [local_name(p.iri)]
+            texts = self._texts(predicate)
             self._words[predicate] = frozenset(stem(w) for text in texts for w in tokens(text))
         return self._words[predicate]
+
+    def names_subject(self, predicate: int) -> bool:
+        """Whether a predicate's name says what its subject is: it ends in "of"."""
+        return any(text.split()[-1:] and text.split()[-1] in _OF for text in self._texts(predicate))
+
+    def is_noun(self, predicate: int) -> bool:
+        """Whether a predicate's name is a noun as far as its form tells: a word for an end of it."""
+        return any(
+            set(_folded_words(text)) & self.class_words or self.names_subject(predicate)
+            for text in self._texts(predicate)
+        )
+
+    @cached_property
+    def class_words(self) -> frozenset[str]:
+        """The stems of all names of classes."""
+        names = [text for c in self.classes.values() for text, _ in c.names]
+        names += [local_name(c.iri) for c in self.classes.values()]
+        return frozenset(stem(word) for text in names for word in tokens(text))
+
+    def class_stems(self, cls: str) -> frozenset[str]:
+        """The stems of the names of a class and of those above it."""
+        found: set[str] = set()
+        listed, seen = [cls], set()
+        while listed:
+            one = listed.pop()
+            profile = self.classes.get(one)
+            if profile is None or one in seen:
+                continue
+            seen.add(one)
+            texts = [text for text, _ in profile.names] + [local_name(one)]
+            found.update(stem(word) for text in texts for word in tokens(text))
+            listed += profile.parents
+        return frozenset(found)
+
+    def _texts(self, predicate: int) -> list[str]:
+        p = self.predicates[predicate]
+        return [text for text, _ in p.names] + [local_name(p.iri)]
 
     def any_name(self, ids: Ids) -> int | None:
         """The predicate that names nodes, standard or not."""
@@ -224,3 +260,10 @@ class Schema:
             if iri is not None and not standard_naming(iri):
                 return self.graph.number(iri)
         return None
+
+
+_OF = frozenset(["of"])
+
+
+def _folded_words(text: str) -> list[str]:
+    return [stem(word) for word in tokens(text)]

@@ -8,9 +8,6 @@ from askgraph.linking.text import Reading
 
 __all__ = ["Zones"]
 
-_STRONG = frozenset()
-
-
 @dataclass(frozen=True)
 class Zones:
     """For each token, whether it stands in a part that asks."""
@@ -26,7 +23,7 @@ class Zones:
             gap = reading.text[reading.tokens[at - 1].end : token.start] if at else ""
             if any(mark in gap for mark in ".?!;"):
                 asking, seen = True, False
-            elif seen and token.quote is None and _opens(token.folded, reading):
+            elif seen and token.quote is None and _opens(at, reading):
                 asking = False
             head.append(asking)
             seen = seen or not reading.is_stop(at)
@@ -45,6 +42,8 @@ class Zones:
             gap = self.reading.text[tokens[before].end : tokens[before + 1].start]
             if "," in gap:
                 return True
+            if tokens[before].folded in _THEIR:
+                return True
             if tokens[before].folded in lists.restrict:
                 return False
             before -= 1
@@ -57,5 +56,10 @@ class Zones:
 _WEAK = frozenset("of for to by than de von des du of pour por para fur zu zum zur".split())
 
 
-def _opens(word: str, reading: Reading) -> bool:
-    return word in reading.words.restrict and word not in _WEAK
+_THEIR = frozenset("their its his her ihren ihrem ihrer ihre seinen sus su leur leurs ses".split())
+
+
+def _opens(at: int, reading: Reading) -> bool:
+    following = reading.tokens[at + 1].folded if at + 1 < len(reading.tokens) else ""
+    word = reading.tokens[at].folded
+    return word in reading.words.restrict and word not in _WEAK and following not in _THEIR

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from askgraph.index.names import Kind, Match, NameIndex
+from askgraph.index.tokens import tokens
 from askgraph.linking.text import Reading
 from askgraph.linking.variants import Variant, variants
 
@@ -91,7 +92,7 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
                 words[word] = max(quality, words.get(word, 0.0))
                 best[position] = max(quality, best.get(position, 0.0))
         held = sum(quality * index.rarity_of(word) for word, quality in words.items())
-        similarity = min(1.0, held / match.length)
+        similarity = min(1.0, held / match.length) * _exactness(match, run, reading)
         if similarity >= _AT_LEAST[kind]:
             yield Link(
                 kind,
@@ -102,6 +103,18 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
                 tuple(best[at] for at in run),
                 match.name.preferred,
             )
+
+
+def _exactness(match: Match, run: Sequence[int], reading: Reading) -> float:
+    """Names of things are matched by form: "moons" is less the Moon than "Moon" is."""
+    if match.name.kind not in (Kind.ENTITY, Kind.VALUE):
+        return 1.0
+    own = set(tokens(match.name.text))
+    bent = sum(
+        reading.tokens[at].stem != reading.tokens[at].folded and reading.tokens[at].folded not in own
+        for at in run
+    )
+    return 1.0 - 0.1 * bent / len(run)
 
 
 def _runs(positions: Sequence[int], reading: Reading, kind: Kind) -> Iterator[list[int]]:

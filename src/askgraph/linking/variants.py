@@ -20,6 +20,7 @@ __all__ = ["Variant", "variants"]
 
 _EXACT, _JOINED, _TYPO, _SYNONYM, _SHORT = 1.0, 0.95, 0.8, 0.75, 0.8
 _ROOT = 5
+_ENDINGS = frozenset("e n s en er es em ed ing".split())
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def variants(reading: Reading, index: NameIndex) -> list[Variant]:
         found += alike
         if not exact:
             found += _split(at, token, index)
-            if not any(variant.quality >= 0.8 for variant in alike):
+            if not alike:
                 found += _typos(at, token, words)
     return found
 
@@ -124,6 +125,8 @@ def _same_root(
 def _alikeness(own: str, word: str) -> float:
     shared = len(commonprefix((own, word)))
     left, right = len(own) - shared, len(word) - shared
+    if min(left, right) == 0 and shared >= 4 and (own[shared:] or word[shared:]) in _ENDINGS:
+        return 0.95
     if shared >= _ROOT and left <= 4 and right <= 4:
         return 0.9 - 0.05 * (left + right)
     if shared >= 4 and min(left, right) == 0 and left + right <= 3:
