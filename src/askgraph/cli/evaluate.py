@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
+TAG_WIDTH = 40
+
 
 def evaluate(
     ctx: typer.Context,
@@ -122,7 +124,13 @@ def _show(report: "Report") -> None:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for head in ("", "questions", "answered", "F1", "F1 flattened", "exact"):
-        table.add_column(head, justify="left" if not head else "right")
+        table.add_column(
+            head,
+            justify="right" if head else "left",
+            max_width=None if head else TAG_WIDTH,
+            no_wrap=True,
+            overflow="ellipsis",
+        )
     table.add_row("all", *_figures(report))
     for tag, records in report.by_tag().items():
         table.add_row(tag, *_figures(type(report)(records)))
