@@ -1,1 +1,77 @@
-"""Ask a knowledge graph a question in your own words."""
+"""Ask a knowledge graph a question in your own words.
+
+    >>> import askgraph
+    >>> print(askgraph.ask("Which moons does Jupiter have?", "space.ttl"))  # doctest: +SKIP
+
+The graph is a name in the workspace, a file or folder of RDF, or the URL of a SPARQL endpoint.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from askgraph.graph import KnowledgeGraph
+    from askgraph.rdf.prefixes import PrefixMap
+    from askgraph.trace import Outcome
+
+__all__ = ["Result", "ask"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a question; printed, it reads as `askgraph ask` shows it."""
+
+    outcome: "Outcome"
+    prefixes: "PrefixMap"
+
+    @property
+    def answered(self) -> bool:
+        """Whether it is an answer, and neither a refusal nor a question back."""
+        return self.json()["status"] == "answer"
+
+    def json(self) -> dict[str, object]:
+        """Return the object that `askgraph ask --json` prints."""
+        from askgraph.evaluation.answer_object import answer_object
+
+        return answer_object(self.outcome)
+
+    def __str__(self) -> str:
+        from askgraph.cli.outcome import as_text
+
+        return as_text(self.outcome, self.prefixes)
+
+
+def ask(
+    question: str,
+    graph: "str | Path | KnowledgeGraph | None" = None,
+    *,
+    language: str | None = None,
+    method: str | None = None,
+    timeout: float | None = None,
+    workspace: str | Path | None = None,
+) -> Result:
+    """Answer a question over a graph, in a script or a notebook.
+
+    `graph` is a name in the workspace, a path, a URL or a graph that is open; it may be left out
+    where the workspace has only one. What is learnt of a path or URL is kept in the workspace, so
+    that the second question is quick. Raises `SetupError`, `ServiceError`.
+    """
+    from askgraph.trace import Question
+    from askgraph.workspace import Workspace
+    from askgraph.workspace.answering import outcome_of
+    from askgraph.workspace.running import result_of
+
+    place = Workspace(workspace)
+    chosen = place.method(method) if method else place.method()
+    ours = graph is None or isinstance(graph, str | Path)
+    opened = place.find(graph) if graph is None or isinstance(graph, str | Path) else graph
+
+    async def answered() -> "Outcome":
+        try:
+            return await outcome_of(Question(question, language), chosen, [opened], timeout=timeout)
+        finally:
+            if ours:
+                await opened.endpoint.close()
+
+    return Result(result_of(answered()), opened.prefixes)

@@ -42,13 +42,14 @@ def describe(
 ) -> None:
     """Show the classes and predicates of a graph, with examples, and questions to start with."""
     from askgraph.cli.examples import examples_of
+    from askgraph.cli.progress import progress_bar
     from askgraph.cli.tables import console, print_json
     from askgraph.rdf.prefixes import PrefixMap
 
-    place = workspace_of(ctx)
-    profile = place.profile(name)
+    with progress_bar() as progress:
+        profile, arrays = workspace_of(ctx).known(name, progress=progress)
     prefixes = PrefixMap(dict(profile.prefixes))
-    examples = examples_of(profile, place.arrays(name), prefixes, [lang] if lang else [])
+    examples = examples_of(profile, arrays, prefixes, [lang] if lang else [])
     if json:
         content = asdict(profile)
         for predicate in content["predicates"]:

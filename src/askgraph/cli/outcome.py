@@ -1,8 +1,10 @@
 """An outcome for people: the answer first, then what it takes to trust it."""
 
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
@@ -15,7 +17,7 @@ from askgraph.trace import Answer, Clarification, Evidence, Outcome, Refusal
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["confidence_in_words", "shown"]
+__all__ = ["as_text", "confidence_in_words", "shown"]
 
 _EVIDENCE_ROWS = 3
 _EVIDENCE_TRIPLES = 6
@@ -45,6 +47,15 @@ def shown(
                 yield ""
                 yield Text("The best attempt:", style="bold")
                 yield from _answer(outcome.best, prefixes, limit, colour)
+
+
+def as_text(outcome: Outcome, prefixes: PrefixMap, *, width: int = 100) -> str:
+    """Return what is shown of an outcome as plain text."""
+    text = StringIO()
+    screen = Console(file=text, width=width, highlight=False, color_system=None)
+    for block in shown(outcome, prefixes):
+        screen.print(block)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def _answer(

@@ -7,21 +7,22 @@
 It is the place where settings become objects: graphs, methods, endpoints.
 """
 
-import contextlib
 import dataclasses
 import difflib
+import hashlib
 import logging
 import os
 import re
 import shutil
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from askgraph.errors import SetupError
 from askgraph.workspace.build import Progress
+from askgraph.workspace.replacing import locked, replacing
 from askgraph.workspace.running import result_of
 from askgraph.workspace.settings import (
     GraphSettings,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_METHOD", "GraphSettings", "Progress", "Workspace", "default_folder"]
 
 DEFAULT_METHOD = "graph-search"
+Content = TypeVar("Content")
 _NAME = re.compile(r"\w[\w.-]*")
 _log = logging.getLogger("askgraph")
 
@@ -102,7 +104,7 @@ class Workspace:
         }
         chosen = GraphSettings.of(name, table)
         self._build(name, chosen, progress)
-        with self._locked():
+        with locked(self.folder):
             with_graph(self.folder, name, chosen)
         return self.profile(name)
 
@@ -113,36 +115,55 @@ class Workspace:
         endpoint after use.
         """
         name, settings = self._chosen(name)
-        reason = self._stale(name, settings)
-        if reason is None:
-            try:
-                return self._open(name, settings)
-            except SetupError as error:
-                if settings.url:
-                    raise
-                reason = str(error)
-        if settings.url:
-            raise SetupError(f"{reason}; ask it anew with: askgraph add {name} --replace")
-        _log.warning("graph %r is built again: %s", name, reason)
-        self._build(name, settings, progress)
-        return self._open(name, settings)
+        return self._ready(name, settings, progress, lambda: self._open(name, settings))
 
-    def profile(self, name: str | None = None) -> "Profile":
-        """Return the profile of a graph without opening the graph."""
+    def open(self, source: str | Path, *, progress: Progress = silent) -> "KnowledgeGraph":
+        """Open a file, a folder or an endpoint's URL that has no name here.
+
+        What is learnt of it is kept beside the graphs with names, and used again next time.
+        """
+        settings = _settings([source], None)
+        place = settings.url or settings.sources[0]
+        stem = re.sub(r"[^\w.-]+", "-", Path(urlsplit(place).path).stem) or "graph"
+        name = f"{stem}~{hashlib.sha256(place.encode()).hexdigest()[:12]}"
+        return self._ready(name, settings, progress, lambda: self._open(name, settings))
+
+    def find(
+        self, graph: str | Path | None = None, *, progress: Progress = silent
+    ) -> "KnowledgeGraph":
+        """Open a graph by its name here, else by its path or URL."""
+        if graph is None or str(graph) in self.graphs():
+            return self.graph(None if graph is None else str(graph), progress=progress)
+        if isinstance(graph, Path) or is_url(graph) or Path(graph).expanduser().exists():
+            return self.open(graph, progress=progress)
+        return self.graph(graph, progress=progress)
+
+    def known(
+        self, name: str | None = None, *, progress: Progress = silent
+    ) -> "tuple[Profile, GraphArrays | None]":
+        """Return what is known of a graph, as it is now, without opening its endpoint.
+
+        The arrays are its triples; None where these lie behind an endpoint.
+        """
+        name, settings = self._chosen(name)
+
+        def content() -> "tuple[Profile, GraphArrays | None]":
+            from askgraph.workspace.build import known_content
+
+            return self.profile(name), known_content(self.data(name))[1]
+
+        return self._ready(name, settings, progress, content)
+
+    def profile(self, name: str) -> "Profile":
+        """Return the profile of a graph as it was written."""
         from askgraph.metadata.store import load_profile
 
-        return load_profile(self.data(self._chosen(name)[0]) / "profile.json")
-
-    def arrays(self, name: str | None = None) -> "GraphArrays | None":
-        """Return the triples of a graph as arrays; None where they lie behind an endpoint."""
-        from askgraph.workspace.build import known_content
-
-        return known_content(self.data(self._chosen(name)[0]))[1]
+        return load_profile(self.data(name) / "profile.json")
 
     def remove(self, name: str) -> None:
         """Take a graph and its data away; its sources stay."""
         self._chosen(name)
-        with self._locked():
+        with locked(self.folder):
             without(self.folder, name)
         for gone in (self.data(name), self.cache(name)):
             shutil.rmtree(gone, ignore_errors=True)
@@ -179,6 +200,29 @@ class Workspace:
             raise SetupError(_unknown(name, graphs, self.folder))
         return name, graphs[name]
 
+    def _ready(
+        self,
+        name: str,
+        settings: GraphSettings,
+        progress: Progress,
+        use: "Callable[[], Content]",
+    ) -> "Content":
+        """Use a data folder, building it again first where it is missing, old or damaged."""
+        reason = self._stale(name, settings)
+        if reason is None:
+            try:
+                return use()
+            except SetupError as error:
+                if settings.url:
+                    raise
+                reason = str(error)
+        if settings.url and name in self.graphs():
+            raise SetupError(f"{reason}; ask it anew with: askgraph add {name} --replace")
+        if self.data(name).exists():
+            _log.warning("graph %r is built again: %s", name, reason)
+        self._build(name, settings, progress)
+        return use()
+
     def _open(self, name: str, settings: GraphSettings) -> "KnowledgeGraph":
         from askgraph.workspace.opening import open_graph
 
@@ -204,7 +248,7 @@ class Workspace:
     def _build(self, name: str, settings: GraphSettings, progress: Progress) -> None:
         from askgraph.workspace.build import build_local
 
-        with self._replacing(name) as folder:
+        with replacing(self.data(name)) as folder:
             if settings.url:
                 answers = self.data(name).with_name(f".{name}.answers.jsonl")
                 result_of(_profiled(settings, folder, answers, progress))
@@ -213,37 +257,6 @@ class Workspace:
                 files = rdf_files(settings.sources)
                 source = ", ".join(settings.sources)
                 build_local(files, folder, graphs=settings.graphs, source=source, progress=progress)
-
-    @contextlib.contextmanager
-    def _replacing(self, name: str) -> Iterator[Path]:
-        """Give an empty folder that takes the place of the data folder once it is filled."""
-        data = self.data(name)
-        data.parent.mkdir(parents=True, exist_ok=True)
-        _clear_leftovers(data)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{name}~{os.getpid()}~", dir=data.parent))
-        try:
-            yield fresh
-            with self._locked():
-                if data.exists():
-                    data.rename(fresh.with_name(fresh.name + ".old"))
-                fresh.chmod(0o755)
-                fresh.rename(data)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
-            shutil.rmtree(fresh.with_name(fresh.name + ".old"), ignore_errors=True)
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Let one process at a time change the workspace; where there are no locks, hope."""
-        try:
-            import fcntl
-        except ImportError:
-            yield
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
 
 
 async def _profiled(
@@ -298,25 +311,3 @@ def _which(graphs: Mapping[str, GraphSettings], folder: Path) -> str:
     if graphs:
         return f"which graph? There are {', '.join(graphs)}: name one with -g"
     return f"the workspace {folder} has no graph yet; add one with: askgraph add NAME FILE"
-
-
-def _clear_leftovers(data: Path) -> None:
-    """Remove what runs that were killed left behind; bring back what one of them had put away."""
-    for left in data.parent.glob(f".{data.name}~*~*"):
-        pid = left.name.split("~")[1]
-        if not pid.isdigit() or _runs(int(pid)):
-            continue
-        if left.name.endswith(".old") and not data.exists():
-            left.rename(data)
-        else:
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -34,7 +34,7 @@ def open_graph(name: str, settings: GraphSettings, data: Path, *, cache: Path) -
         names, arrays = known_content(data)
         from askgraph.graph import KnowledgeGraph
 
-        return KnowledgeGraph(name, endpoint, profile, names, prefixes, arrays)
+        return KnowledgeGraph(name.partition("~")[0], endpoint, profile, names, prefixes, arrays)
     except BaseException:
         result_of(endpoint.close())
         raise
