@@ -99,22 +99,18 @@ async def _csv(outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None) -
 
 async def _people(outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None) -> bool:
     from askgraph.cli.outcome import shown
-    from askgraph.cli.tables import console
+    from askgraph.cli.tables import on_terminal, show
     from askgraph.trace import Clarification
 
-    screen = console()
-
-    def show(outcome: "Outcome") -> bool:
-        colour = screen.is_terminal
-        for block in shown(outcome, graph.prefixes, limit=limit or _ROWS, colour=colour):
-            screen.print(block)
-        return _is_answer(outcome)
-
-    answered = show(outcome)
-    if isinstance(outcome, Clarification) and sys.stdin.isatty() and screen.is_terminal:
+    colour, most = on_terminal(), limit or _ROWS
+    show(shown(outcome, graph.prefixes, limit=most, colour=colour))
+    if isinstance(outcome, Clarification) and colour and sys.stdin.isatty():
         option = _choice(outcome)
-        return show(await _taken(option, outcome, graph)) if option else False
-    return answered
+        if option is not None:
+            chosen = await _taken(option, outcome, graph)
+            show(shown(chosen, graph.prefixes, limit=most, colour=colour))
+            return True
+    return _is_answer(outcome)
 
 
 def _choice(clarification: "Clarification") -> "Option | None":

@@ -43,7 +43,7 @@ def describe(
     """Show the classes and predicates of a graph, with examples, and questions to start with."""
     from askgraph.cli.examples import examples_of
     from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import console, print_json
+    from askgraph.cli.tables import print_json, show
     from askgraph.rdf.prefixes import PrefixMap
 
     with progress_bar() as progress:
@@ -56,9 +56,7 @@ def describe(
             predicate["example"] = examples.values.get(predicate["iri"])
         print_json(content | {"questions": examples.questions})
         return
-    screen = console()
-    for block in _blocks(profile, prefixes, examples, limit or _SHOWN):
-        screen.print(block)
+    show(_blocks(profile, prefixes, examples, limit or _SHOWN))
 
 
 def _blocks(

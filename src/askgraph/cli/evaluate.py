@@ -120,7 +120,7 @@ def _show(report: "Report") -> None:
     from rich import box
     from rich.table import Table
 
-    from askgraph.cli.tables import console
+    from askgraph.cli.tables import show
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for head in ("", "questions", "answered", "F1", "F1 flattened", "exact"):
@@ -134,7 +134,7 @@ def _show(report: "Report") -> None:
     table.add_row("all", *_figures(report))
     for tag, records in report.by_tag().items():
         table.add_row(tag, *_figures(type(report)(records)))
-    console().print(table)
+    show([table])
     typer.echo("\n".join(_remarks(report)))
 
 

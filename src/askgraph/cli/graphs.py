@@ -20,7 +20,7 @@ def graphs(
     debug: DebugOption = False,
 ) -> None:
     """List the graphs of the workspace."""
-    from askgraph.cli.tables import console, print_json
+    from askgraph.cli.tables import print_json, show
 
     place = workspace_of(ctx)
     listed = [_entry(place, name, settings) for name, settings in place.graphs().items()]
@@ -45,7 +45,7 @@ def graphs(
     for entry in listed:
         counts = (_count(entry[key]) for key in ("triples", "classes", "predicates"))
         table.add_row(Text(str(entry["name"])), *counts, Text(str(entry["source"])))
-    console().print(table)
+    show([table])
 
 
 def _entry(place: "Workspace", name: str, settings: "GraphSettings") -> dict[str, object]:

@@ -1,15 +1,13 @@
 """An outcome for people: the answer first, then what it takes to trust it."""
 
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from askgraph.cli.tables import cell, table
+from askgraph.cli.tables import cell, plain_text, table
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Clarification, Evidence, Outcome, Refusal
@@ -51,11 +49,7 @@ def shown(
 
 def as_text(outcome: Outcome, prefixes: PrefixMap, *, width: int = 100) -> str:
     """Return what is shown of an outcome as plain text."""
-    text = StringIO()
-    screen = Console(file=text, width=width, highlight=False, color_system=None)
-    for block in shown(outcome, prefixes):
-        screen.print(block)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+    return plain_text(shown(outcome, prefixes), width=width)
 
 
 def _answer(

@@ -103,10 +103,8 @@ def _print_rows(result: "SelectResult", graph: "KnowledgeGraph", form: str) -> N
     if form == "csv":
         typer.echo(tables.csv_text(result.variables, result.rows), nl=False)
     else:
-        screen = tables.console()
-        screen.print(tables.table(result, graph.prefixes, {}))
-        count = len(result.rows)
-        screen.print(f"[dim]{count:,} row{'' if count == 1 else 's'}[/dim]")
+        count = f"{len(result.rows):,} row{'' if len(result.rows) == 1 else 's'}"
+        tables.show([tables.table(result, graph.prefixes, {}), f"[dim]{count}[/dim]"])
     _say_cut(result.truncated)
 
 

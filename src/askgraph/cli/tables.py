@@ -13,24 +13,45 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Term, value_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["cell", "console", "csv_text", "print_json", "table"]
+__all__ = ["cell", "csv_text", "on_terminal", "plain_text", "print_json", "show", "table"]
 
 _WIDE = 200
 
 
-def console() -> "Console":
-    """Return a console on standard output; a pipe gets plain text in lines of 200 characters."""
+def on_terminal() -> bool:
+    """Whether a person looks at standard output."""
+    return sys.stdout.isatty()
+
+
+def show(blocks: "Iterable[RenderableType]") -> None:
+    """Print blocks: with colours on a terminal, else as plain text in lines of 200 at most."""
+    if not on_terminal():
+        typer.echo(plain_text(blocks, width=_WIDE))
+        return
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False, soft_wrap=False)
+    screen = Console(highlight=False)
+    for block in blocks:
+        screen.print(block)
+
+
+def plain_text(blocks: "Iterable[RenderableType]", *, width: int) -> str:
+    """Return blocks as text without colours or spaces at the ends of lines."""
+    from rich.console import Console
+
+    text = io.StringIO()
+    screen = Console(file=text, width=width, highlight=False, color_system=None)
+    for block in blocks:
+        screen.print(block)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def print_json(content: object) -> None:
     """Print one JSON value: over several lines for people, on one line for programs."""
-    indent = 2 if sys.stdout.isatty() else None
+    indent = 2 if on_terminal() else None
     typer.echo(json.dumps(content, ensure_ascii=False, indent=indent))
 
 
