@@ -192,7 +192,7 @@ def _escaped(local: str) -> str | None:
         piece = _LOCAL_PIECE.match(local, at)
         if piece is None:
             return None
-        escape = piece["escape"] or (at == 0 and piece[0] in "-\u00b7\u203f\u2040")
+        escape = piece["escape"] or (at == 0 and piece[0] == "-")
         if at == 0 and not escape and not re.match(rf"[{_NAME_START}_0-9%]", piece[0]):
             return None
         pieces.append("\\" + piece[0] if escape else piece[0])

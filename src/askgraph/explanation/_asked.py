@@ -1,0 +1,247 @@
+"""What a query asks for, sorts by and counts, as nouns."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from pyoxigraph import Variable
+
+from askgraph.explanation._conditions import unwrapped
+from askgraph.explanation._names import Names, is_date
+from askgraph.explanation._phrases import Phrases
+from askgraph.explanation._scope import Scope, scope_of
+from askgraph.explanation._teller import Teller
+from askgraph.sparql.tree import (
+    AGGREGATES,
+    Call,
+    Expression,
+    Query,
+    Term,
+    variables_of,
+)
+
+__all__ = ["ORDINALS", "Asked", "bare", "without_article"]
+
+_AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
+ORDINALS = {
+    1: "",
+    2: "second-",
+    3: "third-",
+    4: "fourth-",
+    5: "fifth-",
+    6: "sixth-",
+    7: "seventh-",
+    8: "eighth-",
+    9: "ninth-",
+    10: "tenth-",
+}
+_SYMBOLS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
+
+
+class Asked(ABC):
+    """A query with what its columns, keys and sort keys are called."""
+
+    def __init__(self, query: Query, names: Names) -> None:
+        self.query = query
+        self.names = names
+        self.phrases: Phrases = names.phrases
+        self.scope: Scope = scope_of(query.where)
+        self.values = {name.value: value for name, value in query.columns if value is not None}
+        self.keys = [self.resolved(name or value) for value, name in query.group_by]
+        for value, name in query.group_by:
+            if name is not None:
+                self.scope.binds[name.value] = value
+        self.teller = Teller(self.scope, names, silent=self.spoken_of(), of_select=self.of_select)
+        self.root_said = False
+        self.cuts_done = False
+        self.having_done = False
+
+    def resolved(self, expression: Expression) -> Expression:
+        return self.scope.resolved(expression) if isinstance(expression, Variable) else expression
+
+    def asked(self) -> list[Variable]:
+        """The plain columns: variables of the patterns, by their first names, each once."""
+        if self.query.columns:
+            names = [name for name, value in self.query.columns if value is None]
+            names += [v for v in self.values.values() if isinstance(v, Variable)]
+        else:
+            names = [name for name in variables_of(self.query.where) if name.value[:2] != "__"]
+        return list(dict.fromkeys(self.scope.resolved(name) for name in names))
+
+    def computed(self) -> list[Expression]:
+        """The columns that are computed."""
+        keys = [value for value, _ in self.query.group_by]
+        return [
+            value
+            for value in self.values.values()
+            if not isinstance(value, Variable) and value not in keys
+        ]
+
+    def spoken_of(self) -> set[str]:
+        """Variables that need no clause of their own, as the sentence names them anyway."""
+        spoken = {name.value for name in self.asked()}
+        for part in (*self.values.values(), *self.query.having, *self.keys):
+            spoken |= {self.scope.resolved(name).value for name in variables_of(part)}
+        for value, _ in self.query.order:
+            spoken |= {self.scope.resolved(name).value for name in variables_of(value)}
+        for value in (*self.scope.binds.values(), *self.scope.filters):
+            spoken |= {self.scope.resolved(name).value for name in variables_of(value)}
+        for inner in (*self.scope.without, *self.scope.present):
+            spoken |= {name.value for name in variables_of(tuple(inner.filters))}
+        return spoken
+
+    def root(self) -> Term | None:
+        """What the sentence is about."""
+        aggregated = [v for value in self.computed() for v in variables_of(value)]
+        having = [v for value in self.query.having for v in variables_of(value)]
+        for variable in [*aggregated, *([] if self.query.is_aggregate else self.asked()), *having]:
+            variable = self.scope.resolved(variable)
+            if self.is_subject(variable):
+                return variable
+            owner = self.teller.owner(variable)
+            if owner is not None and variable.value not in self.scope.binds:
+                return owner.subject
+        return self.source() or next(iter(self.asked()), None)
+
+    def is_subject(self, variable: Variable) -> bool:
+        patterns = [p for scope in self.all_scopes() for p in scope.patterns]
+        return any(pattern.subject == variable for pattern in patterns)
+
+    def all_scopes(self) -> list[Scope]:
+        return [self.scope, *(inner for scopes in self.scope.unions for inner in scopes)]
+
+    def source(self) -> Term | None:
+        """The first subject that is nobody's object: where counting all rows counts."""
+        subjects = [p.subject for scope in self.all_scopes() for p in scope.patterns]
+        objects = {p.object for scope in self.all_scopes() for p in scope.patterns}
+        variables = [subject for subject in subjects if isinstance(subject, Variable)]
+        free = [subject for subject in variables if subject not in objects]
+        return next(iter([*free, *variables, *subjects]), None)
+
+    def is_wrapper(self) -> bool:
+        """Whether there is nothing but sub-selects around which others are taken away or joined."""
+        return bool(self.scope.selects) and not self.scope.patterns and not self.scope.unions
+
+    def the(self, nouns: Sequence[str]) -> str:
+        return self.phrases.say("the", self.phrases.listed(list(dict.fromkeys(nouns))))
+
+    def cuts_root(self) -> bool:
+        """Whether the first rows of an order are taken, and the order is one of the root's."""
+        query = self.query
+        return (
+            bool(query.order and query.limit) and not query.is_aggregate and not self.is_wrapper()
+        )
+
+    def superlative(self, root: Term | None) -> str:
+        """`with the highest mass`, `with the second-highest mass`."""
+        value, down = self.query.order[0]
+        noun = self.order_noun(value, root)
+        place = (
+            ORDINALS.get((self.query.offset or 0) + 1, "") if self.phrases.language == "en" else ""
+        )
+        return self.phrases.say(f"by {self.extreme(value, noun, down=down)}", noun, place)
+
+    def extreme(self, value: Expression, noun: str, *, down: bool) -> str:
+        if self.is_count(value):
+            return "most" if down else "fewest"
+        if is_date(noun):
+            return "latest" if down else "earliest"
+        return "highest" if down else "lowest"
+
+    def counts(self, value: Expression, root: Term | None) -> bool:
+        """Whether an expression is the number of rows, or of what the sentence is about."""
+        if not isinstance(value, Call) or not value.name.startswith("COUNT"):
+            return False
+        return not value.arguments or self.resolved(value.arguments[0]) == root
+
+    def aggregate_noun(self, value: Expression) -> str | None:
+        """`the average age`; None where it is no aggregate of one thing."""
+        if not isinstance(value, Call) or value.name.split()[0] not in AGGREGATES:
+            return None
+        name, _, distinct = value.name.partition(" ")
+        if not value.arguments:
+            return self.phrases.say("number", self.phrases.say("things"))
+        over = self.resolved(value.arguments[0])
+        noun = self.value_noun(over)
+        if name == "COUNT":
+            key = "number distinct" if distinct else "number"
+            return self.phrases.say("the", self.phrases.say(key, self.phrases.plural(noun)))
+        if name == "GROUP_CONCAT":
+            return self.phrases.say("group_concat", self.phrases.plural(noun))
+        dated = name in ("MIN", "MAX") and is_date(noun)
+        key = {"MIN": "first", "MAX": "last"}[name] if dated else _AGGREGATE_PHRASES[name]
+        return self.phrases.say(key, noun)
+
+    def value_noun(self, value: Expression) -> str:
+        """What a value is called, without whose it is."""
+        if not isinstance(value, Variable):
+            return self.teller.words(value)
+        if value.value in self.scope.binds:
+            return self.teller.words(value)
+        for select in self.scope.selects:
+            if value.value in {name.value for name in variables_of(select)}:
+                return without_article(self.of_select(select, value.value))
+        return self.teller.noun(value)
+
+    def expression(self, value: Expression, root: Term | None = None) -> str:
+        """An expression in which aggregates may stand."""
+        match value:
+            case Variable() if value.value in self.values:
+                return self.expression(self.values[value.value], root)
+            case Call(name=name) if name.split()[0] in AGGREGATES:
+                if self.counts(value, root) or not value.arguments:
+                    source = root or self.root()
+                    noun = self.teller.noun(source) if isinstance(source, Variable) else ""
+                    counted = self.phrases.plural(noun) if noun else self.phrases.say("things")
+                    return self.phrases.say("the", self.phrases.say("number", counted))
+                return self.aggregate_noun(value) or ""
+            case Call(name=name, arguments=(left, right)) if name in _SYMBOLS:
+                sides = (self.expression(left, root), self.expression(right, root))
+                if name in ("&&", "||"):
+                    return self.phrases.listed(sides, "and" if name == "&&" else "or")
+                if name in ("+", "-", "*", "/"):
+                    return self.phrases.say(name, *sides)
+                return f"{sides[0]} {self.phrases.say(name, sides[1])}"
+            case _:
+                return self.teller.words(value)
+
+    def order_value(self, value: Expression) -> Expression:
+        if isinstance(value, Variable) and value.value in self.values:
+            return self.values[value.value]
+        return unwrapped(value)
+
+    def is_count(self, value: Expression) -> bool:
+        value = self.order_value(value)
+        return isinstance(value, Call) and value.name.startswith("COUNT")
+
+    def order_noun(self, value: Expression, root: Term | None) -> str:
+        """What is sorted by, without whose it is."""
+        value = self.order_value(value)
+        if isinstance(value, Variable):
+            return self.value_noun(self.scope.resolved(value))
+        if self.is_count(value) and isinstance(value, Call):
+            over = self.resolved(value.arguments[0]) if value.arguments else root
+            noun = (
+                self.value_noun(over) if isinstance(over, Variable) else self.phrases.say("thing")
+            )
+            return self.phrases.plural(noun)
+        return without_article(self.expression(value, root))
+
+    @abstractmethod
+    def of_select(self, select: Query, column: str) -> str:
+        """A column of a sub-select as a noun phrase."""
+
+    @abstractmethod
+    def subject_text(self, root: Term) -> str:
+        """What the sentence is about, in the plural, with its clauses."""
+
+
+def bare(text: str, phrases: Phrases) -> str:
+    """A phrase without the article before it."""
+    return without_article(text) if phrases.language == "en" else text
+
+
+def without_article(text: str) -> str:
+    return re.sub(r"^(?:the|an?) ", "", text)

@@ -1,0 +1,203 @@
+"""Filters as conditions on one variable, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from askgraph.explanation._phrases import Phrases
+from askgraph.rdf.vocabulary import DATE_DATATYPES
+from askgraph.sparql.tree import Call, Expression
+
+__all__ = ["Condition", "condition_on", "conditions_text", "unwrapped"]
+
+_COMPARISONS = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_TRANSPARENT = frozenset(["STR", "LCASE", "UCASE", "IRI", "URI"])
+_TESTS = {
+    "BOUND": "bound",
+    "ISIRI": "resource",
+    "ISURI": "resource",
+    "ISLITERAL": "literal",
+    "ISNUMERIC": "number value",
+}
+_TEXT = {"CONTAINS": "contains", "STRSTARTS": "starts", "STRENDS": "ends"}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a variable must be: a phrase's key, and the words to fill in."""
+
+    variable: Variable
+    key: str
+    value: str
+
+
+def unwrapped(expression: Expression) -> Expression:
+    """Return what an expression is about: without STR, LCASE, casts to a datatype."""
+    while isinstance(expression, Call) and len(expression.arguments) == 1:
+        is_cast = expression.name.startswith("<") and "XMLSchema#" in expression.name
+        if expression.name not in _TRANSPARENT and not is_cast:
+            break
+        expression = expression.arguments[0]
+    return expression
+
+
+def condition_on(
+    expression: Expression, words: Callable[[Expression], str], phrases: Phrases
+) -> Condition | None:
+    """Return a filter as a condition on its one variable; None where it is no such thing.
+
+    `words` puts the other side of a comparison into words.
+    """
+    match expression:
+        case Call(name=name, arguments=(left, right)) if name in _COMPARISONS:
+            return _comparison(name, left, right, words)
+        case Call(name="IN" | "NOT IN" as name, arguments=(left, *items)):
+            return _membership(name, left, [words(item) for item in items], phrases)
+        case Call(name="||" | "&&" as name, arguments=(left, right)):
+            parts = [condition_on(part, words, phrases) for part in (left, right)]
+            return _joined(parts, phrases, "or" if name == "||" else "and")
+        case Call(name="!", arguments=(inner,)):
+            return _negated(condition_on(inner, words, phrases), phrases)
+        case Call(name=name, arguments=(subject, *rest)):
+            return _test(name, unwrapped(subject), rest, words)
+        case _:
+            return None
+
+
+def conditions_text(conditions: Iterable[Condition], phrases: Phrases) -> str:
+    """Return the conditions on one variable as one phrase; two bounds as a range."""
+    found = list(conditions)
+    for low, high in ((">=", "<="), ("date >=", "date <=")):
+        least = next((c for c in found if c.key == low), None)
+        most = next((c for c in found if c.key == high), None)
+        if least and most:
+            found = [c for c in found if c is not least and c is not most]
+            found.append(Condition(least.variable, "between", f"{least.value}\0{most.value}"))
+    found = _years(found)
+    return phrases.listed([_said(condition, phrases) for condition in found])
+
+
+def _years(conditions: list[Condition]) -> list[Condition]:
+    """Bounds at the turns of years as those years: `is in 1969`."""
+    first = next((c for c in conditions if c.key == "date >=" and c.value[4:] == "-01-01"), None)
+    end = next((c for c in conditions if c.key == "date <" and c.value[4:] == "-01-01"), None)
+    if first is None or end is None or not (first.value[:4] + end.value[:4]).isdigit():
+        return conditions
+    rest = [c for c in conditions if c is not first and c is not end]
+    start, last = int(first.value[:4]), int(end.value[:4]) - 1
+    if start == last:
+        return [*rest, Condition(first.variable, "year =", str(start))]
+    return [*rest, Condition(first.variable, "between", f"{start}\0{last}")]
+
+
+def _said(condition: Condition, phrases: Phrases) -> str:
+    if condition.key == "said":
+        return condition.value
+    return phrases.say(condition.key, *condition.value.split("\0"))
+
+
+def _comparison(
+    name: str, left: Expression, right: Expression, words: Callable[[Expression], str]
+) -> Condition | None:
+    if isinstance(unwrapped(left), Literal | NamedNode):
+        left, right, name = right, left, _COMPARISONS[name]
+    subject = unwrapped(left)
+    other = unwrapped(right)
+    match subject:
+        case Variable():
+            dated = isinstance(other, Literal) and other.datatype.value in DATE_DATATYPES
+            key = f"date {name}" if dated and name not in ("=", "!=") else name
+            return Condition(subject, key, words(other))
+        case Call(name="YEAR", arguments=(inner,)) if isinstance(unwrapped(inner), Variable):
+            key = f"year {name}" if name in ("=", "!=") else f"date {name}"
+            return Condition(_variable(inner), key, words(other))
+        case Call(name="LANG", arguments=(Variable() as inner,)) if name == "=":
+            return Condition(inner, "language", _bare(other, words))
+        case Call(name="DATATYPE", arguments=(Variable() as inner,)) if name == "=":
+            return Condition(inner, "datatype", words(other))
+        case _:
+            return None
+
+
+def _variable(expression: Expression) -> Variable:
+    found = unwrapped(expression)
+    assert isinstance(found, Variable)
+    return found
+
+
+def _bare(expression: Expression, words: Callable[[Expression], str]) -> str:
+    return expression.value if isinstance(expression, Literal) else words(expression)
+
+
+def _membership(
+    name: str, left: Expression, items: list[str], phrases: Phrases
+) -> Condition | None:
+    subject = unwrapped(left)
+    if not isinstance(subject, Variable):
+        return None
+    return Condition(subject, "in" if name == "IN" else "not in", phrases.listed(items, "or"))
+
+
+def _joined(parts: list[Condition | None], phrases: Phrases, word: str) -> Condition | None:
+    first, second = parts
+    if first is None or second is None or first.variable != second.variable:
+        return None
+    if word == "or" and first.key == second.key:
+        value = phrases.say("or", first.value, second.value)
+        return Condition(first.variable, first.key, value)
+    if word == "and":
+        return Condition(first.variable, "said", conditions_text([first, second], phrases))
+    text = phrases.say(word, _said(first, phrases), _said(second, phrases))
+    return Condition(first.variable, "said", text)
+
+
+def _negated(condition: Condition | None, phrases: Phrases) -> Condition | None:
+    if condition is None:
+        return None
+    opposite = {
+        "=": "!=",
+        "!=": "=",
+        "contains": "contains not",
+        "bound": "unbound",
+        "in": "not in",
+    }
+    if condition.key in opposite:
+        return Condition(condition.variable, opposite[condition.key], condition.value)
+    return Condition(condition.variable, "said", phrases.say("not", _said(condition, phrases)))
+
+
+def _test(
+    name: str,
+    subject: Expression,
+    rest: list[Expression],
+    words: Callable[[Expression], str],
+) -> Condition | None:
+    """A function that is true or false of its first argument."""
+    match subject:
+        case Variable() if name in _TESTS:
+            return Condition(subject, _TESTS[name], "")
+        case Variable() if name in _TEXT and rest:
+            return Condition(subject, _TEXT[name], words(unwrapped(rest[0])))
+        case Variable() if name == "REGEX" and rest:
+            return _pattern(subject, unwrapped(rest[0]), words)
+        case Call(name="LANG", arguments=(Variable() as inner,)) if name == "LANGMATCHES" and rest:
+            return Condition(inner, "language", _bare(unwrapped(rest[0]), words))
+        case _:
+            return None
+
+
+def _pattern(
+    subject: Variable, pattern: Expression, words: Callable[[Expression], str]
+) -> Condition:
+    """A regular expression; a mere text in it as such."""
+    if not isinstance(pattern, Literal):
+        return Condition(subject, "matches", words(pattern))
+    plain = re.fullmatch(r"(\^?)((?:[\w\s,;:'/-]|\\.)*)(\$?)", pattern.value)
+    if not plain or (plain[1] and plain[3]):
+        return Condition(subject, "matches", words(pattern))
+    key = "starts" if plain[1] else "ends" if plain[3] else "contains"
+    return Condition(subject, key, words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))

@@ -1,0 +1,193 @@
+"""A query that lists: columns, and the clauses on what they are columns of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyoxigraph import NamedNode, Variable
+
+from askgraph.explanation._asked import Asked, bare
+from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql.tree import (
+    Pattern,
+    Term,
+)
+
+__all__ = ["Listing"]
+
+
+class Listing(Asked):
+    """A query whose rows are things and their values."""
+
+    def listing(self, root: Term | None) -> str:
+        """The columns asked for, and the clauses on what they are columns of."""
+        if root is None:
+            return self.phrases.say("values")
+        asked = self.asked()
+        if self.is_everything():
+            self.teller.told.add(0)
+            return self.phrases.say("all triples")
+        if isinstance(root, Variable):
+            self.teller.known[root.value] = self.teller.noun(root)
+        own, far = self.columns([variable for variable in asked if variable != root], root)
+        if len(own) == 1 and not far and not isinstance(root, Variable):
+            return self.of_constant(asked[0], root, own[0])
+        if own and not far and root not in asked and self.is_nameless(root):
+            nouns = [self.phrases.plural(noun) for noun in own]
+            return self.where_they(self.the(nouns), root)
+        text = self.subject_text(root)
+        if root in asked or not own:
+            text = self.phrases.say("with columns", text, self.their(own)) if own else text
+        else:
+            text = self.of_subject(own, text)
+        extra = self.phrases.listed([self.far_column(variable) for variable in far])
+        return self.phrases.say("with columns", text, extra) if extra else text
+
+    def is_everything(self) -> bool:
+        """Whether any triple at all is asked for."""
+        match self.scope.patterns:
+            case [Pattern(Variable() as one, Variable() as two, Variable() as three)]:
+                return len({one, two, three} & set(self.asked())) == 3
+            case _:
+                return False
+
+    def subject_text(self, root: Term) -> str:
+        """What the sentence is about, in the plural, with its clauses; a constant by its name."""
+        if not isinstance(root, Variable):
+            return " ".join([self.names.term(root), *self.teller.clauses(root, many=True)])
+        if not self.cuts_root():
+            return self.phrases.say("the", self.teller.phrase(root, many=True))
+        self.teller.superlative = self.superlative(root)
+        self.cuts_done = True
+        if self.query.limit == 1:
+            text = bare(self.teller.phrase(root, many=False), self.phrases)
+        else:
+            phrase = self.teller.phrase(root, many=True)
+            text = self.phrases.say("some", self.query.limit, phrase)
+        return self.phrases.say("the", text)
+
+    def of_subject(self, nouns: Sequence[str], subject: str) -> str:
+        known, optional = self.split_optional(nouns)
+        text = self.phrases.say("of", self.the(known or optional), subject)
+        if known and optional:
+            return self.phrases.say("where known", text, self.their(optional, plain=True))
+        return self.phrases.say("only where known", text) if optional else text
+
+    def of_constant(self, variable: Variable, root: Term, noun: str) -> str:
+        """`the mass of Mars`, `what Mars orbits`."""
+        owner = self.teller.owner(variable)
+        relation = self.names.relation(owner.predicate) if owner is not None else None
+        subject = self.subject_text(root)
+        if relation is not None and self.phrases.language == "en":
+            if relation.kind == "verb":
+                return self.phrases.say("what verb", subject, relation.text)
+            if relation.kind == "relation":
+                return self.phrases.say("what is", subject, relation.text)
+        return self.of_subject([noun], subject)
+
+    def is_nameless(self, root: Term | None) -> bool:
+        """Whether the root has no noun of its own, as the nodes of n-ary relations have none."""
+        return (
+            isinstance(root, Variable)
+            and self.teller.noun(root) == self.phrases.say("thing")
+            and not self.cuts_root()
+        )
+
+    def where_they(self, nouns: str, root: Term | None) -> str:
+        """`the crew members where the mission is Apollo 11`."""
+        assert isinstance(root, Variable)
+        self.teller.known[root.value] = self.phrases.say("thing")
+        statements = self.teller.statements(root)
+        return self.phrases.say("where they", nouns, statements) if statements else nouns
+
+    def their(self, nouns: Sequence[str], *, plain: bool = False) -> str:
+        known, optional = ([*nouns], []) if plain else self.split_optional(nouns)
+        text = self.phrases.say("their", self.phrases.listed(known)) if known else ""
+        if not optional:
+            return text
+        listed = self.phrases.say("their", self.phrases.listed(optional))
+        if not text:
+            return self.phrases.say("only where known", listed)
+        return self.phrases.say("where known", text, listed)
+
+    def split_optional(self, nouns: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Nouns of columns that every row has, and of those that some rows have."""
+        optional = {
+            self.names.relation(pattern.predicate).text
+            for scope in self.scope.optional
+            for pattern in scope.patterns
+        }
+        unique = list(dict.fromkeys(nouns))
+        return [n for n in unique if n not in optional], [n for n in unique if n in optional]
+
+    def columns(
+        self, variables: Sequence[Variable], root: Term
+    ) -> tuple[list[str], list[Variable]]:
+        """The columns that are nouns of the root, and the variables of the others."""
+        own: list[str] = []
+        far: list[Variable] = []
+        for variable in variables:
+            noun = self.own_column(variable, root)
+            if noun:
+                own.append(noun)
+            else:
+                far.append(variable)
+        return own, far
+
+    def own_column(self, variable: Variable, root: Term) -> str:
+        """What a column is to the root: `name`, `name of the country`; empty where it is far."""
+        if variable.value in self.scope.binds:
+            return self.teller.words(variable)
+        owner = self.teller.owner(variable)
+        for number, pattern in enumerate(self.scope.patterns):
+            if pattern.predicate == variable and pattern.subject == root:
+                self.teller.told.add(number)
+                return self.teller.noun(variable)
+        if owner is None:
+            return ""
+        is_type = owner.predicate == NamedNode(RDF_TYPE)
+        noun = self.teller.noun(variable) if is_type else self.teller.noun_of(owner)
+        if owner.subject == root:
+            return noun if self.is_plain(variable) else ""
+        middle = owner.subject
+        if not isinstance(middle, Variable):
+            return self.phrases.say("of", noun, self.names.term(middle))
+        link = self.teller.owner(middle)
+        if link is None or link.subject != root or not self.is_plain(middle):
+            return ""
+        return self.phrases.say("of", noun, self.phrases.say("the", self.teller.noun_of(link)))
+
+    def is_plain(self, variable: Variable) -> bool:
+        """Whether a value is only asked for: nothing but its class and its columns is said of it.
+
+        Then its class counts as told, and the link to it, as the column tells of both.
+        """
+        touching = [
+            (number, pattern)
+            for number, pattern in enumerate(self.scope.patterns)
+            if variable in (pattern.subject, pattern.object)
+        ]
+        objects = [pattern for _, pattern in touching if pattern.subject == variable]
+        types = [pattern for pattern in objects if pattern.predicate == NamedNode(RDF_TYPE)]
+        silent = [
+            pattern
+            for pattern in objects
+            if isinstance(pattern.object, Variable)
+            and pattern.object.value in self.teller.silent
+            and not self.teller.is_filtered(pattern.object)
+        ]
+        if len(touching) > 1 + len(types) + len(silent) or self.teller.is_filtered(variable):
+            return not objects
+        if objects:
+            self.teller.told |= {number for number, _ in touching}
+        return True
+
+    def far_column(self, variable: Variable) -> str:
+        """A column of something that the clauses have spoken of."""
+        owner = self.teller.owner(variable)
+        if owner is None or self.is_subject(variable):
+            return self.phrases.say("the", self.teller.noun(variable))
+        if not isinstance(owner.subject, Variable):
+            return self.teller.value_of_owner(owner, variable)
+        noun = self.phrases.say("the", self.teller.noun_of(owner))
+        return self.phrases.say("own", noun, self.teller.noun(owner.subject))

@@ -1,0 +1,155 @@
+"""IRIs, values and predicates in words."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from askgraph.explanation._phrases import Phrases
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.vocabulary import (
+    DATE_DATATYPES,
+    NUMERIC_DATATYPES,
+    RDF_TYPE,
+    XSD_BOOLEAN,
+    XSD_TIME,
+)
+from askgraph.sparql.tree import Path, Predicate, Term
+
+__all__ = ["Names", "Relation", "is_date"]
+
+_PREPOSITIONS = "of|by|in|at|to|from|on|with|for|into|onto|under|near|as"
+_FOREIGN_PREPOSITIONS = frozenset(
+    "von in an auf aus bei mit nach zu für durch de en por a con para desde à par dans pour".split()
+)
+_VERBS = frozenset(
+    """orbits contains includes uses owns operates supplies produces employs manages causes treats
+    encodes inhibits activates regulates teaches leads governs borders crosses precedes follows
+    succeeds replaces cites mentions describes depicts creates makes sells buys serves supports
+    requires needs knows likes loves marries visits launches carries plays speaks eats studies
+    extends implements inherits references targets affects interacts catalyzes binds""".split()
+)
+_NO_NOUN = re.compile(
+    rf"(?:{_PREPOSITIONS})|(?!(?:speed|seed|need|bed|feed|breed|shed|weed|steed)$)\w+ed"
+)
+_IS_DATE = re.compile(
+    r"\b(?:date|year|day|born|founded|birth|death|datum|jahr|fecha|año|année|naissance)\b"
+    r"|(?:datum|jahr)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A predicate in words, and how it is put into a sentence.
+
+    Kinds: `noun` (whose X is), `relation` (that are X), `verb` (that X), `any` (whatever it is).
+    `steps` is the operator of a path over any number of steps, else empty.
+    """
+
+    kind: str
+    text: str
+    steps: str = ""
+
+
+class Names:
+    """Words for terms, by the labels given, else by the IRIs themselves."""
+
+    def __init__(self, labels: Mapping[str, str], phrases: Phrases) -> None:
+        self.labels = labels
+        self.phrases = phrases
+        self._relations: dict[Predicate, Relation] = {}
+
+    def iri(self, iri: str) -> str:
+        """Return the label of an IRI, or the words in it."""
+        return " ".join((self.labels.get(iri) or words_of_local_name(iri)).split()) or iri
+
+    def term(self, term: Term) -> str:
+        """Return an IRI or a literal in words; text in quotation marks."""
+        match term:
+            case NamedNode():
+                return self.iri(term.value)
+            case Literal():
+                return self.literal(term)
+            case _:
+                return self.phrases.say("something")
+
+    def literal(self, literal: Literal) -> str:
+        """Return a value: numbers and dates as they are, text in quotation marks."""
+        datatype = literal.datatype.value
+        if datatype == XSD_BOOLEAN:
+            return self.phrases.say("yes" if literal.value in ("true", "1") else "no")
+        if datatype in NUMERIC_DATATYPES or datatype in DATE_DATATYPES or datatype == XSD_TIME:
+            return re.sub(r"T00:00:00(?:\.0+)?Z?$", "", literal.value)
+        return self.phrases.quoted(" ".join(literal.value.split()))
+
+    def class_noun(self, iri: str) -> str:
+        """Return a class in words: lower case at its start, but for names and German nouns."""
+        noun = self.iri(iri)
+        word = noun.split(" ")[0]
+        plain = self.phrases.language != "de" and word[1:].islower() and word[0].isupper()
+        return noun[0].lower() + noun[1:] if plain else noun
+
+    def type_noun(self, iri: str) -> str:
+        """Return a class in words, in the singular."""
+        return self.phrases.singular(self.class_noun(iri))
+
+    def relation(self, predicate: Predicate) -> Relation:
+        """Return a predicate or path as a relation."""
+        known = self._relations.get(predicate)
+        if known is None:
+            known = self._relations[predicate] = self._relation(predicate)
+        return known
+
+    def _relation(self, predicate: Predicate) -> Relation:
+        match predicate:
+            case Variable():
+                return Relation("any", self.phrases.say("any property"))
+            case NamedNode():
+                return self._of_iri(predicate.value)
+            case Path():
+                return self._of_path(predicate)
+
+    def _of_path(self, path: Path) -> Relation:
+        match path:
+            case Path(operator="+" | "*" | "?" as steps, parts=(inner,)):
+                return replace(self.relation(inner), steps=steps)
+            case Path(operator="!", parts=parts):
+                texts = [self.relation(part).text for part in parts]
+                return Relation(
+                    "noun", self.phrases.say("path !", self.phrases.listed(texts, "or"))
+                )
+            case Path(operator="/", parts=parts):
+                texts = [self.relation(part).text for part in parts]
+                while len(texts) > 1:
+                    last = texts.pop()
+                    texts[-1] = self.phrases.say("of", last, texts[-1])
+                return Relation("noun", texts[0])
+            case Path(operator="^", parts=(inner,)):
+                return Relation("noun", self.phrases.say("back", self.relation(inner).text))
+            case Path(parts=parts):
+                found = [self.relation(part) for part in parts]
+                kinds = {relation.kind for relation in found}
+                text = self.phrases.listed([relation.text for relation in found], "or")
+                return Relation(kinds.pop() if len(kinds) == 1 else "noun", text)
+
+    def _of_iri(self, iri: str) -> Relation:
+        if iri == RDF_TYPE:
+            return Relation("noun", self.phrases.say("type"))
+        text = self.class_noun(iri)
+        if self.phrases.language != "en":
+            is_phrase = text.split(" ")[-1] in _FOREIGN_PREPOSITIONS
+            return Relation("noun", self.phrases.quoted(text) if is_phrase else text)
+        if re.match(r"(?:has|have) \w", text):
+            text = text.split(" ", 1)[1]
+        if re.fullmatch(rf"is .+ (?:{_PREPOSITIONS})|.+ (?:{_PREPOSITIONS})", text):
+            return Relation("relation", text.removeprefix("is "))
+        if _NO_NOUN.fullmatch(text):
+            return Relation("noun", self.phrases.quoted(text))
+        return Relation("verb" if text.lower() in _VERBS else "noun", text)
+
+
+def is_date(text: str) -> bool:
+    """Whether the name of a predicate tells that its values are dates."""
+    return bool(_IS_DATE.search(text))

@@ -1,0 +1,327 @@
+"""Noun phrases for the variables of one group: what they are, and what holds of them."""
+
+from __future__ import annotations
+
+import re
+
+from pyoxigraph import NamedNode, Variable
+
+from askgraph.explanation._names import Relation
+from askgraph.explanation._scope import Scope
+from askgraph.explanation._values import ValueWords
+from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql.tree import Pattern, Term, variables_of
+
+__all__ = ["Teller"]
+
+_DEPTH = 12
+
+
+class Teller(ValueWords):
+    """Tells a group of patterns, each of them once."""
+
+    def phrase(self, variable: Variable, *, many: bool) -> str:
+        """A variable with all that holds of it: `singers whose country is France`."""
+        noun = self.noun(variable)
+        head = self.head(variable, noun, many=many)
+        self.known.setdefault(variable.value, noun)
+        between = [self.superlative] if self.superlative else []
+        self.superlative = ""
+        return " ".join([head, *between, *self.clauses(variable, many=many)])
+
+    def head(self, variable: Variable, noun: str, *, many: bool) -> str:
+        """The noun with its article or in the plural; with whose it is where that makes it one."""
+        if noun == self.phrases.say("thing"):
+            return self.phrases.say("things" if many else "something")
+        of = self.is_noun_of(variable, noun)
+        if of is None:
+            return self.phrases.plural(noun) if many else self.phrases.one(noun)
+        text = self.head_of(of, noun, many=many)
+        return self.with_steps(text, self.names.relation(of.predicate))
+
+    def head_of(self, pattern: Pattern, noun: str, *, many: bool) -> str:
+        """`discoverer of Pluto`, `suppliers where the customer is Intel`."""
+        source = pattern.subject
+        if not isinstance(source, Variable):
+            text = self.phrases.say("of", noun, self.names.term(source))
+            return text if many else self.phrases.say("the", text)
+        if source.value in self.known:
+            return self.phrases.say("of", noun, self.phrases.say("that", self.noun(source)))
+        if self.noun(source) != self.phrases.say("thing"):
+            return self.phrases.say("of", noun, self.phrase(source, many=False))
+        self.known[source.value] = self.phrases.say("thing")
+        plural = self.phrases.plural(noun) if many else self.phrases.one(noun)
+        statements = self.statements(source)
+        return self.phrases.say("where they", plural, statements) + "," if statements else plural
+
+    def clauses(self, variable: Term, *, many: bool) -> list[str]:
+        """The clauses on a variable as one text in a list, or an empty list."""
+        self.depth += 1
+        found: list[str] = []
+        if self.depth <= _DEPTH:
+            found += self.own_conditions(variable)
+            found += self.link_clauses(variable, many=many)
+            found += self.union_clauses(variable, many=many)
+            found += self.scope_clauses(variable, many=many)
+        self.depth -= 1
+        if many or self.phrases.language != "en":
+            texts = found
+        else:
+            texts = [_singular(text) for text in found]
+        return [self.phrases.listed(list(dict.fromkeys(texts)))] if texts else []
+
+    def statements(self, variable: Variable) -> str:
+        """All that holds of a variable without a name: `the mission is Apollo 11 and …`."""
+        found = [
+            *self.link_clauses(variable, many=False),
+            *self.union_clauses(variable, many=False),
+            *self.scope_clauses(variable, many=False),
+        ]
+        texts = [re.sub("^whose ", self.phrases.say("the", ""), text) for text in found]
+        return self.phrases.listed(list(dict.fromkeys(texts)))
+
+    def own_conditions(self, variable: Term) -> list[str]:
+        """Filters, VALUES and sub-selects on the variable itself."""
+        text = self.conditions(variable)
+        if not text or not isinstance(variable, Variable):
+            return []
+        pattern = self.owner(variable)
+        if pattern is not None and variable.value not in self.known:
+            return []
+        return [self.that_is(text, many=True)]
+
+    def that_is(self, condition: str, *, many: bool = False) -> str:
+        """`that is more than 5`, `that contains “a”`."""
+        if self.phrases.language != "en":
+            return self.phrases.say("that are", condition)
+        verb, _, rest = condition.partition(" ")
+        if many:
+            verb = {"is": "are", "has": "have", "does": "do"}.get(verb, verb.removesuffix("s"))
+        return f"that {verb} {rest}"
+
+    def link_clauses(self, variable: Term, *, many: bool) -> list[str]:
+        """A clause for every pattern at the variable that is not told yet."""
+        found = []
+        for number, pattern in enumerate(self.scope.patterns):
+            if number in self.told or variable not in (pattern.subject, pattern.object):
+                continue
+            self.told.add(number)
+            relation = self.names.relation(pattern.predicate)
+            if pattern.subject == variable:
+                text = self.forward(pattern, relation, many=many)
+            else:
+                text = self.backward(pattern, relation)
+            if text:
+                found.append(self.with_steps(text, relation))
+        return found
+
+    def with_steps(self, text: str, relation: Relation) -> str:
+        return self.phrases.say("path " + relation.steps, text) if relation.steps else text
+
+    def forward(self, pattern: Pattern, relation: Relation, *, many: bool) -> str:
+        """The clause of a pattern whose subject is spoken of; empty where nothing is to be said."""
+        target = pattern.object
+        if not isinstance(target, Variable):
+            return self.linked(relation, self.names.term(target), many=many)
+        if target.value in self.known:
+            return self.linked(relation, self.phrases.say("that", self.noun(target)), many=many)
+        conditions = self.conditions(target)
+        if self.is_subject(target):
+            value = self.target_phrase(target, relation, conditions)
+            return self.linked(relation, value, many=many)
+        if conditions:
+            return self.conditioned(relation, conditions, many=many)
+        return "" if target.value in self.silent else self.existing(relation, many=many)
+
+    def conditioned(self, relation: Relation, conditions: str, *, many: bool) -> str:
+        """A value with a condition: `whose age is more than 20`, `that are written by “Bob”`."""
+        if relation.kind == "noun":
+            return self.phrases.say("cond", relation.text, conditions)
+        value = self.phrases.say("something") + " " + self.that_is(conditions)
+        if self.phrases.language == "en" and conditions.startswith("is "):
+            value = conditions.removeprefix("is ")
+        return self.linked(relation, value, many=many)
+
+    def existing(self, relation: Relation, *, many: bool) -> str:
+        """A value of which no more is said than that it is there."""
+        if relation.kind == "any":
+            return self.phrases.say("any value")
+        if relation.kind == "noun":
+            return self.phrases.say("has", self.phrases.one(relation.text))
+        return self.linked(relation, self.phrases.say("something"), many=many)
+
+    def target_phrase(self, target: Variable, relation: Relation, conditions: str) -> str:
+        """The other end of a link, with its own clauses."""
+        classes = self.classes(target)
+        noun = " ".join(classes)
+        self.known.setdefault(target.value, noun or relation.text)
+        clauses = self.clauses(target, many=False)
+        if conditions:
+            clauses = [self.that_is(conditions), *clauses]
+        if noun and noun != relation.text:
+            return " ".join([self.phrases.one(noun), *clauses])
+        if clauses:
+            return self.phrases.say("one that", self.phrases.listed(clauses))
+        return self.phrases.one(noun) if noun else self.phrases.say("something")
+
+    def linked(self, relation: Relation, value: str, *, many: bool) -> str:
+        match relation.kind:
+            case "noun":
+                return self.phrases.say("is", relation.text, value)
+            case "any":
+                return self.phrases.say("any link", relation.text, value)
+            case "verb":
+                verb = relation.text.removesuffix("s") if many else relation.text
+                return self.phrases.say("verb", verb, value)
+            case _:
+                return self.phrases.say("relation", relation.text, value)
+
+    def backward(self, pattern: Pattern, relation: Relation) -> str:
+        """The clause of a pattern whose object is spoken of."""
+        source = pattern.subject
+        if not isinstance(source, Variable):
+            value = self.names.term(source)
+        elif source.value in self.known:
+            value = self.phrases.say("that", self.noun(source))
+        else:
+            value = self.phrase(source, many=False)
+        match relation.kind:
+            case "noun":
+                return self.phrases.say("inverse", relation.text, value)
+            case "any":
+                return self.phrases.say("any link", relation.text, value)
+            case "verb":
+                return self.phrases.say("inverse verb", "", value, relation.text)
+            case _:
+                return self.phrases.say("inverse relation", relation.text, value)
+
+    def union_clauses(self, variable: Term, *, many: bool) -> list[str]:
+        found = []
+        for number, scopes in enumerate(self.scope.unions):
+            if number in self.told_unions or not isinstance(variable, Variable):
+                continue
+            if not all(variable.value in inner.names() for inner in scopes):
+                continue
+            self.told_unions.add(number)
+            texts = []
+            for inner in scopes:
+                teller = self.inside(inner)
+                about = inner.resolved(variable)
+                teller.known.setdefault(about.value, self.noun(variable))
+                classes = teller.classes(about)
+                texts += [
+                    self.phrases.say("that are", self.phrases.plural(noun) if many else noun)
+                    for noun in classes
+                    if noun not in self.noun(variable).split(" or ")
+                ]
+                texts += teller.clauses(about, many=many)
+            if texts:
+                found.append(self.phrases.listed(list(dict.fromkeys(texts)), "or"))
+        return found
+
+    def inside(self, inner: Scope) -> Teller:
+        """A teller of a group within this one, which knows what this one knows."""
+        return Teller(
+            inner,
+            self.names,
+            silent=self.silent,
+            known=self.known,
+            of_select=self.of_select,
+        )
+
+    def scope_clauses(self, variable: Term, *, many: bool) -> list[str]:
+        """Clauses of NOT EXISTS, MINUS and EXISTS groups that hold this very variable."""
+        found = []
+        for scopes, negative in ((self.scope.without, True), (self.scope.present, False)):
+            for inner in list(scopes):
+                text = self.inner_clause(inner, variable, negative=negative, many=many)
+                if text:
+                    scopes.remove(inner)
+                    found.append(text)
+        return found
+
+    def inner_clause(self, inner: Scope, variable: Term, *, negative: bool, many: bool) -> str:
+        if not isinstance(variable, Variable):
+            return ""
+        if variable.value in inner.names():
+            return self.shared_clause(inner, variable, negative=negative, many=many)
+        named = {name.value for name in variables_of(tuple(inner.filters))}
+        outside = named & self.reachable(variable)
+        if not outside - inner.names():
+            return ""
+        teller = self.inside(inner)
+        for name in outside - inner.names():
+            teller.known[name] = self.noun(Variable(name))
+        start = _first(inner)
+        if start is None:
+            return ""
+        return self.there_is(teller.phrase(start, many=False), negative=negative)
+
+    def there_is(self, text: str, *, negative: bool) -> str:
+        if not negative:
+            return self.phrases.say("there is", text)
+        something = self.phrases.say("something")
+        plain = _without_article(text) if self.phrases.language == "en" else text
+        if plain.startswith(something):
+            plain = self.phrases.say("thing") + plain[len(something) :]
+        return self.phrases.say("there is no", plain)
+
+    def shared_clause(self, inner: Scope, variable: Variable, *, negative: bool, many: bool) -> str:
+        teller = self.inside(inner)
+        about = inner.resolved(variable)
+        noun = self.noun(variable)
+        teller.known[about.value] = noun
+        at = [p for p in inner.patterns if about in (p.subject, p.object)]
+        if len(inner.patterns) == 1 and at and at[0].subject == about and not inner.filters:
+            return self.plain_negation(at[0], negative=negative, many=many)
+        if len(at) == 1 and at[0].object == about and isinstance(at[0].subject, Variable):
+            text = teller.phrase(at[0].subject, many=False)
+            return self.there_is(text, negative=negative)
+        clauses = teller.clauses(about, many=many)
+        nouns = [
+            self.phrases.say("that are", self.phrases.plural(found))
+            for found in Teller(inner, self.names).classes(about)
+            if found != noun
+        ]
+        text = self.phrases.listed([*nouns, *clauses])
+        if not text:
+            return ""
+        return self.phrases.say("not those", text) if negative else text
+
+    def plain_negation(self, pattern: Pattern, *, negative: bool, many: bool) -> str:
+        relation = self.names.relation(pattern.predicate)
+        if isinstance(pattern.object, Variable):
+            text = self.phrases.say("any property") if relation.kind == "any" else relation.text
+            if negative:
+                is_noun = relation.kind == "noun"
+                return self.phrases.say("none", self.phrases.one(text) if is_noun else text)
+            return self.phrases.say("has", self.phrases.one(text))
+        value = self.names.term(pattern.object)
+        if pattern.predicate == NamedNode(RDF_TYPE) and isinstance(pattern.object, NamedNode):
+            noun = self.phrases.plural(self.names.type_noun(pattern.object.value))
+            text = self.phrases.say("that are", noun)
+        elif negative and relation.kind == "noun":
+            return self.phrases.say("cond", relation.text, self.phrases.say("!=", value))
+        else:
+            text = self.linked(relation, value, many=many)
+        return self.phrases.say("not those", text) if negative else text
+
+
+def _singular(text: str) -> str:
+    """An English clause on many as a clause on one."""
+    for many, one in (("that are ", "that is "), ("that have ", "that has ")):
+        if text.startswith(many):
+            return one + text[len(many) :]
+    return text
+
+
+def _without_article(text: str) -> str:
+    return re.sub(r"^(?:an? |some(?=thing\b))", "", text)
+
+
+def _first(scope: Scope) -> Variable | None:
+    """The variable that a group is mainly about: the first subject that is nobody's object."""
+    subjects = [p.subject for p in scope.patterns if isinstance(p.subject, Variable)]
+    objects = {p.object for p in scope.patterns}
+    free = [subject for subject in subjects if subject not in objects]
+    return next(iter([*free, *subjects]), None)

@@ -1,0 +1,63 @@
+"""A query read back in plain words, without a model: by the tree of the query and by templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from pyoxigraph import NamedNode
+
+from askgraph.errors import QuerySyntaxError
+from askgraph.explanation._names import Names
+from askgraph.explanation._phrases import phrases_in
+from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql.reader import read
+from askgraph.sparql.tree import (
+    Call,
+)
+
+__all__ = ["in_words", "iris_of"]
+
+from askgraph.explanation._sentence import Sentence
+
+
+def in_words(query: str, labels: Mapping[str, str], *, language: str = "en") -> str:
+    """Return a query in one or two sentences of plain words.
+
+    `labels` (IRI -> label) name what stands in the query; see `iris_of`. An IRI without a label is
+    named by the words in it. English, German, Spanish and French; English for other languages. A
+    query that cannot be read gives a phrase that says so; nothing is raised.
+
+    >>> in_words("SELECT ?s { ?s a <http://x/Singer> ; <http://x/country> 'France' }", {})
+    'The singers whose country is “France”.'
+    """
+    phrases = phrases_in(language)
+    try:
+        text = Sentence(read(query), Names(labels, phrases)).text()
+    except (QuerySyntaxError, RecursionError):
+        text = phrases.say("unreadable")
+    text = re.sub(r",(?=[,.?]|$)| (?=,)", "", " ".join(text.split()))
+    start = 1 if text[:1].isalpha() else 2
+    return text[:start].upper() + text[start:] + ("" if text.endswith("?") else ".")
+
+
+@lru_cache(maxsize=1024)
+def iris_of(query: str) -> tuple[str, ...]:
+    """Return the IRIs in a query that `in_words` names, each once, in order; none if unreadable."""
+    try:
+        tree = read(query)
+    except QuerySyntaxError:
+        return ()
+    return tuple(dict.fromkeys(iri for iri in _iris(tree) if iri != RDF_TYPE))
+
+
+def _iris(part: object) -> list[str]:
+    if isinstance(part, NamedNode):
+        return [part.value]
+    if isinstance(part, tuple):
+        return [iri for inner in part for iri in _iris(inner)]
+    if isinstance(part, Call) and part.name.startswith("<"):
+        return [part.name[1:-1], *_iris(part.arguments)]
+    names = getattr(part, "__dataclass_fields__", ())
+    return [iri for name in names for iri in _iris(getattr(part, name))]

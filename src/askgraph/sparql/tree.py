@@ -1,0 +1,301 @@
+"""A query as a tree that keeps the order in which it was written, and the tree as text again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+
+__all__ = [
+    "Bind",
+    "Call",
+    "Element",
+    "Expression",
+    "Filter",
+    "Group",
+    "Nested",
+    "Path",
+    "Pattern",
+    "Predicate",
+    "Query",
+    "Term",
+    "Union",
+    "Values",
+    "text_of",
+    "variables_of",
+]
+
+Term: TypeAlias = NamedNode | Literal | BlankNode | Variable
+
+
+@dataclass(frozen=True)
+class Path:
+    """A property path: `/`, `|`, `^`, `*`, `+`, `?` or `!` over its parts."""
+
+    operator: str
+    parts: tuple[Predicate, ...]
+
+
+Predicate: TypeAlias = "Path | NamedNode | Variable"
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operator, function or aggregate on its arguments, by its name in capitals.
+
+    `COUNT(*)` has no arguments; `COUNT DISTINCT` is a name of its own. `IN` has what is looked for
+    first. `EXISTS` and `NOT EXISTS` have one group. A cast is named by its IRI.
+    """
+
+    name: str
+    arguments: tuple[Expression, ...] = ()
+    separator: str | None = None
+
+
+Expression: TypeAlias = "Term | Call | Group"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A triple pattern, or a path between its ends."""
+
+    subject: Term
+    predicate: Predicate
+    object: Term
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition on the whole group it stands in."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True)
+class Bind:
+    """A new name for what an expression gives."""
+
+    value: Expression
+    variable: Variable
+
+
+@dataclass(frozen=True)
+class Values:
+    """Rows given in the query; None is UNDEF."""
+
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[Term | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A group after OPTIONAL, MINUS, GRAPH or SERVICE, or with no word at all."""
+
+    word: str
+    group: Group
+    name: Term | None = None
+
+
+@dataclass(frozen=True)
+class Union:
+    """Groups of which any may match."""
+
+    groups: tuple[Group, ...]
+
+
+Element: TypeAlias = "Pattern | Filter | Bind | Values | Nested | Union | Query"
+
+
+@dataclass(frozen=True)
+class Group:
+    """What stands between braces, in order."""
+
+    elements: tuple[Element, ...] = ()
+
+
+@dataclass(frozen=True)
+class Query:
+    """A SELECT, ASK, CONSTRUCT or DESCRIBE query, or a SELECT inside one.
+
+    `columns` are the variables asked for, with their expressions; empty for `*`. Blank nodes of the
+    WHERE part are variables whose names start with `__`, as they act so.
+    """
+
+    form: str
+    where: Group
+    columns: tuple[tuple[Variable, Expression | None], ...] = ()
+    distinct: bool = False
+    group_by: tuple[tuple[Expression, Variable | None], ...] = ()
+    having: tuple[Expression, ...] = ()
+    order: tuple[tuple[Expression, bool], ...] = ()  # expression, descending
+    limit: int | None = None
+    offset: int | None = None
+    template: tuple[Pattern, ...] = ()
+    resources: tuple[Term, ...] = ()
+    datasets: tuple[str, ...] = field(default=())
+
+    @property
+    def is_aggregate(self) -> bool:
+        """Whether its solutions are groups."""
+        return bool(self.group_by) or any(_aggregates(expr) for _, expr in self.columns if expr)
+
+
+AGGREGATES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
+_INFIX = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
+
+
+def _aggregates(expression: Expression) -> bool:
+    if not isinstance(expression, Call):
+        return False
+    return expression.name.split()[0] in AGGREGATES or any(map(_aggregates, expression.arguments))
+
+
+def variables_of(part: object) -> Iterator[Variable]:
+    """Yield the variables of any part of a tree, in order, as often as they stand there.
+
+    Of a sub-select those are its columns.
+    """
+    match part:
+        case Variable():
+            yield part
+        case Query(columns=columns) if columns:
+            yield from (variable for variable, _ in columns)
+        case Query(where=where):
+            yield from variables_of(where)
+        case tuple():
+            for inner in part:
+                yield from variables_of(inner)
+        case (
+            Path()
+            | Call()
+            | Pattern()
+            | Filter()
+            | Bind()
+            | Values()
+            | Nested()
+            | Union()
+            | Group()
+        ):
+            for name in part.__dataclass_fields__:
+                yield from variables_of(getattr(part, name))
+
+
+def text_of(part: Predicate | Expression | Element | None) -> str:
+    """Return any part of a tree as SPARQL, IRIs in full."""
+    match part:
+        case None:
+            return "UNDEF"
+        case Path():
+            return _path_text(part)
+        case Call():
+            return _call_text(part)
+        case Pattern():
+            return f"{part.subject} {text_of(part.predicate)} {part.object} ."
+        case Group():
+            return "{ " + " ".join(_element_text(element) for element in part.elements) + " }"
+        case Query():
+            return _query_text(part)
+        case Filter() | Bind() | Values() | Nested() | Union():
+            return _element_text(part)
+        case _:
+            return str(part)
+
+
+def _element_text(element: Element) -> str:
+    match element:
+        case Filter(condition=Call(name="EXISTS" | "NOT EXISTS") as call):
+            return f"FILTER {text_of(call)}"
+        case Filter():
+            return f"FILTER({text_of(element.condition)})"
+        case Bind():
+            return f"BIND({text_of(element.value)} AS {element.variable})"
+        case Values():
+            rows = " ".join(f"({' '.join(map(text_of, row))})" for row in element.rows)
+            return f"VALUES ({' '.join(map(str, element.variables))}) {{ {rows} }}"
+        case Nested():
+            name = "" if element.name is None else f"{element.name} "
+            return f"{element.word} {name}{text_of(element.group)}".lstrip()
+        case Union():
+            return " UNION ".join(text_of(group) for group in element.groups)
+        case Query():
+            return f"{{ {_query_text(element)} }}"
+        case _:
+            return text_of(element)
+
+
+def _path_text(path: Path) -> str:
+    inner = [
+        text_of(part) if isinstance(part, NamedNode) else f"({text_of(part)})"
+        for part in path.parts
+    ]
+    match path.operator:
+        case "/" | "|":
+            return path.operator.join(inner)
+        case "^":
+            return "^" + inner[0]
+        case "!":
+            plain = [text_of(part) for part in path.parts]
+            return f"!({'|'.join(plain)})"
+        case _:
+            return inner[0] + path.operator
+
+
+def _call_text(call: Call) -> str:
+    texts = [text_of(argument) for argument in call.arguments]
+    if call.name in _INFIX and len(texts) == 2:
+        return f"({texts[0]} {call.name} {texts[1]})"
+    match call.name:
+        case "!" | "-" | "+":
+            return f"{call.name}({texts[0]})"
+        case "IN" | "NOT IN":
+            return f"({texts[0]} {call.name} ({', '.join(texts[1:])}))"
+        case "EXISTS" | "NOT EXISTS":
+            return f"{call.name} {texts[0]}"
+    name, _, distinct = call.name.partition(" ")
+    inner = ", ".join(texts) if texts or name != "COUNT" else "*"
+    ending = "" if call.separator is None else f"; SEPARATOR={Literal(call.separator)}"
+    return f"{name}({distinct} {inner}{ending})" if distinct else f"{name}({inner}{ending})"
+
+
+def _query_text(query: Query) -> str:
+    words = [_head_text(query), *query.datasets, "WHERE " + text_of(query.where)]
+    if query.group_by:
+        words.append("GROUP BY")
+        words += [
+            f"({text_of(value)} AS {name})" if name else _in_parentheses(value)
+            for value, name in query.group_by
+        ]
+    if query.having:
+        words += ["HAVING", *(_in_parentheses(condition) for condition in query.having)]
+    if query.order:
+        words.append("ORDER BY")
+        words += [f"{'DESC' if down else 'ASC'}({text_of(value)})" for value, down in query.order]
+    if query.limit is not None:
+        words.append(f"LIMIT {query.limit}")
+    if query.offset:
+        words.append(f"OFFSET {query.offset}")
+    return " ".join(words)
+
+
+def _head_text(query: Query) -> str:
+    match query.form:
+        case "SELECT":
+            names = [
+                f"({text_of(e)} AS {v})" if e is not None else str(v) for v, e in query.columns
+            ]
+            return " ".join(
+                ["SELECT", *(["DISTINCT"] if query.distinct else []), *(names or ["*"])]
+            )
+        case "CONSTRUCT":
+            return f"CONSTRUCT {{ {' '.join(text_of(pattern) for pattern in query.template)} }}"
+        case "DESCRIBE":
+            return " ".join(["DESCRIBE", *(str(term) for term in query.resources)])
+        case form:
+            return form
+
+
+def _in_parentheses(expression: Expression) -> str:
+    text = text_of(expression)
+    return text if isinstance(expression, Variable) or text.startswith("(") else f"({text})"
