@@ -110,7 +110,7 @@ def capped(rows: int, **headers: str) -> Fault:
     rows_text = ",".join(row % number for number in range(rows))
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     text = '{"head":{"vars":["n"]},"results":{"bindings":[' + rows_text + "]}}"
-    return body(text, code=200, kind=JSON, **named)
+    return body(text, code=200, kind=named.pop("Content-Type", JSON), **named)
 
 
 def endless() -> Fault:

@@ -244,7 +244,9 @@ class Exchange:
         return "it wants credentials: set `auth` and the variables it needs in the graph's settings"
 
     def _told(self, problem: BaseException) -> str:
-        return self.scrubbed(str(problem)) or type(problem).__name__
+        reset = isinstance(problem, httpx2.NetworkError)
+        unsaid = "it was reset" if reset else type(problem).__name__
+        return self.scrubbed(str(problem)) or unsaid
 
 
 async def some_text(parts: AsyncIterator[bytes], start: bytes = b"") -> str:

@@ -222,7 +222,7 @@ class ResultsParser:
     def _complain(self) -> None:
         for key in ("exception", "error", "message", "errors", "detail"):
             if message := self._others.get(key):
-                raise ErrorReply(f"the endpoint reports: {' '.join(str(message).split())[:500]}")
+                raise ErrorReply(" ".join(str(message).split())[:500])
         raise MalformedReply("the reply is JSON, but no SPARQL result")
 
 

@@ -14,7 +14,14 @@ from askgraph.endpoint._credentials import Credentials
 from askgraph.endpoint._dialects import Dialect, detected, dialect_named, problem_in, readable
 from askgraph.endpoint._http_exchange import Exchange, checked_url, page_problem, some_text
 from askgraph.endpoint._results_json import ResultsParser
-from askgraph.errors import ErrorReply, MalformedReply, QueryError, ServiceError, TimedOut
+from askgraph.errors import (
+    ErrorReply,
+    MalformedReply,
+    QueryError,
+    QuerySyntaxError,
+    ServiceError,
+    TimedOut,
+)
 from askgraph.sparql.query import CheckedQuery, Form, admitted, checked, own_limit
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
 
@@ -103,7 +110,7 @@ class HttpEndpoint:
         ready = await self._ready(query, "SELECT")
         cap = self._max_rows if limit is None else min(limit, self._max_rows)
         parser, truncated = await self._within(
-            timeout, lambda deadline: self._results(ready, cap, deadline)
+            query, timeout, lambda deadline: self._results(ready, cap, deadline)
         )
         if parser.boolean is not None:
             raise MalformedReply(f"{self.address} answered a SELECT query with true or false")
@@ -113,7 +120,9 @@ class HttpEndpoint:
     async def ask(self, query: str, *, timeout: float | None = None) -> bool:
         """Run an ASK query."""
         ready = await self._ready(query, "ASK")
-        parser, _ = await self._within(timeout, lambda deadline: self._results(ready, 0, deadline))
+        parser, _ = await self._within(
+            query, timeout, lambda deadline: self._results(ready, 0, deadline)
+        )
         if parser.boolean is None:
             raise MalformedReply(f"{self.address} answered an ASK query with rows")
         return parser.boolean
@@ -141,7 +150,7 @@ class HttpEndpoint:
         ready = await self._ready(query, form)
         cap = self._max_rows if limit is None else min(limit, self._max_rows)
         triples, truncated = await self._within(
-            timeout, lambda deadline: self._triples(ready, cap, deadline)
+            query, timeout, lambda deadline: self._triples(ready, cap, deadline)
         )
         return GraphResult(triples, truncated, time.perf_counter() - began)
 
@@ -157,13 +166,21 @@ class HttpEndpoint:
         return ready
 
     async def _within(
-        self, timeout: float | None, work: Callable[[float], Awaitable[Value]]
+        self, query: str, timeout: float | None, work: Callable[[float], Awaitable[Value]]
     ) -> Value:
-        """Do what `work` does before the deadline that it is given, or raise `TimedOut`."""
+        """Do what `work` does before the deadline that it is given, or raise `TimedOut`.
+
+        Where the endpoint finds the query's syntax wrong, our own parser may say it better.
+        """
         seconds = self._timeout if timeout is None else timeout
         try:
             async with asyncio.timeout(seconds):
                 return await work(time.monotonic() + seconds)
+        except QuerySyntaxError:
+            await asyncio.to_thread(
+                checked, query, allowed_services=self.services, prefixes=self.prefixes
+            )
+            raise
         except TimeoutError as problem:
             raise TimedOut(
                 f"{self.address} gave no complete answer within {seconds:g} seconds"
@@ -184,13 +201,7 @@ class HttpEndpoint:
         parameters = self._parameters(ready, deadline)
         async with self._exchange.reply(parameters, _RESULTS, deadline=deadline) as response:
             parser = ResultsParser(cap)
-            try:
-                await self._read(response, parser)
-            except MalformedReply as problem:
-                self._look_for_error(parser, problem)
-                raise
-            except ErrorReply as problem:
-                raise self._as_said(str(problem)) from problem
+            await self._read(response, parser)
         if parser.full:
             return parser, Truncation("askgraph", f"stopped after {cap:,} rows")
         dialect = self._known_dialect(response)
@@ -208,12 +219,28 @@ class HttpEndpoint:
                     begun = True
                     if not start.startswith(b"{"):
                         raise await self._page_problem(parts, part)
-                parser.feed(part)
+                self._feed(parser, part)
                 if parser.full:
                     return
         if not begun:
             raise page_problem(self.address, "")
-        parser.close()
+        self._feed(parser, None)
+
+    def _feed(self, parser: ResultsParser, part: bytes | None) -> None:
+        """Give the parser more bytes, or the end; what it finds wrong gets a name and address."""
+        try:
+            if part is None:
+                parser.close()
+            else:
+                parser.feed(part)
+        except ErrorReply as problem:
+            raise self._as_said(str(problem)) from problem
+        except MalformedReply as problem:
+            if problem_in(parser.unread) or "exception" in parser.unread.lower():
+                raise self._as_said(parser.unread) from problem
+            raise MalformedReply(f"{self.address}: {self._exchange.scrubbed(str(problem))}") from (
+                problem
+            )
 
     async def _triples(
         self, ready: CheckedQuery, cap: int, deadline: float
@@ -265,11 +292,6 @@ class HttpEndpoint:
         async with aclosing(parts):
             text = await some_text(parts, start)
         return page_problem(self.address, self._exchange.scrubbed(text))
-
-    def _look_for_error(self, parser: ResultsParser, problem: MalformedReply) -> None:
-        """Raise what the server wrote in the middle of its results, where that is an error."""
-        if problem_in(parser.unread) or "exception" in parser.unread.lower():
-            raise self._as_said(parser.unread) from problem
 
     def _as_said(self, text: str) -> ServiceError:
         said = self._exchange.scrubbed(readable(text))

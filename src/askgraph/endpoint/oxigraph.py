@@ -150,7 +150,7 @@ class OxigraphEndpoint:
             letter, body = reply[:1], reply[1:]
             if letter in b"BSGsg":
                 return read(body), letter in b"sg"
-            raise self._failure(letter, body.decode(), ready)
+            raise self._failure(letter, body.decode(), query)
 
         seconds = self._timeout if timeout is None else timeout
         return await self._pool.run((ready.text, cap, graphs, union), received, seconds=seconds)
@@ -167,10 +167,12 @@ class OxigraphEndpoint:
             raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
         return None, False
 
-    def _failure(self, letter: bytes, message: str, ready: CheckedQuery) -> Exception:
+    def _failure(self, letter: bytes, message: str, query: str) -> Exception:
         match letter:
             case b"!":
-                checked(ready.text)  # says better what is wrong, where it sees it too
+                checked(
+                    query, prefixes=self.prefixes
+                )  # says better what is wrong, where it sees it too
                 return QuerySyntaxError(_readable(message))
             case b"?":
                 return ServiceError("the query needed more memory than it may have")

@@ -1,0 +1,358 @@
+"""The embedded endpoint: loading, and workers that are killed and replaced."""
+
+import asyncio
+import bz2
+import gzip
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from pyoxigraph import NamedNode, Quad, RdfFormat, Store, serialize
+from tests.servers.fixtures import SMALL
+
+from askgraph.endpoint.oxigraph import OxigraphEndpoint
+from askgraph.errors import (
+    ErrorReply,
+    ForbiddenQuery,
+    QuerySyntaxError,
+    ServiceError,
+    SetupError,
+    TimedOut,
+)
+
+ONE = b"<http://example.org/s> <http://example.org/p> <http://example.org/o> .\n"
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "": lambda data: data,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
+BOMB = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of 20,000 triples, of which a product takes for ever."""
+    folder = tmp_path_factory.mktemp("many")
+    lines = (
+        b"<http://example.org/%d> <http://example.org/p> %d .\n" % (n, n) for n in range(20000)
+    )
+    (folder / "many.ttl").write_bytes(b"".join(lines))
+    OxigraphEndpoint.load([folder], folder / "db")
+    return folder / "db"
+
+
+@pytest.fixture
+async def endpoint(many: Path) -> AsyncIterator[OxigraphEndpoint]:
+    made = OxigraphEndpoint(many)
+    yield made
+    await made.close()
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir())
+
+
+async def count(path: Path) -> int:
+    endpoint = OxigraphEndpoint(path)
+    try:
+        return len((await endpoint.select("SELECT * { ?s ?p ?o }")).rows)
+    finally:
+        await endpoint.close()
+
+
+@pytest.mark.parametrize("name", ["a.ttl", "a.nt", "a.nq", "a.trig", "a.rdf", "a.owl", "a.jsonld"])
+@pytest.mark.parametrize("packed", ["", ".gz", ".bz2", ".xz"])
+async def test_every_format_is_loaded_packed_or_not(tmp_path: Path, name: str, packed: str) -> None:
+    formats = {"ttl": "ttl", "owl": "rdf"}
+    kind = RdfFormat.from_extension(formats.get(name[2:], name[2:]))
+    assert kind
+    quads = [
+        Quad(NamedNode("http://example.org/s"), NamedNode("http://example.org/p"), NamedNode("a:b"))
+    ]
+    data = serialize((quad.triple for quad in quads), format=kind)
+    assert data
+    (tmp_path / (name + packed)).write_bytes(PACKERS[packed](data))
+
+    OxigraphEndpoint.load([tmp_path / (name + packed)], tmp_path / "db")
+
+    assert await count(tmp_path / "db") == 1
+
+
+async def test_a_folder_is_loaded_with_all_below_and_other_files_are_left(tmp_path: Path) -> None:
+    (tmp_path / "data" / "deep").mkdir(parents=True)
+    (tmp_path / "data" / "a.nt").write_bytes(ONE)
+    (tmp_path / "data" / "deep" / "b.TTL").write_bytes(b"\xef\xbb\xbf" + ONE.replace(b"/o", b"/o2"))
+    (tmp_path / "data" / "README.md").write_text("not RDF")
+    (tmp_path / "data" / ".hidden.ttl").write_text("not RDF")
+    told: list[tuple[int, int, str]] = []
+
+    files = OxigraphEndpoint.load(
+        [tmp_path / "data"], tmp_path / "db", progress=lambda *step: told.append(step)
+    )
+
+    assert files == 2
+    assert await count(tmp_path / "db") == 2
+    done, total, _ = told[-1]
+    assert done == total > 0
+
+
+async def test_blank_nodes_of_two_files_stay_apart(tmp_path: Path) -> None:
+    for name in ("a.ttl", "b.ttl"):
+        (tmp_path / name).write_text('_:x <http://example.org/p> "v" .')
+    OxigraphEndpoint.load([tmp_path / "a.ttl", tmp_path / "b.ttl"], tmp_path / "db")
+    assert await count(tmp_path / "db") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.ttl", b"<a:b> <a:c> 1 .\n<a:b> <a:c> ; .", r"a\.ttl, line 2, column \d+: "),
+        ("a.ttl.gz", gzip.compress(b"<a:b> <a:c> oops ."), r"a\.ttl\.gz, line 1, column"),
+        ("a.ttl.gz", gzip.compress(ONE * 99)[:-9], "cannot be unpacked"),
+        ("a.ttl.gz", b"not gzip", "cannot be unpacked"),
+        ("a.ttl.xz", b"not xz at all", "cannot be unpacked"),
+        ("a.jsonld", b'{"@id": }', r"a\.jsonld, line 1"),
+        ("a.rdf", b"<a></b>", r"a\.rdf"),
+        ("a.nt", b'<a:b> <a:c> "\xff\xfe" .', r"a\.nt"),
+        ("a.csv", b"a,b", "unknown extension '.csv'"),
+        ("a", b"", "unknown extension ''"),
+    ],
+)
+def test_a_bad_file_is_named_and_leaves_nothing_behind(
+    tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SetupError, match=words):
+        OxigraphEndpoint.load([tmp_path / name], tmp_path / "db")
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="does not exist"):
+        OxigraphEndpoint.load([tmp_path / "no.ttl"], tmp_path / "db")
+    with pytest.raises(SetupError, match="holds no RDF file"):
+        OxigraphEndpoint.load([tmp_path], tmp_path / "db")
+    with pytest.raises(SetupError, match="no Oxigraph store"):
+        OxigraphEndpoint(tmp_path / "db")
+
+
+async def test_a_failed_load_leaves_the_old_store_and_a_good_one_replaces_it(
+    tmp_path: Path,
+) -> None:
+    good, bad = tmp_path / "good.nt", tmp_path / "bad.nt"
+    good.write_bytes(ONE)
+    bad.write_bytes(b"oops")
+    OxigraphEndpoint.load([good], tmp_path / "db")
+    with pytest.raises(SetupError):
+        OxigraphEndpoint.load([good, bad], tmp_path / "db")
+    assert await count(tmp_path / "db") == 1
+
+    good.write_bytes(ONE + ONE.replace(b"/o", b"/o2"))
+    OxigraphEndpoint.load([good], tmp_path / "db")
+    assert await count(tmp_path / "db") == 2
+    assert names_in(tmp_path) == ["bad.nt", "db", "good.nt"]
+
+
+async def test_a_triple_in_two_graphs_counts_once(tmp_path: Path) -> None:
+    (tmp_path / "a.nq").write_bytes(
+        b"<a:s> <a:p> <a:o> <a:g1> .\n<a:s> <a:p> <a:o> <a:g2> .\n<a:s> <a:p> <a:o> .\n"
+    )
+    OxigraphEndpoint.load([tmp_path / "a.nq"], tmp_path / "db")
+    assert await count(tmp_path / "db") == 1
+
+
+async def test_given_graphs_are_all_that_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "small.trig").write_text(SMALL)
+    OxigraphEndpoint.load([tmp_path / "small.trig"], tmp_path / "db")
+    endpoint = OxigraphEndpoint(tmp_path / "db", graphs=["http://example.org/graph1"])
+    one = await endpoint.select("SELECT * { ?s a ?c }")
+    other = await endpoint.select("SELECT * { GRAPH <http://example.org/graph2> { ?s a ?c } }")
+    named = "SELECT * FROM <http://example.org/graph%d> { ?s a ?c }"
+    assert (len(one.rows), len(other.rows)) == (1, 0)
+    assert len((await endpoint.select(named % 1)).rows) == 1
+    with pytest.raises(ForbiddenQuery, match="graph2"):
+        await endpoint.select(named % 2)
+    await endpoint.close()
+
+
+async def test_from_names_the_graphs_of_one_query(tmp_path: Path) -> None:
+    (tmp_path / "small.trig").write_text(SMALL)
+    OxigraphEndpoint.load([tmp_path / "small.trig"], tmp_path / "db")
+    endpoint = OxigraphEndpoint(tmp_path / "db")
+    result = await endpoint.select("SELECT ?s FROM <http://example.org/graph2> { ?s a ?c }")
+    assert [str(row[0]) for row in result.rows] == ["<http://example.org/deimos>"]
+    await endpoint.close()
+
+
+async def test_known_prefixes_need_no_declaration(many: Path) -> None:
+    endpoint = OxigraphEndpoint(many, prefixes={"ex": "http://example.org/"})
+    assert await endpoint.ask("ASK { ex:7 ex:p 7 }")
+    await endpoint.close()
+
+
+async def test_a_query_bomb_is_stopped_and_the_next_query_runs_at_once(
+    endpoint: OxigraphEndpoint,
+) -> None:
+    began = time.monotonic()
+    with pytest.raises(TimedOut, match=r"0\.5 seconds"):
+        await endpoint.select(BOMB, timeout=0.5)
+    assert time.monotonic() - began < 1.5
+    began = time.monotonic()
+    assert await endpoint.ask("ASK { ?s ?p ?o }")
+    assert time.monotonic() - began < 1
+
+
+async def test_no_query_waits_for_a_free_worker_longer_than_its_timeout(
+    endpoint: OxigraphEndpoint,
+) -> None:
+    busy = asyncio.create_task(endpoint.select(BOMB, timeout=2))
+    await asyncio.sleep(0.2)
+    began = time.monotonic()
+    with pytest.raises(TimedOut, match="no worker was free"):
+        await endpoint.ask("ASK {}", timeout=0.3)
+    assert time.monotonic() - began < 1
+    with pytest.raises(TimedOut):
+        await busy
+
+
+async def test_a_cancelled_query_is_killed_and_no_reply_is_mixed_up(
+    endpoint: OxigraphEndpoint,
+) -> None:
+    for number in range(5):
+        busy = asyncio.create_task(endpoint.select(BOMB, timeout=60))
+        await asyncio.sleep(0.05)
+        busy.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await busy
+        result = await endpoint.select(f"SELECT ({number} AS ?x) {{}}", timeout=5)
+        assert getattr(result.rows[0][0], "value", "") == str(number)
+
+
+async def test_many_calls_cancelled_at_any_moment_leave_right_answers(
+    endpoint: OxigraphEndpoint,
+) -> None:
+    async def asked(number: int) -> None:
+        result = await endpoint.select(f"SELECT ({number} AS ?x) {{}}", timeout=20)
+        assert getattr(result.rows[0][0], "value", "") == str(number)
+
+    tasks = [asyncio.create_task(asked(number)) for number in range(60)]
+    for number, task in enumerate(tasks):
+        if number % 3 == 0:
+            await asyncio.sleep(0.002)
+            task.cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert all(o is None or isinstance(o, asyncio.CancelledError) for o in outcomes)
+
+
+async def test_a_worker_killed_by_the_system_is_reported_and_replaced(
+    endpoint: OxigraphEndpoint,
+) -> None:
+    busy = asyncio.create_task(endpoint.select(BOMB, timeout=30))
+    await asyncio.sleep(0.3)
+    for child in workers_of(os.getpid()):
+        os.kill(child, signal.SIGKILL)
+    with pytest.raises(ServiceError, match="killed by the system"):
+        await busy
+    assert await endpoint.ask("ASK { ?s ?p ?o }")
+
+
+async def test_a_query_that_eats_memory_hurts_only_itself(many: Path) -> None:
+    endpoint = OxigraphEndpoint(many, memory=256 * 2**20)
+    with pytest.raises(ServiceError, match="memory"):
+        await endpoint.select("SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c", timeout=60)
+    assert await endpoint.ask("ASK { ?s ?p ?o }")
+    await endpoint.close()
+
+
+async def test_what_only_the_store_knows_to_be_wrong_is_told(endpoint: OxigraphEndpoint) -> None:
+    with pytest.raises(QuerySyntaxError, match="unbound"):
+        await endpoint.select("SELECT ?s (COUNT(?p) AS ?n) { ?s ?p ?o }")
+    with pytest.raises(ErrorReply, match="custom function"):
+        await endpoint.select("SELECT (<http://x.example/f>(?s) AS ?n) { ?s ?p ?o } LIMIT 1")
+
+
+async def test_a_closed_endpoint_says_so(many: Path) -> None:
+    endpoint = OxigraphEndpoint(many)
+    await endpoint.ask("ASK {}")
+    await endpoint.close()
+    with pytest.raises(ServiceError, match="closed"):
+        await endpoint.ask("ASK {}")
+
+
+def test_an_endpoint_outlives_event_loops(many: Path) -> None:
+    endpoint = OxigraphEndpoint(many)
+    for _ in range(2):
+        assert asyncio.run(endpoint.ask("ASK { ?s ?p ?o }"))
+    asyncio.run(endpoint.close())
+
+
+SCRIPT = """
+import asyncio, sys
+from askgraph.endpoint.oxigraph import OxigraphEndpoint
+async def main():
+    endpoint = OxigraphEndpoint(sys.argv[1])
+    await endpoint.ask("ASK {}")
+    print("ready", flush=True)
+    await endpoint.select(sys.argv[2], timeout=100)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_no_worker_outlives_its_parent_even_within_a_query(many: Path, how: signal.Signals) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(many), BOMB],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert parent.stdout
+    assert parent.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    workers = workers_of(parent.pid)
+    assert len(workers) == 1
+
+    parent.send_signal(how)
+    _, errors = parent.communicate(timeout=10)
+
+    ends = time.monotonic() + 5
+    while Path(f"/proc/{workers[0]}").exists() and time.monotonic() < ends:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{workers[0]}").exists()
+    assert "_oxigraph_worker" not in errors
+
+
+def workers_of(parent: int) -> list[int]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            status = (process / "status").read_text()
+        except OSError:
+            continue
+        if b"_oxigraph_worker" in command and f"PPid:\t{parent}\n" in status:
+            found.append(int(process.name))
+    return found
+
+
+def test_a_store_that_is_damaged_is_the_operators_to_mend(tmp_path: Path) -> None:
+    Store(tmp_path / "db").flush()
+    for file in (tmp_path / "db").glob("MANIFEST*"):
+        file.unlink()
+    endpoint = OxigraphEndpoint(tmp_path / "db")
+
+    async def ask() -> None:
+        try:
+            await endpoint.ask("ASK {}")
+        finally:
+            await endpoint.close()
+
+    with pytest.raises(SetupError, match="cannot be opened"):
+        asyncio.run(ask())

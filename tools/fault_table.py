@@ -1,0 +1,143 @@
+"""Print what a user sees of each fault of an endpoint, and how long it takes.
+
+    python tools/fault_table.py
+
+A server of ours on loopback acts the faults out; the query bomb runs on an embedded store. Ends
+with status 1 where a fault gives no clear outcome or lasts longer than its timeout.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyoxigraph import RdfFormat, Store
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.servers import faults
+from tests.servers.fixtures import SMALL
+from tests.servers.sparql import Fault, SparqlServer
+
+from askgraph.endpoint import Endpoint
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.endpoint.oxigraph import OxigraphEndpoint
+from askgraph.errors import AskgraphError
+
+__all__ = ["Line", "lines"]
+
+TIMEOUT = 2.0
+ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o }"
+BOMB = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
+
+FAULTS: list[tuple[str, list[Fault]]] = [
+    ("401", [faults.status(401)]),
+    ("403", [faults.status(403, "Forbidden")]),
+    ("429, Retry-After: 1, then fine", [faults.status(429, retry_after="1")]),
+    ("429, Retry-After: 3600", [faults.status(429, retry_after="3600")]),
+    ("503 for ever", [faults.status(503, "overloaded")] * 9),
+    ("500, then fine", [faults.status(500, "Internal Server Error")]),
+    ("connection reset, then fine", [faults.reset()]),
+    ("connection reset for ever", [faults.reset()] * 9),
+    ("no first byte", [faults.silence()]),
+    ("slow first byte (1 s)", [faults.slow_first_byte(1)]),
+    ("slow drip", [faults.slow_drip(0.05)]),
+    ("cut in the middle of JSON", [faults.cut()]),
+    ("cut within a chunked reply", [faults.chunked_and_cut()]),
+    ("an HTML page with 200", [faults.body("<html><title>Sign in</title></html>")]),
+    ("an error text with 200", [faults.body("Virtuoso 42000 Error SR185: stack overflow")]),
+    ("JSON, but no result, with 200", [faults.body('{"exception": "No such index"}')]),
+    ("the server's time limit", [faults.status(503, "QueryTimeoutException: took too long")]),
+    ("a syntax error only it sees", [faults.status(400, "Parse error at line 1: 'LATERAL'")]),
+    ("wrong content type, right body", [faults.capped(3, Content_Type="text/plain")]),
+    ("exactly 10,000 rows", [faults.capped(10_000)]),
+    ("3 rows and X-SQL-State", [faults.capped(3, x_sql_state="S1TAT", x_sql_message="anytime")]),
+    ("rows without end", [faults.endless()]),
+    ("no rows", [faults.capped(0)]),
+]
+
+QUERIES = [
+    ("an update", "INSERT DATA { <http://example.org/a> <http://example.org/b> 1 }"),
+    ("SERVICE to an unlisted host", "SELECT * { SERVICE <http://evil.example/> { ?s ?p ?o } }"),
+    ("SERVICE to a variable", "SELECT * { ?s ?p ?g SERVICE ?g { ?a ?b ?c } }"),
+    ("a syntax error", "SELECT * { ?s ?p ?o"),
+]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One fault: what the user saw of it, and after how many seconds."""
+
+    fault: str
+    seen: str
+    seconds: float
+
+
+async def lines() -> list[Line]:
+    """Act out all faults."""
+    store = Store()
+    store.load(SMALL.encode(), RdfFormat.TRIG)
+    found: list[Line] = []
+    with SparqlServer(store) as server, tempfile.TemporaryDirectory() as folder:
+        down = HttpEndpoint("http://127.0.0.1:9/sparql", timeout=TIMEOUT)
+        found.append(await _seen("down", down, ALL))
+        for name, acts in FAULTS:
+            server.acts.extend(acts)
+            found.append(await _seen(name, HttpEndpoint(server.url, timeout=TIMEOUT), ALL))
+            server.acts.clear()
+        for name, query in QUERIES:
+            found.append(await _seen(name, HttpEndpoint(server.url, timeout=TIMEOUT), query))
+        found += await _embedded(Path(folder))
+    return found
+
+
+async def _embedded(folder: Path) -> list[Line]:
+    (folder / "many.nt").write_text(
+        "".join(f'<http://example.org/{n}> <http://example.org/p> "{n}" .\n' for n in range(5000))
+    )
+    OxigraphEndpoint.load([folder / "many.nt"], folder / "store")
+    endpoint = OxigraphEndpoint(folder / "store", timeout=TIMEOUT, memory=300 * 2**20)
+    hungry = "SELECT * WHERE { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c"
+
+    queries = {
+        "query bomb (embedded)": BOMB,
+        "the query after the bomb": ALL,
+        "a query that eats memory (embedded)": hungry,
+        "the query after that": ALL,
+    }
+    found = [await _seen(name, endpoint, query, close=False) for name, query in queries.items()]
+    await endpoint.close()
+    return found
+
+
+async def _seen(fault: str, endpoint: Endpoint, query: str, *, close: bool = True) -> Line:
+    began = time.monotonic()
+    try:
+        result = await endpoint.select(query, limit=20_000)
+        seen = f"{len(result.rows):,} rows"
+        if result.truncated:
+            seen += f", cut off by {result.truncated.by}: {result.truncated.reason}"
+    except AskgraphError as problem:
+        seen = f"{type(problem).__name__}: {problem}"
+    seconds = time.monotonic() - began
+    if close:
+        await endpoint.close()
+    return Line(fault, seen, seconds)
+
+
+def main() -> int:
+    """Print the table."""
+    found = asyncio.run(lines())
+    print("| fault | what the user sees | seconds |\n|---|---|---|")
+    for line in found:
+        print(f"| {line.fault} | {line.seen} | {line.seconds:.2f} |")
+    late = [line.fault for line in found if line.seconds > TIMEOUT + 0.5]
+    if late:
+        print(f"later than the timeout of {TIMEOUT:g} s: {', '.join(late)}", file=sys.stderr)
+    return 1 if late else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
