@@ -81,6 +81,8 @@ class Work:
     shown_words: int = 0
     grouped: bool = False
     notes: list[str] = field(default_factory=list)
+    afar: bool = True
+    missed: bool = False
 
     def take(self, mask: int, gain: float) -> None:
         """Count words as used."""
@@ -117,20 +119,23 @@ class Finisher:
             yield State(Node(ids), 0, 0.0, unknown=0.5)
 
     def finish(self, state: State) -> Iterator[Candidate]:
-        """Build the query of one state."""
+        """Build the queries of one state: with the predicates that lie afar, and without them."""
         if not len(state.ids) or int(state.ids[0]) < self.graph.terms.first_iri and not state.hops:
             if not (len(state.ids) and state.node.edges):
                 return
-        draft = Draft(self.schema)
-        root = draft.grow(state.node)
-        slots = list(self._slots(state))
-        work = Work(draft, state, root, slots, state.used, state.gain, state.unknown)
-        self._operators(work)
-        self._rest(work)
-        self._columns(work)
-        candidate = self._closed(work)
-        if candidate is not None:
-            yield candidate
+        for afar in (False, True):
+            draft = Draft(self.schema)
+            root = draft.grow(state.node)
+            slots = list(self._slots(state))
+            work = Work(draft, state, root, slots, state.used, state.gain, state.unknown, afar=afar)
+            self._operators(work)
+            self._rest(work)
+            self._columns(work)
+            candidate = self._closed(work)
+            if candidate is not None:
+                yield candidate
+            if not work.missed:
+                return
 
     # slots
 
@@ -202,12 +207,19 @@ class Finisher:
                 for inverse in (False, True):
                     if inverse and (sorts or place.below):
                         continue
+                    if any(
+                        edge.predicate == number and edge.inverse == inverse
+                        for edge, _ in place.node.edges
+                    ):
+                        continue
                     if self._applies(place.node.ids, number, inverse):
                         turned = inverse != self.schema.names_subject(number)
                         cost = 0.25 * place.below + (0.35 if turned else 0.0)
                         cost -= 0.9 * link.score * link.quality + self._asked(number, prefer)
                         options.append((cost, order, Spot(place, number, inverse, link)))
-        if not options:
+        if not options and not work.afar:
+            work.missed = True
+        elif not options:
             options = list(self._afar(work, slot, sorts))
         return min(options, key=lambda option: option[:2])[2] if options else None
 
@@ -238,7 +250,7 @@ class Finisher:
             place = known[0] if known else Place(variable, Node(ids), place.below + 1)
             if not known:
                 work.draft.places.append(place)
-                work.unknown += 0.7
+                work.unknown += 1.0
         return work.draft.attach(place, spot.predicate, inverse=spot.inverse)
 
     def use(self, work: Work, slot: Slot, link: Link) -> None:
@@ -483,7 +495,11 @@ class Finisher:
         for quantity in self.reading.quantities:
             if quantity.value is None or not float(quantity.value).is_integer():
                 continue
-            if abs(quantity.first - operator.last) == 1 or operator.first - quantity.last == 1:
+            if (
+                abs(quantity.first - operator.last) == 1
+                or operator.first - quantity.last == 1
+                or quantity.last + 1 in work.root.words
+            ):
                 count = max(1, int(quantity.value))
                 mask = sum(1 << at for at in quantity.positions)
                 work.take(mask, sum(self.weights[at] for at in quantity.positions))
@@ -921,7 +937,7 @@ class Finisher:
             if place is not work.root and isinstance(place.variable, int):
                 if self._is_asked(place, work):
                     shown.append(self._named(work, place))
-        root_shown = self._root_is_shown(work, bool(shown), bool(aggregates))
+        root_shown = not self._answers_when(work, shown, aggregates) and self._root_is_shown(work, bool(shown), bool(aggregates))
         if root_shown and isinstance(work.root.variable, int):
             shown.insert(0, self._named(work, work.root))
         shown = list(dict.fromkeys(shown))
@@ -931,6 +947,20 @@ class Finisher:
             draft.group += [variable for variable in shown if variable not in draft.group]
         self._ordered_by_column(work)
         self._naming_words(work)
+
+    def _answers_when(
+        self, work: Work, shown: list[int], aggregates: Sequence[Column]
+    ) -> bool:
+        """"When …" that names no date: the date of what was found is shown."""
+        if self.frame.asks not in ("date", "year") or shown or aggregates or work.draft.ask:
+            return False
+        dated = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
+        spot = self._only(work, dated)
+        if spot is None:
+            return False
+        work.unknown += 0.6
+        shown.append(self.hang(work, spot))
+        return True
 
     def _context(self, work: Work, shown: Sequence[int]) -> list[Column]:
         """The nameless nodes that shown values hang on: a value alone would say nothing."""

@@ -243,7 +243,8 @@ class Grower:
             ids = self.schema.instances(one.target)
             if len(ids):
                 node = Node(ids, cls=one.target, cls_link=one)
-                yield State(node, one.mask, self.gain(one, 0), patterns=1)
+                exact = 1.05 if one.similarity > 0.95 else 1.0
+                yield State(node, one.mask, exact * self.gain(one, 0), patterns=1)
 
     # steps
 
@@ -251,6 +252,8 @@ class Grower:
         if len(state.ids) > self.widest or state.hops >= 4:
             return
         literal = bool(len(state.ids)) and int(state.ids[0]) < self.graph.terms.first_iri
+        done = not self.content & ~state.used
+        linked = linked or (done and state.hops > 0 and not self.schema.is_nameless(state.ids))
         for inverse in (True,) if literal else (False, True):
             for predicate in self.graph.predicates_of(state.ids, inverse=inverse)[0]:
                 number = int(predicate)
@@ -319,9 +322,8 @@ class Grower:
         """Each state, and again with every class that words name and that it meets."""
         links = self.linked.of(Kind.CLASS)
         for state in states:
-            implied = False
             for one in links:
-                gain = self.gain(one, state.used)
+                gain = self.gain(one, state.used) or self._again(one, state)
                 if not gain:
                     continue
                 members = self.schema.instances(one.target)
@@ -329,7 +331,6 @@ class Grower:
                 if not len(ids):
                     continue
                 whole = len(ids) == len(state.ids)
-                implied = implied or whole
                 node = replace(state.node, ids=ids, cls=one.target, cls_link=one)
                 named = any(self.is_role(edge, root=True) for edge, _ in node.edges)
                 yield replace(
@@ -338,16 +339,27 @@ class Grower:
                     used=state.used | one.mask,
                     gain=state.gain + gain,
                     patterns=state.patterns + (0 if whole else 1),
-                    unknown=state.unknown + (1.5 if named else 0.0),
+                    unknown=state.unknown + (1.5 if named and one.mask & ~state.used else 0.0),
                 )
             yield state
+
+    def _again(self, link: Link, state: State) -> float:
+        """A class whose words the last step has used for the same thing: "moons" that are moons."""
+        said = any(
+            edge.link is not None
+            and link.similarity > 0.9
+            and edge.link.positions == link.positions
+            and self.is_role(edge, root=True)
+            for edge, _ in state.node.edges
+        )
+        return 0.1 if said else 0.0
 
     def is_role(self, edge: Edge, *, root: bool) -> bool:
         """Whether a named predicate says what its root end (or its far end) is.
 
         "supplier" says it of the object, "supplier of" and "is a supplier of" of the subject.
         """
-        if edge.link is None or not self.schema.is_noun(edge.predicate):
+        if edge.link is None or not self.schema.is_noun(edge.link.name):
             return False
         subject = self.schema.names_subject(edge.predicate)
         return (subject != edge.inverse) == root
@@ -360,7 +372,8 @@ class Grower:
         content = self.content
         for at, one in enumerate(chosen):
             for other in chosen[at + 1 :]:
-                if one.used & other.used & content:
+                shared = one.used & other.used & content
+                if shared and shared != _shared_step(one.node, other.node) & content:
                     continue
                 denied = [*self._negated(one, other), *self._negated(other, one)]
                 yield from denied
@@ -379,7 +392,7 @@ class Grower:
         chosen = []
         for state in states:
             counts[state.used] = counts.get(state.used, 0) + 1
-            if counts[state.used] <= 8:
+            if counts[state.used] <= 4 and self.content & ~state.used:
                 chosen.append(state)
         return chosen[: self.beam]
 
@@ -389,6 +402,12 @@ class Grower:
             return None
         node = self._merged(one.node, other.node, ids)
         state = _together(one, other, node)
+        repeated = one.used & other.used
+        state = replace(
+            state,
+            gain=state.gain
+            - sum(w for at, w in enumerate(self.linked.weights) if repeated >> at & 1),
+        )
         if one.node.edges and other.node.edges:
             first, second = one.node.edges[0][0], other.node.edges[0][0]
             if (first.predicate, first.inverse) == (second.predicate, second.inverse):
@@ -453,6 +472,16 @@ def _together(one: State, other: State, node: Node) -> State:
         max(one.hops, other.hops),
         one.anchored or other.anchored,
     )
+
+
+def _shared_step(one: Node, other: Node) -> int:
+    """The words of a step that both patterns begin with: "by both A and B"."""
+    if not (one.edges and other.edges):
+        return 0
+    first, second = one.edges[0][0], other.edges[0][0]
+    if first != second or first.link is None:
+        return 0
+    return first.link.mask
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -85,13 +85,24 @@ def _agrees(
 
 def _is_person(candidate: Candidate, linked: Linked, schema: Schema) -> bool:
     """Whether the answer is of a class that is called a person or agent, or lies below one."""
-    if not len(candidate.state.ids):
-        return False
     words = {"person", "agent", *linked.reading.words.synonyms.get("person", ())}
-    for cls in schema.classes_of(int(candidate.state.ids[0])):
-        if words & schema.class_stems(cls):
-            return True
-    return False
+    words |= {"organization", *linked.reading.words.synonyms.get("organization", ())}
+    return any(words & schema.class_stems(cls) for cls in _answer_classes(candidate, schema))
+
+
+def _answer_classes(candidate: Candidate, schema: Schema) -> list[str]:
+    """The classes of the first answer column, by its nodes or by its predicate's objects."""
+    shown = [c.value for c in candidate.form.columns if c.answer]
+    first = shown[0] if shown else None
+    if isinstance(first, Aggregate):
+        first = first.variable
+    if first == 0 and len(candidate.state.ids):
+        return list(schema.classes_of(int(candidate.state.ids[0])))
+    for pattern in candidate.form.patterns:
+        if pattern.object == first and isinstance(first, int):
+            profile = schema.predicates_by_iri.get(pattern.predicate)
+            return [cls for cls, _ in profile.object_classes[:5]] if profile else []
+    return []
 
 
 def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:

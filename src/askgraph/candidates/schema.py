@@ -207,12 +207,10 @@ class Schema:
         """Whether a predicate's name says what its subject is: it ends in "of"."""
         return any(text.split()[-1:] and text.split()[-1] in _OF for text in self._texts(predicate))
 
-    def is_noun(self, predicate: int) -> bool:
-        """Whether a predicate's name is a noun as far as its form tells: a word for an end of it."""
-        return any(
-            set(_folded_words(text)) & self.class_words or self.names_subject(predicate)
-            for text in self._texts(predicate)
-        )
+    def is_noun(self, name: str) -> bool:
+        """Whether a predicate's name is a noun as far as words tell: a class has it too, or "… of"."""
+        words = [stem(word) for word in tokens(name)]
+        return bool(set(words) & self.class_words) or words[-1:] == ["of"]
 
     @cached_property
     def class_words(self) -> frozenset[str]:
@@ -263,7 +261,3 @@ class Schema:
 
 
 _OF = frozenset(["of"])
-
-
-def _folded_words(text: str) -> list[str]:
-    return [stem(word) for word in tokens(text)]

@@ -93,6 +93,8 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
                 best[position] = max(quality, best.get(position, 0.0))
         held = sum(quality * index.rarity_of(word) for word, quality in words.items())
         similarity = min(1.0, held / match.length) * _exactness(match, run, reading)
+        if similarity < 0.9 and not any(reading.tokens[at].text[0].isalpha() for at in run):
+            continue
         if similarity >= _AT_LEAST[kind]:
             yield Link(
                 kind,
@@ -136,13 +138,11 @@ def _parted(last: int, at: int, reading: Reading, kind: Kind) -> bool:
     between = range(last + 1, at)
     if len(between) > 2 or any(not reading.is_stop(word) for word in between):
         return True
-    if kind not in (Kind.CLASS, Kind.PREDICATE):
-        return False
-    gap = reading.text[reading.tokens[last].end : reading.tokens[at].start]
     joins = {phrase[0] for name in ("and", "or") for phrase in reading.words.operators[name]}
-    return any(mark in gap for mark in ",;?") or any(
-        reading.tokens[word].folded in joins for word in between
-    )
+    if any(reading.tokens[word].folded in joins for word in between):
+        return True
+    gap = reading.text[reading.tokens[last].end : reading.tokens[at].start]
+    return kind in (Kind.CLASS, Kind.PREDICATE) and any(mark in gap for mark in ",;?")
 
 
 def _best(links: Iterable[Link]) -> Iterator[Link]:

@@ -116,7 +116,7 @@ def _same_root(
         if quality and word != own:
             yield Variant(at, place, quality, "root")
         place += 1
-    if len(own) > _ROOT:
+    if len(own) >= _ROOT:
         short = index.word_id(own[:4])
         if short is not None and _alikeness(own, own[:4]):
             yield Variant(at, short, _alikeness(own, own[:4]), "root")
