@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
-from askgraph.sparql.query import admitted, checked, datasets, own_limit
+from askgraph.sparql.query import admitted, checked, datasets, own_limit, starred
 
 PREFIXES = {"ex": "http://example.org/", "foaf": "http://xmlns.com/foaf/0.1/"}
 BAD_WORDS = ["INSERT", "DELETE", "SERVICE", "LOAD", "DROP", "CLEAR", "service <http://x.example/>"]
@@ -101,6 +101,13 @@ def test_allowed_services_pass_and_are_listed() -> None:
     assert sorted(checked(query, allowed_services=both).services) == ["a:b", "http://ok.example/"]
     with pytest.raises(ForbiddenQuery, match=r"<a:b> is not allowed.*allowed: http"):
         checked(query, allowed_services=frozenset({"http://ok.example/"}))
+
+
+def test_a_hash_before_a_service_is_no_comment() -> None:
+    query = (
+        "PREFIX o: <http://o.example/#> SELECT * { ?s o:p 'C# x' . SERVICE <a:b> { ?s ?p '#' } }"
+    )
+    assert checked(query, allowed_services=frozenset({"a:b"})).services == ("a:b",)
 
 
 harmless = st.text(
@@ -221,3 +228,9 @@ def test_graphs_and_limit_are_read() -> None:
     )
     assert own_limit("SELECT * { { SELECT * { ?s ?p ?o } LIMIT 5 } } LIMIT 7 OFFSET 1") == 7
     assert own_limit("SELECT * { { SELECT * { ?s ?p 'LIMIT 3' } LIMIT 5 } } # LIMIT 9") is None
+
+
+def test_the_variables_of_a_star_come_in_the_order_written() -> None:
+    assert starred("PREFIX s: <a:> SELECT DISTINCT * { ?z s:p ?a . ?a ?z $m }") == ("z", "a", "m")
+    assert starred("SELECT ?z { { SELECT * { ?z ?p ?a } } }") is None
+    assert starred("ASK { ?z ?p ?a }") is None

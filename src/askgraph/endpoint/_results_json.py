@@ -17,6 +17,7 @@ __all__ = ["ResultsParser"]
 MAX_VALUE = 64 * 1024 * 1024  # characters of one row, or of one other value
 
 _DECODE = json.JSONDecoder(strict=False).raw_decode
+_NUMBER_OR_WORD = re.compile(r"[-+.\w]*")  # more of it may come
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -181,7 +182,8 @@ class ResultsParser:
             except RecursionError as problem:
                 raise MalformedReply("the reply is nested too deeply") from problem
             else:
-                if end < len(self._text) or isinstance(value, str | dict | list) or self._ended:
+                whole = isinstance(value, str | dict | list) or self._ended
+                if whole or not _NUMBER_OR_WORD.fullmatch(self._text, self._at):
                     self._at = end
                     return value
             yield from self._more()

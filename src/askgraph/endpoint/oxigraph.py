@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,7 +25,7 @@ from askgraph.errors import (
     ServiceError,
     SetupError,
 )
-from askgraph.sparql.query import CheckedQuery, Form, admitted, checked, datasets
+from askgraph.sparql.query import CheckedQuery, Form, admitted, checked, datasets, starred
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
 
 __all__ = ["OxigraphEndpoint"]
@@ -97,7 +98,10 @@ class OxigraphEndpoint:
         """Run a SELECT query."""
         began = time.perf_counter()
         cap = self._cap(limit)
-        (names, rows), cut = await self._run(query, "SELECT", _solutions, timeout, cap)
+        written = starred(query)
+        (names, rows), cut = await self._run(
+            query, "SELECT", lambda body: _solutions(body, written), timeout, cap
+        )
         return SelectResult(names, rows, _truncation(cut, cap), time.perf_counter() - began)
 
     async def ask(self, query: str, *, timeout: float | None = None) -> bool:
@@ -182,11 +186,23 @@ class OxigraphEndpoint:
                 return ErrorReply(f"the store reports: {message}")
 
 
-def _solutions(body: bytes) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def _solutions(
+    body: bytes, written: tuple[str, ...] | None
+) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    """Read rows; those of a `SELECT *`, which Oxigraph orders anyhow, in the order written."""
     solutions = parse_query_results(body, QueryResultsFormat.TSV)
     assert isinstance(solutions, QuerySolutions)
     names = tuple(variable.value for variable in solutions.variables)
-    return names, tuple([tuple(solution) for solution in solutions])
+    if written is None or len(names) < 2:
+        return names, tuple([tuple(solution) for solution in solutions])
+    order = sorted(range(len(names)), key=lambda at: _place(names[at], written))
+    take = itemgetter(*order)
+    ordered = tuple(names[at] for at in order)
+    return ordered, tuple([take(tuple(solution)) for solution in solutions])
+
+
+def _place(name: str, written: tuple[str, ...]) -> int:
+    return written.index(name) if name in written else len(written)
 
 
 def _triples(body: bytes) -> tuple[Triple, ...]:

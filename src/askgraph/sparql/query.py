@@ -30,6 +30,7 @@ __all__ = [
     "datasets",
     "nodes",
     "own_limit",
+    "starred",
 ]
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
@@ -268,8 +269,9 @@ def _parsed(text: str, added_lines: int = 0) -> Any:
         raise QueryError(
             f"the query has {len(text):,} characters; at most {MAX_PARSED:,} are parsed"
         )
+    lines = _with_service_on_its_line(text)
     try:
-        return _deeply(lambda: translateQuery(Query.parse_string(text, parse_all=True)))
+        return _deeply(lambda: translateQuery(Query.parse_string(lines, parse_all=True)))
     except ParseBaseException as problem:
         _refuse_update(text)
         _syntax_error(text, problem.loc, added_lines, problem)
@@ -277,6 +279,19 @@ def _parsed(text: str, added_lines: int = 0) -> Any:
         raise QueryError("the query is nested too deeply, or too long, to be parsed") from problem
     except Exception as problem:  # rdflib raises bare Exception
         raise QuerySyntaxError(f"the query makes no sense: {_one_line(problem)}") from problem
+
+
+def _with_service_on_its_line(text: str) -> str:
+    """Break the line before each SERVICE: rdflib (7.6) takes a `#` before it for a comment."""
+    if "service" not in text.lower():
+        return text
+    pieces: list[str] = []
+    at = 0
+    for token in tokens(text):
+        if token.kind == "word" and token.text.upper() == "SERVICE":
+            pieces.append(text[at : token.start].removesuffix(" ") + "\n")
+            at = token.start
+    return "".join(pieces) + text[at:]
 
 
 def _deeply(parse: Callable[[], Any]) -> Any:
@@ -432,3 +447,17 @@ def own_limit(text: str) -> int | None:
         if depth == 0 and token.kind == "word" and token.text.upper() == "LIMIT":
             found = int(following.text) if following.text.isdecimal() else None
     return found
+
+
+def starred(text: str) -> tuple[str, ...] | None:
+    """Return the variables of a `SELECT *` in the order written; None for any other query."""
+    given = [token for token in tokens(text) if token.kind != "comment"]
+    words = (token.text.upper() for token in given)
+    while (word := next(words, "")) not in _FORMS:
+        if not word:
+            return None
+    star = next(words, "")
+    star = next(words, "") if star in ("DISTINCT", "REDUCED") else star
+    if word != "SELECT" or star != "*":
+        return None
+    return tuple(dict.fromkeys(token.text[1:] for token in given if token.kind == "variable"))
