@@ -214,6 +214,10 @@ class Finisher:
                         continue
                     if self._applies(place.node.ids, number, inverse):
                         turned = inverse != self.schema.names_subject(number)
+                        if turned and inverse and self.schema.is_nary(
+                            self.graph.step(place.node.ids[:1], number, inverse=True)
+                        ):
+                            continue
                         cost = 0.25 * place.below + (0.35 if turned else 0.0)
                         cost -= 0.9 * link.score * link.quality + self._asked(number, prefer)
                         options.append((cost, order, Spot(place, number, inverse, link)))
@@ -342,6 +346,11 @@ class Finisher:
             self.use(work, slot, spot.link)
             work.draft.columns.append(Column(Aggregate("COUNT", variable, distinct=True)))
             return True
+        before = self._last_slot(work, operator.first, 1)
+        if place is None and before is not None:
+            spot = self.spot(work, before, sorts=(Sort.NUMBER, Sort.TEXT_NUMBER))
+            if spot is not None:
+                return True  # "employee count": the slot itself is shown
         place = place or work.root
         if not isinstance(place.variable, int):
             return False

@@ -75,6 +75,10 @@ class State:
         return self.node.ids
 
 
+_LITTLE = 0.1
+"""What a function word within a name tells: "very" of "very large"."""
+
+
 @dataclass
 class Grower:
     """Grows the states of one question over one graph."""
@@ -157,10 +161,10 @@ class Grower:
             if used >> at & 1:
                 repeated += weight
             else:
-                total += weight * quality
+                total += (weight or _LITTLE) * quality
         if repeated and (link.kind is not Kind.PREDICATE or total < 0.6 * repeated):
             return 0.0
-        return total * (0.45 + 0.55 * link.score)
+        return total * (0.35 + 0.65 * link.score)
 
     # seeds
 
@@ -392,11 +396,13 @@ class Grower:
         chosen = []
         for state in states:
             counts[state.used] = counts.get(state.used, 0) + 1
-            if counts[state.used] <= 4 and self.content & ~state.used:
+            if counts[state.used] <= 8 and self.content & ~state.used:
                 chosen.append(state)
         return chosen[: self.beam]
 
     def _joined(self, one: State, other: State) -> State | None:
+        if one.ids[-1] < other.ids[0] or other.ids[-1] < one.ids[0]:
+            return None
         ids = np.intersect1d(one.ids, other.ids, assume_unique=True)
         if not len(ids):
             return None
@@ -422,6 +428,8 @@ class Grower:
             if not denied or min(denied) < operator.first or min(denied) - operator.last > 5:
                 continue
             if any(operator.last < at < min(denied) for at in kept):
+                continue
+            if base.ids[-1] < other.ids[0] or other.ids[-1] < base.ids[0]:
                 continue
             ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
             if not len(ids) or len(ids) == len(base.ids):

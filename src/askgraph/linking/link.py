@@ -92,7 +92,9 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
                 words[word] = max(quality, words.get(word, 0.0))
                 best[position] = max(quality, best.get(position, 0.0))
         held = sum(quality * index.rarity_of(word) for word, quality in words.items())
-        similarity = min(1.0, held / match.length) * _exactness(match, run, reading)
+        similarity = min(1.0, held / match.length)
+        bent = _bent(match, run, reading)
+        similarity *= 1.0 - bent * (0.1 if similarity > 0.9 else 0.4)
         if similarity < 0.9 and not any(reading.tokens[at].text[0].isalpha() for at in run):
             continue
         if similarity >= _AT_LEAST[kind]:
@@ -107,16 +109,13 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
             )
 
 
-def _exactness(match: Match, run: Sequence[int], reading: Reading) -> float:
-    """Names of things are matched by form: "moons" is less the Moon than "Moon" is."""
+def _bent(match: Match, run: Sequence[int], reading: Reading) -> float:
+    """The share of words in another form than in a thing's name: "moons" is less the Moon."""
     if match.name.kind not in (Kind.ENTITY, Kind.VALUE):
-        return 1.0
+        return 0.0
     own = set(tokens(match.name.text))
-    bent = sum(
-        reading.tokens[at].stem != reading.tokens[at].folded and reading.tokens[at].folded not in own
-        for at in run
-    )
-    return 1.0 - 0.1 * bent / len(run)
+    words = [reading.tokens[at] for at in run]
+    return sum(w.stem != w.folded and w.folded not in own for w in words) / len(run)
 
 
 def _runs(positions: Sequence[int], reading: Reading, kind: Kind) -> Iterator[list[int]]:
