@@ -23,7 +23,6 @@ from urllib.parse import urlsplit
 from askgraph.errors import SetupError
 from askgraph.workspace.build import Progress
 from askgraph.workspace.replacing import locked, replacing
-from askgraph.workspace.running import result_of
 from askgraph.workspace.settings import (
     GraphSettings,
     graph_settings,
@@ -247,6 +246,7 @@ class Workspace:
 
     def _build(self, name: str, settings: GraphSettings, progress: Progress) -> None:
         from askgraph.workspace.build import build_local
+        from askgraph.workspace.running import result_of
 
         with replacing(self.data(name)) as folder:
             if settings.url:

@@ -1,0 +1,387 @@
+"""The command line as a person and as a script uses it."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.graphs import EXTRA, MOONS, PETS
+from tests.servers import faults
+from tests.servers.sparql import SparqlServer
+from typer.testing import CliRunner, Result
+
+from askgraph.cli import app
+
+HEAVY = {"numpy", "pyoxigraph", "rdflib", "httpx2", "asyncio", "rich"}
+STRANGE = ["", "?", "🪐🪐🪐", "the of and", "word " * 10_000, "SELECT * {", "\x00", "\ud800"]
+MOON_QUERY = "SELECT ?moon { ?moon a onto:Moon } ORDER BY ?moon"
+
+
+@pytest.fixture(autouse=True)
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "workspace"
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(folder))
+    monkeypatch.setenv("COLUMNS", "200")
+    return folder
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "moons.ttl"
+    path.write_text(MOONS)
+    return path
+
+
+@pytest.fixture
+def moons(source: Path) -> None:
+    assert run("add", "moons", source).exit_code == 0
+
+
+@pytest.fixture
+def server() -> Iterator[SparqlServer]:
+    store = Store()
+    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    with SparqlServer(store) as server:
+        yield server
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def started(*arguments: object) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "askgraph", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_help_names_every_command_and_exit_code() -> None:
+    said = run("--help").stdout
+    for word in ("add", "graphs", "describe", "ask", "batch", "query", "evaluate", "remove", "130"):
+        assert word in said
+
+
+@pytest.mark.parametrize("command", ["", "ask", "add", "describe", "query", "batch", "evaluate"])
+def test_help_imports_nothing_heavy(command: str) -> None:
+    script = (
+        "import sys\n"
+        "from askgraph.cli import app\n"
+        f"try: app({[command, '--help'] if command else ['--help']!r})\n"
+        "except SystemExit: pass\n"
+        f"heavy = {HEAVY!r} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+def test_version() -> None:
+    assert run("--version").stdout.startswith("askgraph 0.")
+
+
+def test_added_listed_described_removed(source: Path) -> None:
+    added = run("add", "moons", source)
+    assert added.exit_code == 0
+    assert added.stdout == ""
+    assert "added moons: 23 triples, 2 classes" in added.stderr
+    assert "moons" in run("graphs").stdout
+    [entry] = json.loads(run("graphs", "--json").stdout)
+    assert entry["triples"] == 23 and entry["problem"] is None
+    described = run("describe").stdout
+    assert "Moon" in described and "radius" in described and "Try:" in described
+    assert run("remove", "moons").exit_code == 0
+    assert json.loads(run("graphs", "--json").stdout) == []
+    assert source.exists()
+
+
+def test_describe_speaks_the_language_asked_for(moons: None) -> None:
+    assert "Mond" in run("describe", "--lang", "de").stdout
+
+
+def test_describe_as_json_has_examples_and_questions(moons: None) -> None:
+    content = json.loads(run("describe", "moons", "--json").stdout)
+    examples = {p["iri"]: p["example"] for p in content["predicates"]}
+    assert examples["http://example.org/onto#orbits"] == "Jupiter"
+    assert len(content["questions"]) == 3
+
+
+def test_describe_notices_a_changed_source(moons: None, source: Path) -> None:
+    source.write_text(MOONS + "\n:Deimos a onto:Moon .")
+    content = json.loads(run("describe", "--json").stdout)
+    assert content["classes"][0]["instances"] == 4
+
+
+def test_a_question_is_answered_for_people(moons: None) -> None:
+    result = run("ask", "Which moons orbit Jupiter?")
+    assert result.exit_code == 0
+    for part in ("Io", "Europa", "Read as", "Confidence", "Query", "SELECT"):
+        assert part in result.stdout
+    assert "Phobos" not in result.stdout
+
+
+def test_words_of_a_question_need_no_quotes(moons: None) -> None:
+    assert "Europa" in run("ask", "which", "moons", "orbit", "Jupiter").stdout
+
+
+def test_a_question_is_answered_as_one_json_object(moons: None) -> None:
+    result = run("ask", "Which moons orbit Jupiter?", "-g", "moons", "--json")
+    content = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert content["status"] == "answer"
+    assert {value for row in content["rows"] for value in row} >= {
+        "http://example.org/Io",
+        "http://example.org/Europa",
+    }
+    keys = "sparql columns rows answer_columns confidence words seconds usage"
+    assert set(keys.split()) <= content.keys()
+
+
+def test_a_question_is_answered_as_csv(moons: None) -> None:
+    rows = list(csv.reader(io.StringIO(run("ask", "Which moons orbit Jupiter?", "--csv").stdout)))
+    assert {"http://example.org/Io"} <= {value for row in rows[1:] for value in row}
+
+
+def test_a_question_about_nothing_here_is_no_answer(moons: None) -> None:
+    result = run("ask", "Quantum zebra xylophone?", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["status"] in ("refusal", "clarification")
+
+
+@pytest.mark.parametrize("question", STRANGE)
+def test_no_question_is_too_strange(moons: None, question: str) -> None:
+    result = run("ask", question, "--json")
+    assert result.exit_code in (0, 1)
+    assert json.loads(result.stdout)["status"]
+
+
+def test_limit_cuts_the_rows_and_says_so(moons: None) -> None:
+    content = json.loads(run("ask", "Which moons are there?", "--json", "--limit", "1").stdout)
+    assert len(content["rows"]) == 1
+    assert content["truncated"]["by"] == "askgraph"
+
+
+def test_a_query_runs_with_the_prefixes_of_the_graph(moons: None) -> None:
+    result = run("query", MOON_QUERY, "--json")
+    assert json.loads(result.stdout)["rows"][0] == ["http://example.org/Europa"]
+    assert "3 rows" in run("query", MOON_QUERY).stdout
+    assert run("query", MOON_QUERY, "--csv").stdout.splitlines()[0] == "moon"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("ASK { ?s a onto:Moon }", "Yes"),
+        ("CONSTRUCT { ?s a onto:X } WHERE { ?s a onto:Planet }", "onto#X> ."),
+        ("DESCRIBE <http://example.org/Io>", "1821.6"),
+    ],
+)
+def test_other_forms_of_queries(moons: None, query: str, said: str) -> None:
+    assert said in run("query", query).stdout
+    assert json.loads(run("query", query, "--json").stdout)
+    assert run("query", query, "--csv").exit_code == 0
+
+
+def test_a_query_comes_from_a_file_or_standard_input(moons: None, tmp_path: Path) -> None:
+    (tmp_path / "q.rq").write_text(MOON_QUERY)
+    assert "Europa" in run("query", f"@{tmp_path / 'q.rq'}").stdout
+    assert "Europa" in CliRunner().invoke(app, ["query", "-"], input=MOON_QUERY).stdout
+    assert run("query", "@missing.rq").exit_code == 2
+
+
+def test_rows_beyond_the_limit_are_told_on_standard_error(moons: None) -> None:
+    result = run("query", MOON_QUERY, "--csv", "--limit", "1")
+    assert len(result.stdout.splitlines()) == 2
+    assert "cut off" in result.stderr
+
+
+def test_two_graphs_are_told_apart(moons: None, tmp_path: Path) -> None:
+    (tmp_path / "pets.ttl").write_text(PETS)
+    run("add", "pets", tmp_path / "pets.ttl")
+    unnamed = run("ask", "Who owns Rex?")
+    assert unnamed.exit_code == 2
+    assert "moons, pets" in unnamed.stderr
+    assert json.loads(run("ask", "Who is the owner of Rex?", "-g", "pets", "--json").stdout)[
+        "rows"
+    ] == [["http://example.org/Ann"]]
+
+
+def test_the_workspace_is_named_before_or_after_the_command(tmp_path: Path, source: Path) -> None:
+    other = tmp_path / "other"
+    assert run("--workspace", other, "add", "moons", source).exit_code == 0
+    assert "moons" in run("graphs", "--workspace", other).stdout
+    assert "moons" in run("--workspace", other, "graphs").stdout
+    assert "moons" not in run("graphs").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["frobnicate"], 2, "No such command"),
+        (["ask"], 2, "Missing argument"),
+        (["ask", "Hello", "-g", "nope"], 2, "did you mean|there are moons"),
+        (["ask", "Hello", "--method", "nope"], 2, "no method named 'nope'"),
+        (["add", "x", "missing.ttl"], 2, "no file or folder"),
+        (["add", "x", "picture.png"], 2, "no known kind|no file"),
+        (["add", "moons", "moons.ttl"], 2, "--replace"),
+        (["remove", "mons"], 2, "did you mean 'moons'"),
+        (["query", "SELECT {"], 3, "line 1"),
+        (["query", "DELETE WHERE { ?s ?p ?o }"], 3, "update"),
+        (["query", "SELECT * { SERVICE <http://x/> { ?s ?p ?o } }"], 3, "(?i)service"),
+    ],
+)
+def test_errors_are_one_line_with_a_code(
+    moons: None, arguments: list[str], code: int, said: str
+) -> None:
+    import re
+
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert re.search(said, result.stderr)
+    assert "Traceback" not in result.stderr
+
+
+def test_debug_shows_the_traceback(moons: None) -> None:
+    assert "Traceback" in run("ask", "Hello", "-g", "nope", "--debug").stderr
+
+
+def test_a_query_that_takes_too_long_is_a_service_error(moons: None) -> None:
+    many = " ".join(f"?a{n} ?p{n} ?b{n} ." for n in range(12))
+    result = run("query", f"SELECT (COUNT(*) AS ?n) {{ {many} }}", "--timeout", "0.5")
+    assert result.exit_code == 4
+    assert "0.5 seconds" in result.stderr
+
+
+def test_an_endpoint_is_a_graph_like_any_other(server: SparqlServer) -> None:
+    added = run("add", "far", server.url, "--timeout", "20")
+    assert added.exit_code == 0, added.stderr
+    near = json.loads(run("ask", "Which moons orbit Jupiter?", "--json").stdout)
+    assert near["status"] == "answer"
+    assert len(near["rows"]) == 2
+    assert json.loads(run("query", "ASK { ?s ?p ?o }", "--json").stdout) == {"boolean": True}
+
+
+def test_an_endpoint_that_fails_is_a_service_error_and_adds_nothing(server: SparqlServer) -> None:
+    server.always = faults.status(401)
+    refused = run("add", "far", server.url)
+    assert refused.exit_code == 4
+    assert json.loads(run("graphs", "--json").stdout) == []
+    server.always = faults.status(500)
+    assert run("add", "far", server.url).exit_code == 4
+
+
+def test_secrets_are_named_and_not_kept(
+    server: SparqlServer, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("add", "x", server.url, "--auth", "bearer", "--token-env", "NO_SUCH").exit_code == 2
+    monkeypatch.setenv("MY_TOKEN", "very-secret")
+    added = run("add", "far", server.url, "--auth", "bearer", "--token-env", "MY_TOKEN")
+    assert added.exit_code == 0, added.stderr
+    assert server.requests[-1].headers["authorization"] == "Bearer very-secret"
+    kept = [path for path in workspace.rglob("*") if path.is_file()]
+    assert not any(b"very-secret" in path.read_bytes() for path in kept)
+    assert "MY_TOKEN" in (workspace / "askgraph.toml").read_text()
+
+
+def test_an_endpoint_whose_profile_is_damaged_says_what_to_do(
+    server: SparqlServer, workspace: Path
+) -> None:
+    run("add", "far", server.url)
+    (workspace / "data" / "far" / "profile.json").write_text("{}")
+    result = run("ask", "Which moons orbit Jupiter?")
+    assert result.exit_code == 2
+    assert "add" in result.stderr
+    assert run("add", "far", "--replace").exit_code == 0
+    assert run("ask", "Which moons orbit Jupiter?").exit_code == 0
+
+
+def test_stopped_while_asking_an_endpoint_it_goes_on_later(
+    server: SparqlServer, workspace: Path
+) -> None:
+    server.acts.append(server_answers)
+    server.always = faults.silence()
+    process = started("add", "far", server.url)
+    wait_until(lambda: len(server.requests) >= 2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert json.loads(run("graphs", "--json").stdout) == []
+    server.always = None
+    server.requests.clear()
+    assert run("add", "far", server.url).exit_code == 0
+    assert len(server.requests) == 1
+    assert [path.name for path in (workspace / "data").iterdir() if path.name != ".lock"] == ["far"]
+
+
+async def server_answers(server: SparqlServer, request: object, writer: object) -> None:
+    reply = server.honest(request)  # type: ignore[arg-type]
+    writer.write(reply.head + reply.body)  # type: ignore[attr-defined]
+    await writer.drain()  # type: ignore[attr-defined]
+
+
+def wait_until(holds: object, seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():  # type: ignore[operator]
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_stopped_while_loading_it_leaves_what_was_there(workspace: Path, source: Path) -> None:
+    run("add", "moons", source)
+    big = source.with_name("big.nt")
+    lines = (f"<http://x/{n}> <http://x/p{n % 9}> <http://x/{n * 7}> .\n" for n in range(600_000))
+    big.write_text("".join(lines))
+    process = started("add", "moons", big, "--replace")
+    wait_until(lambda: len(list((workspace / "data").iterdir())) > 2)
+    time.sleep(0.3)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert time.monotonic() - began < 10
+    assert "Traceback" not in errors
+    names = {path.name for path in (workspace / "data").iterdir()}
+    assert names == {".lock", "moons"}
+    assert json.loads(run("graphs", "--json").stdout)[0]["triples"] == 23
+
+
+def test_a_pipe_that_closes_early_is_no_error(moons: None) -> None:
+    line = f"{sys.executable} -m askgraph query 'SELECT * {{ ?s ?p ?o }}' --csv | head -1"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, env=os.environ)
+    assert len(done.stdout.splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_completion_names_the_graphs(moons: None) -> None:
+    environment = {
+        **os.environ,
+        "_ASKGRAPH_COMPLETE": "complete_bash",
+        "COMP_WORDS": "askgraph remove mo",
+        "COMP_CWORD": "2",
+    }
+    done = subprocess.run(
+        ["askgraph"],
+        executable=str(Path(sys.executable).with_name("askgraph")),
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert "moons" in done.stdout
+
+
+def test_the_source_may_be_replaced_by_another(moons: None, tmp_path: Path) -> None:
+    (tmp_path / "other.ttl").write_text(EXTRA)
+    assert run("add", "moons", tmp_path / "other.ttl", "--replace").exit_code == 0
+    assert json.loads(run("graphs", "--json").stdout)[0]["triples"] == 3

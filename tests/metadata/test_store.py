@@ -1,0 +1,67 @@
+"""A profile on disk is the profile, or an error that says what is wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from askgraph.errors import SetupError
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.metadata.store import load_profile, save_profile, write_whole
+
+PROFILE = Profile(
+    triples=7,
+    classes=(ClassProfile("http://x/A", 3, (("Ä", "de"),), ("http://x/B",), None, nary=True),),
+    predicates=(
+        PredicateProfile(
+            "http://x/p", 5, 4, 3, subject_classes=(("http://x/A", 4),), transitive=True
+        ),
+    ),
+    languages=(("de", 2),),
+    prefixes=(("x", "http://x/"),),
+    cuts=("something",),
+    source="here",
+)
+
+
+def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
+    save_profile(PROFILE, tmp_path / "profile.json")
+    assert load_profile(tmp_path / "profile.json") == PROFILE
+
+
+def test_it_is_plain_json(tmp_path: Path) -> None:
+    save_profile(PROFILE, tmp_path / "profile.json")
+    assert json.loads((tmp_path / "profile.json").read_text())["profile"]["triples"] == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace('"triples":7', '"triples":8'), "checksum"),
+        (lambda text: text.replace('"version": 1', '"version": 0'), "version 0"),
+        (lambda text: text[:40], "damaged"),
+        (lambda text: "{}", "damaged"),
+        (lambda text: "[]", "damaged"),
+        (lambda text: "", "damaged"),
+    ],
+)
+def test_a_changed_file_is_told(tmp_path: Path, change: object, said: str) -> None:
+    path = tmp_path / "profile.json"
+    save_profile(PROFILE, path)
+    path.write_text(change(path.read_text()))  # type: ignore[operator]
+    with pytest.raises(SetupError, match=said):
+        load_profile(path)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="no profile"):
+        load_profile(tmp_path / "profile.json")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    write_whole(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "\ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

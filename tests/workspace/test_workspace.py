@@ -1,0 +1,299 @@
+"""Graphs are added whole or not at all, opened fast, rebuilt when their source changed."""
+
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.graphs import EXTRA, MOONS, PETS
+
+from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.workspace import Workspace, default_folder
+from askgraph.workspace.running import result_of
+
+MOON_COUNT = "SELECT (COUNT(*) AS ?n) { ?s a <http://example.org/onto#Moon> }"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "moons.ttl"
+    path.write_text(MOONS)
+    return path
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, source: Path) -> Workspace:
+    place = Workspace(tmp_path / "workspace")
+    place.add("moons", [source])
+    return place
+
+
+@pytest.fixture
+def opened(workspace: Workspace) -> Iterator[KnowledgeGraph]:
+    graph = workspace.graph()
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+def moons(graph: KnowledgeGraph) -> int:
+    try:
+        result = result_of(graph.endpoint.select(MOON_COUNT))
+        return int(str(result.rows[0][0].value))  # type: ignore[union-attr]
+    finally:
+        result_of(graph.endpoint.close())
+
+
+def test_an_added_graph_has_endpoint_profile_names_arrays_and_prefixes(
+    opened: KnowledgeGraph,
+) -> None:
+    assert opened.name == "moons"
+    assert opened.profile.triples == 23
+    assert {c.iri.rpartition("#")[2]: c.instances for c in opened.profile.classes} == {
+        "Moon": 3,
+        "Planet": 2,
+    }
+    assert opened.arrays is not None and len(opened.arrays) == 23
+    assert len(opened.names) > 0
+    assert opened.prefixes.shorten("http://example.org/onto#orbits") == "onto:orbits"
+
+
+def test_the_only_graph_needs_no_name(workspace: Workspace) -> None:
+    assert moons(workspace.graph()) == 3
+
+
+def test_of_two_graphs_one_must_be_named(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "pets.ttl").write_text(PETS)
+    workspace.add("pets", [tmp_path / "pets.ttl"])
+    with pytest.raises(SetupError, match="moons, pets"):
+        workspace.graph()
+    graph = workspace.graph("pets")
+    result_of(graph.endpoint.close())
+    assert graph.profile.triples == 5
+
+
+def test_an_unknown_name_tells_the_near_ones_and_how_to_add(workspace: Workspace) -> None:
+    with pytest.raises(SetupError, match=r"did you mean 'moons'\?.*askgraph add moon FILE"):
+        workspace.graph("moon")
+
+
+def test_an_empty_workspace_tells_how_to_add(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="askgraph add NAME FILE"):
+        Workspace(tmp_path / "none").graph()
+
+
+def test_a_taken_name_is_not_replaced_unasked(workspace: Workspace, source: Path) -> None:
+    with pytest.raises(SetupError, match="--replace"):
+        workspace.add("moons", [source])
+
+
+def test_replaced_without_sources_it_is_built_from_its_own(
+    workspace: Workspace, source: Path
+) -> None:
+    source.write_text(MOONS + EXTRA.split("onto#> .", 1)[1].split("schema#> .", 1)[1])
+    assert workspace.add("moons", replace=True).classes[0].instances == 4
+
+
+@pytest.mark.parametrize("name", ["../x", "", ".hidden", "a b", "a/b", "a~b"])
+def test_names_that_are_no_folder_names_are_refused(workspace: Workspace, name: str) -> None:
+    with pytest.raises(SetupError, match="cannot be the name"):
+        workspace.add(name, ["x.ttl"])
+
+
+def test_a_graph_that_does_not_parse_leaves_nothing_behind(
+    workspace: Workspace, source: Path, tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.ttl"
+    bad.write_text("<a> <b>")
+    with pytest.raises(SetupError, match=r"bad\.ttl"):
+        workspace.add("moons", [bad], replace=True)
+    assert [path.name for path in workspace.data("x").parent.iterdir()] in (
+        ["moons"],
+        [".lock", "moons"],
+        ["moons", ".lock"],
+    )
+    assert moons(workspace.graph("moons")) == 3
+
+
+def test_sources_are_files_folders_packed_or_not(tmp_path: Path) -> None:
+    import gzip
+
+    folder = tmp_path / "many"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.ttl").write_text(MOONS)
+    (folder / "deep" / "b.ttl.gz").write_bytes(gzip.compress(EXTRA.encode()))
+    (folder / "readme.txt").write_text("no graph")
+    place = Workspace(tmp_path / "w")
+    assert place.add("all", [folder]).classes[0].instances == 4
+
+
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ([], "no source"),
+        (["missing.ttl"], "no file or folder"),
+        (["picture.png"], "no known kind"),
+        (["empty"], "holds no RDF"),
+        (["http://localhost/sparql", "moons.ttl"], "not both"),
+    ],
+)
+def test_sources_that_cannot_be_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "picture.png").write_bytes(b"x")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SetupError, match=said):
+        Workspace(tmp_path / "w").add("x", sources)
+
+
+def test_a_changed_source_is_read_again_and_said_so(
+    workspace: Workspace, source: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source.write_text(MOONS.replace(":Phobos a onto:Moon", ":Phobos a onto:Planet"))
+    with caplog.at_level(logging.WARNING, "askgraph"):
+        assert moons(workspace.graph("moons")) == 2
+    assert "moons.ttl changed" in caplog.text
+
+
+def test_a_source_that_was_only_touched_is_not_read_again(
+    workspace: Workspace, source: Path
+) -> None:
+    before = (workspace.data("moons") / "built.json").stat().st_ino
+    os.utime(source, (time.time() + 60, time.time() + 60))
+    assert moons(workspace.graph("moons")) == 3
+    assert (workspace.data("moons") / "built.json").stat().st_ino == before
+
+
+def test_a_file_that_came_into_the_folder_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    (folder / "a.ttl").write_text(MOONS)
+    place = Workspace(tmp_path / "w")
+    place.add("all", [folder])
+    (folder / "b.ttl").write_text(EXTRA)
+    assert moons(place.graph("all")) == 4
+
+
+def test_a_graph_whose_source_is_gone_still_answers(
+    workspace: Workspace, source: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source.unlink()
+    with caplog.at_level(logging.WARNING, "askgraph"):
+        assert moons(workspace.graph("moons")) == 3
+    assert "as it was read" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["profile.json", "names_texts.npy", "built.json"])
+def test_damaged_data_is_built_again(workspace: Workspace, name: str) -> None:
+    (workspace.data("moons") / name).write_bytes(b"{}")
+    assert moons(workspace.graph("moons")) == 3
+    assert workspace.profile("moons").triples == 23
+
+
+def test_a_missing_data_folder_is_built_again(workspace: Workspace) -> None:
+    import shutil
+
+    shutil.rmtree(workspace.data("moons"))
+    assert moons(workspace.graph("moons")) == 3
+
+
+def test_what_a_killed_run_left_is_cleared_away(workspace: Workspace) -> None:
+    left = workspace.data(".moons~4999999~abc")
+    left.mkdir()
+    (left / "half").write_text("x")
+    workspace.add("moons", replace=True)
+    assert not left.exists()
+
+
+def test_what_a_killed_run_had_put_away_comes_back(workspace: Workspace, source: Path) -> None:
+    workspace.data("moons").rename(workspace.data(".moons~4999999~abc.old"))
+    source.unlink()
+    with pytest.raises(SetupError):
+        workspace.add("moons", replace=True)
+    assert moons(workspace.graph("moons")) == 3
+
+
+def test_removed_it_is_gone_and_its_source_is_not(workspace: Workspace, source: Path) -> None:
+    workspace.remove("moons")
+    assert workspace.graphs() == {}
+    assert not workspace.data("moons").exists()
+    assert source.exists()
+
+
+def test_comments_and_other_settings_of_the_user_survive(
+    workspace: Workspace, source: Path
+) -> None:
+    file = workspace.folder / "askgraph.toml"
+    file.write_text("# mine\n" + file.read_text() + "timeout = 3.0  # short\n[methods.x]\na = 1\n")
+    workspace.add("again", [source])
+    workspace.add("moons", [source], replace=True)
+    workspace.remove("again")
+    text = file.read_text()
+    assert "# mine" in text and "timeout = 3.0  # short" in text and "[methods.x]" in text
+    assert workspace.graphs()["moons"].timeout == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[graphs.x\n", "cannot be read"),
+        ("[graphs.x]\nsorces = ['a']\n", "unknown setting 'sorces'"),
+        ("[graphs.x]\nsources = 'a'\n", "a list of texts"),
+        ("[graphs.x]\nurl = 'http://x'\ntimeout = 'long'\n", "a number"),
+        ("[graphs.x]\ntimeout = 3\n", "either `sources` or a `url`"),
+        ("[graphs.x]\nurl = 'http://x'\nauth = 'magic'\n", "none of none, basic"),
+        ("[graphs]\nx = 3\n", "a table for each name"),
+    ],
+)
+def test_a_settings_file_with_a_mistake_says_where(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "askgraph.toml").write_text(text)
+    with pytest.raises(SetupError, match=said):
+        Workspace(tmp_path).graphs()
+
+
+def test_a_path_without_a_name_is_opened_and_remembered(tmp_path: Path, source: Path) -> None:
+    place = Workspace(tmp_path / "w")
+    first = place.open(source)
+    assert first.name == "moons"
+    assert moons(first) == 3
+    [folder] = [path for path in (tmp_path / "w" / "data").iterdir() if path.is_dir()]
+    before = folder.stat().st_ino
+    assert moons(place.find(str(source))) == 3
+    assert folder.stat().st_ino == before
+    assert place.graphs() == {}
+
+
+def test_the_folder_is_named_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path))
+    assert Workspace().folder == tmp_path
+    monkeypatch.delenv("ASKGRAPH_WORKSPACE")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert default_folder().name == "askgraph"
+
+
+def test_a_method_has_the_settings_of_the_file(workspace: Workspace) -> None:
+    file = workspace.folder / "askgraph.toml"
+    file.write_text(file.read_text() + "[methods.graph-search]\nstates = 7\n")
+    assert workspace.method().states == 7  # type: ignore[attr-defined]
+    with pytest.raises(SetupError, match="does not take"):
+        workspace.method("graph-search", {"no_such": 1})
+
+
+def test_a_graph_opens_in_tens_of_milliseconds(workspace: Workspace) -> None:
+    result_of(workspace.graph().endpoint.close())
+    began = time.perf_counter()
+    graph = workspace.graph()
+    taken = time.perf_counter() - began
+    result_of(graph.endpoint.close())
+    assert taken < 0.5
+
+
+def test_built_json_is_json(workspace: Workspace) -> None:
+    built = json.loads((workspace.data("moons") / "built.json").read_text())
+    assert built["sources"][0]["path"].endswith("moons.ttl")
