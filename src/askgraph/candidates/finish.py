@@ -24,6 +24,10 @@ from askgraph.traversal.literals import Sort
 __all__ = ["Candidate", "Finisher"]
 
 
+_BEHIND = 0.5
+_AFAR = 50
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A whole query with what speaks for and against it."""
@@ -101,13 +105,35 @@ class Finisher:
         self.reading = grower.linked.reading
         self.weights = grower.linked.weights
         self.zones = Zones.of(self.reading, frame)
+        self.usable = frame.mask | frame.quantified
+        for links in grower.by_predicate.values():
+            for one in links:
+                self.usable |= one.mask
         self.applies: dict[tuple[int, int, bool], bool] = {}
         self.kept: list[Ids] = []
+        self.far: dict[object, list[tuple[float, int, tuple[Edge, ...], int, Link]]] = {}
 
     def candidates(self, states: Sequence[State]) -> Iterator[Candidate]:
-        """Finish each state; states that cannot be an answer give none."""
-        for state in [*states, *self._domains(states)]:
-            yield from self.finish(state)
+        """Finish each state; states that cannot be an answer, or not a good one, give none."""
+        best = float("-inf")
+        for place, state in enumerate([*states, *self._domains(states)]):
+            if self._hope(state) < best - _BEHIND:
+                continue
+            for candidate in self.finish(state, afar=place < _AFAR or place >= len(states)):
+                reached = 2 * candidate.gain / self.grower.total
+                best = max(
+                    best, reached - 0.05 * candidate.patterns - 0.16 * candidate.unknown
+                )
+                yield candidate
+
+    def _hope(self, state: State) -> float:
+        """The score of a state if all words left were put to use for nothing."""
+        left = sum(
+            weight
+            for at, weight in enumerate(self.weights)
+            if self.usable >> at & 1 and not state.used >> at & 1
+        )
+        return self.grower.score(state) + 2 * left / self.grower.total + 0.3
 
     def _domains(self, states: Sequence[State]) -> Iterator[State]:
         """The subjects of linked predicates: the members where no class or thing is named."""
@@ -118,16 +144,16 @@ class Finisher:
             ids = self.graph.ends(number)
             yield State(Node(ids), 0, 0.0, unknown=0.5)
 
-    def finish(self, state: State) -> Iterator[Candidate]:
-        """Build the queries of one state: with the predicates that lie afar, and without them."""
+    def finish(self, state: State, *, afar: bool = True) -> Iterator[Candidate]:
+        """Build the queries of one state: without the predicates that lie afar, and with them."""
         if not len(state.ids) or int(state.ids[0]) < self.graph.terms.first_iri and not state.hops:
             if not (len(state.ids) and state.node.edges):
                 return
-        for afar in (False, True):
+        for far in (False, True) if afar else (False,):
             draft = Draft(self.schema)
             root = draft.grow(state.node)
             slots = list(self._slots(state))
-            work = Work(draft, state, root, slots, state.used, state.gain, state.unknown, afar=afar)
+            work = Work(draft, state, root, slots, state.used, state.gain, state.unknown, afar=far)
             self._operators(work)
             self._rest(work)
             self._columns(work)
@@ -231,15 +257,26 @@ class Finisher:
         self, work: Work, slot: Slot, sorts: Sequence[Sort]
     ) -> Iterator[tuple[float, int, Spot]]:
         """A predicate of things one or two unnamed steps from the root."""
-        for steps, ids in self.schema.around(work.root.node.ids):
+        ids = work.root.node.ids
+        classes = self.schema.classes_of(int(ids[0])) if len(ids) else ()
+        key = classes[:1], id(ids) if not classes else 0, slot.links[0].positions, tuple(sorts)
+        if key not in self.far:
+            self.kept.append(ids)
+            self.far[key] = list(self._reachable(ids, slot, sorts))
+        for cost, order, path, number, link in self.far[key]:
+            yield cost, order, Spot(work.root, number, False, link, path)
+
+    def _reachable(
+        self, ids: Ids, slot: Slot, sorts: Sequence[Sort]
+    ) -> Iterator[tuple[float, int, tuple[Edge, ...], int, Link]]:
+        for steps, found in self.schema.around(ids):
             path = tuple(Edge(predicate, inverse) for predicate, inverse in steps)
             for order, link in enumerate(slot.links[:8]):
                 number = self.schema.number(link.target)
                 if number is None or sorts and self._sort(number) not in sorts:
                     continue
-                if self._applies(ids, number, False):
-                    cost = 0.5 * len(path) - 0.9 * link.score * link.quality
-                    yield cost, order, Spot(work.root, number, False, link, path)
+                if self._applies(found, number, False):
+                    yield 0.5 * len(path) - 0.9 * link.score * link.quality, order, path, number, link
 
     def _sort(self, predicate: int) -> Sort:
         return self.schema.sort(predicate)

@@ -5,7 +5,9 @@ or number, walks along predicates, and is intersected with others that use other
 pattern is ever guessed: its direction is right and its result is not empty.
 """
 
-from collections.abc import Iterable, Iterator
+import heapq
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -123,7 +125,7 @@ class Grower:
         pool = seeds + classes
         level = [s for s in seeds] + [c for c in classes if len(c.ids) <= self.widest]
         for _ in range(3):
-            level = self._kept(grown for state in level for grown in self._hops(state))
+            level = self._kept(self._level(level))
             level = self._kept(self._classed(level))
             pool += level
         pool = self._kept(pool, limit=4 * self.beam)
@@ -252,6 +254,20 @@ class Grower:
 
     # steps
 
+    def _level(self, states: Sequence[State]) -> Iterator[State]:
+        """All steps from some states, without those that cannot be among the best of the level."""
+        best: list[float] = []
+        for state in sorted(states, key=lambda s: -self.score(s)):
+            unnamed = self.score(state) - 0.05 - 0.16 * 0.5
+            hopeless = len(best) >= self.beam and unnamed < best[0]
+            for grown in self._hops(state, linked=hopeless):
+                yield grown
+                score = self.score(grown)
+                if len(best) < self.beam:
+                    heapq.heappush(best, score)
+                elif score > best[0]:
+                    heapq.heapreplace(best, score)
+
     def _hops(self, state: State, *, linked: bool = False) -> Iterator[State]:
         if len(state.ids) > self.widest or state.hops >= 4:
             return
@@ -296,7 +312,7 @@ class Grower:
                 )
                 below = replace(below, ids=fits, terms=tuple(int(at) for at in fits))
             bridge = self.schema.is_nary(ids)
-            spread = float(np.log2(max(1.0, len(ids) / len(state.ids))))
+            spread = math.log2(max(1.0, len(ids) / len(state.ids)))
             for one in links[:3] or (None,):
                 edge = Edge(predicate, not inverse, plus, one)
                 node = Node(ids, edges=((edge, below),))
@@ -373,13 +389,17 @@ class Grower:
     def _joins(self, pool: list[State]) -> Iterator[State]:
         fits = [state for state in pool if state.patterns and len(state.ids)]
         chosen = self._varied(fits)
-        content = self.content
+        content, denies = self.content, bool(self.frame.of("not"))
         for at, one in enumerate(chosen):
             for other in chosen[at + 1 :]:
                 shared = one.used & other.used & content
                 if shared and shared != _shared_step(one.node, other.node) & content:
                     continue
-                denied = [*self._negated(one, other), *self._negated(other, one)]
+                if one.ids[-1] < other.ids[0] or other.ids[-1] < one.ids[0]:
+                    continue
+                denied = (
+                    [*self._negated(one, other), *self._negated(other, one)] if denies else []
+                )
                 yield from denied
                 joined = None if denied else self._joined(one, other)
                 if joined is not None:
@@ -401,8 +421,6 @@ class Grower:
         return chosen[: self.beam]
 
     def _joined(self, one: State, other: State) -> State | None:
-        if one.ids[-1] < other.ids[0] or other.ids[-1] < one.ids[0]:
-            return None
         ids = np.intersect1d(one.ids, other.ids, assume_unique=True)
         if not len(ids):
             return None
@@ -429,8 +447,6 @@ class Grower:
                 continue
             if any(operator.last < at < min(denied) for at in kept):
                 continue
-            if base.ids[-1] < other.ids[0] or other.ids[-1] < base.ids[0]:
-                continue
             ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
             if not len(ids) or len(ids) == len(base.ids):
                 continue
@@ -454,19 +470,16 @@ class Grower:
 
     def _kept(self, states: Iterable[State], limit: int | None = None) -> list[State]:
         """The best states; of those with equal sets and words only the best."""
-        best: dict[tuple[int, int, bytes], State] = {}
+        best: dict[tuple[int, int, bytes], tuple[float, State]] = {}
         for state in states:
-            ids = state.ids
-            key = (
-                state.used,
-                len(ids),
-                ids[:: max(1, len(ids) // 16)].tobytes() if len(ids) < 4000 else b"",
-            )
+            ids, score = state.ids, self.score(state)
+            size = len(ids)
+            key = (state.used, size, ids.tobytes() if size < 32 else ids[:: size // 16].tobytes())
             known = best.get(key)
-            if known is None or self.score(state) > self.score(known):
-                best[key] = state
-        ranked = sorted(best.values(), key=lambda s: (-self.score(s), len(s.ids)))
-        return ranked[: limit or self.beam]
+            if known is None or score > known[0]:
+                best[key] = score, state
+        ranked = sorted(best.values(), key=lambda pair: (-pair[0], len(pair[1].ids)))
+        return [state for _, state in ranked[: limit or self.beam]]
 
 
 def _together(one: State, other: State, node: Node) -> State:

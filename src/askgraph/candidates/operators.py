@@ -56,6 +56,11 @@ class Frame:
             mask |= operator.mask
         return mask
 
+    @property
+    def quantified(self) -> int:
+        """The tokens of all quantities, as bits."""
+        return sum(1 << at for quantity in self.reading.quantities for at in quantity.positions)
+
     @cached_property
     def loud(self) -> int:
         """The tokens of operators that are words of their own rather than function words, as bits."""

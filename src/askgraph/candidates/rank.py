@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from askgraph.candidates.finish import Candidate
 from askgraph.candidates.form import Aggregate
 from askgraph.candidates.grow import Edge
@@ -126,7 +124,7 @@ def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
     ids = candidate.state.ids
     for one in linked.of(Kind.CLASS):
         if first in one.positions and one.score >= 0.7 and len(ids):
-            if np.isin(ids[:20], schema.instances(one.target)).all():
+            if schema.all_are(ids, one.target):
                 return 1.4
     node = candidate.state.node
     if node.link is not None and first in node.link.positions and candidate.shown_words:

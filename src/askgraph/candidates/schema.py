@@ -124,6 +124,14 @@ class Schema:
         known = [self.classes[name] for name in names if name in self.classes]
         return tuple(c.iri for c in sorted(known, key=lambda c: (c.instances, c.iri)))
 
+    def all_are(self, ids: Ids, cls: str) -> bool:
+        """Whether nodes (a sample of them) are instances of a class."""
+        sample, members = ids[:: len(ids) // 10 + 1], self.instances(cls)
+        if not len(members):
+            return False
+        places = np.minimum(members.searchsorted(sample), len(members) - 1)
+        return bool((members[places] == sample).all())
+
     def is_nary(self, ids: Ids) -> bool:
         """Whether nodes stand for a relation between others: nameless, with several links."""
         if not len(ids):

@@ -110,12 +110,13 @@ class GraphArrays:
 
     def closure(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return the nodes that one or more edges of a predicate away from a set."""
-        reached = frontier = self.step(nodes, predicate, inverse=inverse)
+        reached = np.zeros(len(self.terms), dtype=np.bool_)
+        frontier = self.step(nodes, predicate, inverse=inverse)
         while len(frontier):
+            reached[frontier] = True
             found = self.step(frontier, predicate, inverse=inverse)
-            frontier = np.setdiff1d(found, reached, assume_unique=True)
-            reached = np.union1d(reached, frontier)
-        return reached
+            frontier = found[~reached[found]]
+        return np.flatnonzero(reached).astype(np.int32)
 
     def ends(self, predicate: int, *, inverse: bool = False) -> Ids:
         """Return all subjects of a predicate, or all its objects."""

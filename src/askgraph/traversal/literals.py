@@ -4,7 +4,6 @@ import re
 from datetime import date
 from enum import IntEnum
 
-
 __all__ = ["Sort", "day_number", "measured", "split_literal"]
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
