@@ -30,8 +30,10 @@ async def labels_of(
         if item.names:
             found[item.iri] = [(text, language or None) for text, language in item.names]
     missing = [iri for iri in wanted if iri not in found]
-    if graph.arrays is not None:
-        found |= {iri: _own(iri, graph.arrays, _naming(graph)) for iri in missing}
+    if graph.arrays is not None and missing:
+        numbers = [graph.arrays.number(iri) for iri in _naming(graph)]
+        naming = [number for number in numbers if number is not None]
+        found |= {iri: _own(iri, graph.arrays, naming) for iri in missing}
     elif missing:
         found |= await _asked(missing, graph)
     labels = {iri: best_label(found.get(iri, ()), languages) for iri in wanted}
@@ -45,24 +47,23 @@ def _naming(graph: KnowledgeGraph) -> tuple[str, ...]:
     return (*standard, *(iri for iri in own if iri not in standard))
 
 
-def _own(
-    iri: str, arrays: GraphArrays, naming: Sequence[str]
-) -> list[tuple[str, str | None]]:
+def _own(iri: str, arrays: GraphArrays, naming: Sequence[int]) -> list[tuple[str, str | None]]:
     at = arrays.terms.iri(iri)
     if at is None:
         return []
-    for predicate in naming:
-        number = arrays.number(predicate)
-        literals = (
-            [] if number is None else arrays.step(np.array([at], dtype=np.int32), number).tolist()
-        )
-        texts = [split_literal(arrays.terms.text(o)) for o in literals if arrays.terms.is_literal(o)]
+    for number in naming:
+        literals = arrays.step(np.array([at], dtype=np.int32), number).tolist()
+        texts = [
+            split_literal(arrays.terms.text(one)) for one in literals if arrays.terms.is_literal(one)
+        ]
         if texts:
             return [(text, language) for text, _, language in texts]
     return []
 
 
-async def _asked(iris: Sequence[str], graph: KnowledgeGraph) -> dict[str, list[tuple[str, str | None]]]:
+async def _asked(
+    iris: Sequence[str], graph: KnowledgeGraph
+) -> dict[str, list[tuple[str, str | None]]]:
     things = " ".join(f"<{iri}>" for iri in iris)
     predicates = " ".join(f"<{iri}>" for iri in _naming(graph))
     if not predicates:

@@ -108,7 +108,7 @@ class NameIndex:
     def load(cls, folder: Path) -> Self:
         """Open a saved index without reading it into memory."""
         fields = cls.__dataclass_fields__
-        return cls(*(np.load(folder / f"names_{name}.npy", mmap_mode="r") for name in fields))
+        return cls(*(np.asarray(np.load(folder / f"names_{name}.npy", mmap_mode="r")) for name in fields))
 
     def save(self, folder: Path) -> None:
         """Write the index into an existing folder."""

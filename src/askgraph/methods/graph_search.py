@@ -15,8 +15,10 @@ from askgraph.candidates.propose import Proposal, proposed, read_and_linked, sch
 from askgraph.candidates.render import answer_columns, rendered
 from askgraph.candidates.vote import Cluster, clusters
 from askgraph.errors import QueryError, TimedOut
+from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.explanation.why_empty import why_empty
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.linking.link import Linked
@@ -215,7 +217,22 @@ class _Run:
 
     async def explained(self, answer: Answer) -> Answer:
         """Add the triples behind the first rows, or why there are none."""
-        return answer
+        endpoint = self.graph.endpoint
+        if answer.boolean is not None:
+            return answer
+        if not answer.result.rows:
+            return replace(answer, why_empty=await why_empty(answer.query, endpoint))
+        if not self.method.evidence_rows:
+            return answer
+        self.requests += 1
+        triples = await evidence(
+            answer.query,
+            answer.result,
+            endpoint,
+            rows=self.method.evidence_rows,
+            labels=answer.labels,
+        )
+        return replace(answer, evidence=triples)
 
     async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
         """The best readings in words, with the number of rows of each; none twice."""

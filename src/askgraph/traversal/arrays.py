@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.traversal.terms import TermTable
+from askgraph.traversal.terms import TermTable, mapped
 
 __all__ = ["GraphArrays", "Ids"]
 
@@ -57,7 +57,7 @@ class GraphArrays:
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Open saved arrays without reading them into memory."""
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _FILES}
+        arrays = {name: mapped(folder / f"{name}.npy") for name in _FILES}
         return cls(TermTable.load(folder), **arrays)
 
     def save(self, folder: Path) -> None:

@@ -7,7 +7,7 @@ Terms are N-Triples text in UTF-8, sorted by bytes, so the kinds lie together: l
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.traversal.literals import split_literal
 
-__all__ = ["TermTable"]
+__all__ = ["TermTable", "mapped"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +40,7 @@ class TermTable:
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Open a saved table without reading it into memory."""
-        blob = np.load(folder / "terms.npy", mmap_mode="r")
-        offsets = np.load(folder / "term_offsets.npy", mmap_mode="r")
+        blob, offsets = mapped(folder / "terms.npy"), mapped(folder / "term_offsets.npy")
         table = cls(blob, offsets, 0, 0)
         return cls(blob, offsets, table._place(b"<"), table._place(b"_"))
 
@@ -111,3 +110,8 @@ class TermTable:
             else:
                 high = middle
         return low
+
+
+def mapped(path: Path) -> NDArray[Any]:
+    """Open a saved array without reading it, as a plain array: slices of `numpy.memmap` are slow."""
+    return np.asarray(np.load(path, mmap_mode="r"))
