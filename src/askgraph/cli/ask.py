@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
     from askgraph.trace import Answer, Clarification, Option, Outcome
 
-    Show = Callable[[Outcome, KnowledgeGraph, int | None], Awaitable[bool]]
+    Show = Callable[[Outcome, KnowledgeGraph, int | None, str | None], Awaitable[bool]]
 
 __all__ = ["ask"]
 
@@ -65,7 +65,7 @@ def ask(
             chosen = place.method(method) if method else place.method()
             asked = Question(" ".join(question), lang)
             outcome = await outcome_of(asked, chosen, [opened], timeout=timeout)
-            return await show(outcome, opened, limit)
+            return await show(outcome, opened, limit, lang)
         finally:
             await opened.endpoint.close()
 
@@ -73,7 +73,9 @@ def ask(
         raise typer.Exit(NO_ANSWER)
 
 
-async def _json(outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None) -> bool:
+async def _json(
+    outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None, lang: str | None
+) -> bool:
     from askgraph.cli.tables import print_json
     from askgraph.evaluation.answer_object import answer_object
 
@@ -81,7 +83,9 @@ async def _json(outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None) 
     return _is_answer(outcome)
 
 
-async def _csv(outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None) -> bool:
+async def _csv(
+    outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None, lang: str | None
+) -> bool:
     """Print the rows of an answer; of a refusal or question back only what it says, on stderr."""
     from askgraph.cli.tables import csv_text
     from askgraph.trace import Answer, Clarification
@@ -97,7 +101,9 @@ async def _csv(outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None) -
     return _is_answer(outcome)
 
 
-async def _people(outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None) -> bool:
+async def _people(
+    outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None, lang: str | None
+) -> bool:
     from askgraph.cli.outcome import shown
     from askgraph.cli.tables import on_terminal, show
     from askgraph.trace import Clarification
@@ -107,7 +113,7 @@ async def _people(outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None
     if isinstance(outcome, Clarification) and colour and sys.stdin.isatty():
         option = _choice(outcome)
         if option is not None:
-            chosen = await _taken(option, outcome, graph)
+            chosen = await _taken(option, outcome, graph, [lang] if lang else [])
             show(shown(chosen, graph.prefixes, limit=most, colour=colour))
             return True
     return _is_answer(outcome)
@@ -128,9 +134,12 @@ def _choice(clarification: "Clarification") -> "Option | None":
 
 
 async def _taken(
-    option: "Option", clarification: "Clarification", graph: "KnowledgeGraph"
+    option: "Option", clarification: "Clarification", graph: "KnowledgeGraph", languages: list[str]
 ) -> "Answer":
     """Return the answer of the reading that the person chose, of which nobody can be surer."""
+    from pyoxigraph import NamedNode
+
+    from askgraph.explanation.labels import labels_of
     from askgraph.sparql.query import admitted
     from askgraph.sparql.results import SelectResult
     from askgraph.trace import Answer
@@ -143,7 +152,10 @@ async def _taken(
         empty = SelectResult((), ())
         return Answer(option.query, graph.name, empty, (), option.words, 1.0, boolean=holds)
     result = await graph.endpoint.select(option.query)
-    return Answer(option.query, graph.name, result, result.variables, option.words, 1.0)
+    iris = {term.value for row in result.rows for term in row if isinstance(term, NamedNode)}
+    labels = await labels_of(sorted(iris), graph, languages)
+    columns = result.variables
+    return Answer(option.query, graph.name, result, columns, option.words, 1.0, labels=labels)
 
 
 def _is_answer(outcome: "Outcome") -> bool:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from askgraph.cli.tables import cell, plain_text, table
@@ -38,7 +39,7 @@ def shown(
         case Clarification():
             yield Text(outcome.question, style="bold")
             yield ""
-            yield from _options(outcome)
+            yield _options(outcome)
         case Refusal():
             yield Text("No answer. " + outcome.reason, style="bold")
             if outcome.best:
@@ -99,11 +100,14 @@ def _single(answer: Answer, prefixes: PrefixMap) -> "Iterator[RenderableType]":
         yield Text.from_markup(f"[dim]{escape(variable.replace('_', ' '))}:[/dim] {text}")
 
 
-def _options(clarification: Clarification) -> "Iterator[RenderableType]":
-    width = len(str(len(clarification.options)))
+def _options(clarification: Clarification) -> "RenderableType":
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right")
+    grid.add_column(overflow="fold")
     for number, option in enumerate(clarification.options, 1):
         rows = "1 row" if option.count == 1 else f"{option.count:,} rows"
-        yield Text.assemble(f"  {number:>{width}}  ", option.words, (f"  ({rows})", "dim"))
+        grid.add_row(f"  {number}", Text.assemble(option.words, (f"  ({rows})", "dim")))
+    return grid
 
 
 def _query(query: str, colour: bool) -> "RenderableType":

@@ -3,8 +3,13 @@
 import contextlib
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from askgraph.workspace import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
 __all__ = ["progress_bar"]
 
@@ -15,14 +20,30 @@ def progress_bar() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
         return
+    with contextlib.ExitStack() as stack:
+        bar = _Bar(stack)
+        yield bar.tell
+
+
+class _Bar:
+    """Appears with the first thing there is to tell."""
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        self._stack = stack
+        self._bars: Bars | None = None
+        self._task: TaskID | None = None
+
+    def tell(self, what: str, done: int, total: int | None) -> None:
+        if self._bars is None or self._task is None:
+            self._bars = self._stack.enter_context(_bars())
+            self._task = self._bars.add_task("", total=None)
+        self._bars.update(self._task, description=what, completed=done, total=total)
+
+
+def _bars() -> "Bars":
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        bar = bars.add_task("", total=None)
-
-        def tell(what: str, done: int, total: int | None) -> None:
-            bars.update(bar, description=what, completed=done, total=total)
-
-        yield tell
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    return Bars(*columns, console=Console(stderr=True), transient=True)
