@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import cast
 
-from rdflib import BNode
+from rdflib import XSD, BNode, Literal
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.plugins.sparql.parserutils import CompValue
 
@@ -29,6 +29,8 @@ def _canonical(node: object) -> object:
         return tuple(sorted(repr(_canonical(part)) for part in node))
     if isinstance(node, list | tuple) or hasattr(node, "as_list"):
         return tuple(_canonical(part) for part in cast(Iterable[object], node))
+    if isinstance(node, Literal) and node.datatype == XSD.string:
+        return repr(Literal(str(node)))
     return repr(node)
 
 

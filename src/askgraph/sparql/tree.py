@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+
+from askgraph.rdf.vocabulary import XSD_BOOLEAN, XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER
 
 __all__ = [
     "Bind",
@@ -143,6 +146,12 @@ class Query:
 
 
 AGGREGATES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
+_BARE = {
+    XSD_INTEGER: re.compile(r"\d+"),
+    XSD_DECIMAL: re.compile(r"\d*\.\d+"),
+    XSD_DOUBLE: re.compile(r"(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+"),
+    XSD_BOOLEAN: re.compile(r"true|false"),
+}
 _INFIX = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
 
 
@@ -191,24 +200,30 @@ def text_of(part: Predicate | Expression | Element | None) -> str:
             return _path_text(part)
         case Call():
             return _call_text(part)
-        case Pattern():
-            return f"{part.subject} {text_of(part.predicate)} {part.object} ."
         case Group():
             return "{ " + " ".join(_element_text(element) for element in part.elements) + " }"
         case Query():
             return _query_text(part)
-        case Filter() | Bind() | Values() | Nested() | Union():
+        case Literal():
+            return _literal_text(part)
+        case Pattern() | Filter() | Bind() | Values() | Nested() | Union():
             return _element_text(part)
         case _:
             return str(part)
 
 
+def _literal_text(literal: Literal) -> str:
+    """A literal; whole numbers, decimals and booleans without quotation marks."""
+    pattern = _BARE.get(literal.datatype.value)
+    return literal.value if pattern and pattern.fullmatch(literal.value) else str(literal)
+
+
 def _element_text(element: Element) -> str:
     match element:
-        case Filter(condition=Call(name="EXISTS" | "NOT EXISTS") as call):
-            return f"FILTER {text_of(call)}"
+        case Pattern(subject=subject, predicate=predicate, object=value):
+            return " ".join([text_of(subject), text_of(predicate), text_of(value), "."])
         case Filter():
-            return f"FILTER({text_of(element.condition)})"
+            return "FILTER" + _condition_text(element.condition)
         case Bind():
             return f"BIND({text_of(element.value)} AS {element.variable})"
         case Values():
@@ -221,8 +236,12 @@ def _element_text(element: Element) -> str:
             return " UNION ".join(text_of(group) for group in element.groups)
         case Query():
             return f"{{ {_query_text(element)} }}"
-        case _:
-            return text_of(element)
+
+
+def _condition_text(condition: Expression) -> str:
+    if isinstance(condition, Call) and condition.name in ("EXISTS", "NOT EXISTS"):
+        return " " + text_of(condition)
+    return _in_parentheses(condition, variables=True)
 
 
 def _path_text(path: Path) -> str:
@@ -271,7 +290,10 @@ def _query_text(query: Query) -> str:
         words += ["HAVING", *(_in_parentheses(condition) for condition in query.having)]
     if query.order:
         words.append("ORDER BY")
-        words += [f"{'DESC' if down else 'ASC'}({text_of(value)})" for value, down in query.order]
+        words += [
+            f"DESC({text_of(value)})" if down else _in_parentheses(value)
+            for value, down in query.order
+        ]
     if query.limit is not None:
         words.append(f"LIMIT {query.limit}")
     if query.offset:
@@ -296,6 +318,9 @@ def _head_text(query: Query) -> str:
             return form
 
 
-def _in_parentheses(expression: Expression) -> str:
+def _in_parentheses(expression: Expression, *, variables: bool = False) -> str:
+    """An expression in parentheses where it is not in its own, variables too if asked."""
     text = text_of(expression)
-    return text if isinstance(expression, Variable) or text.startswith("(") else f"({text})"
+    is_operation = isinstance(expression, Call) and text.startswith("(")
+    is_plain = isinstance(expression, Variable) and not variables
+    return text if is_operation or is_plain else f"({text})"

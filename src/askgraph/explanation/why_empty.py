@@ -1,0 +1,341 @@
+"""Why a result is empty: which part of the query nothing matches, and what a small change gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from askgraph.endpoint import Endpoint
+from askgraph.errors import QueryError
+from askgraph.explanation._changes import Change, Lookup, changes_of, lookup_of
+from askgraph.explanation._statements import Statements
+from askgraph.explanation.verbalise import in_words
+from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql.reader import read
+from askgraph.sparql.tree import (
+    Bind,
+    Call,
+    Element,
+    Filter,
+    Group,
+    Nested,
+    Pattern,
+    Query,
+    Union,
+    Values,
+    text_of,
+    variables_of,
+)
+
+__all__ = ["Emptiness", "Suggestion", "emptiness", "why_empty"]
+
+_SUGGESTIONS = 3
+_CULPRITS = 2
+_RESERVE = 5  # requests kept back for what changes give
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A changed query, the change in words, and the number of its results."""
+
+    change: str
+    query: str
+    results: int
+
+
+@dataclass(frozen=True)
+class Emptiness:
+    """The part of a query that leaves nothing, why, and what small changes give."""
+
+    pattern: str
+    reason: str
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+async def why_empty(
+    query: str,
+    endpoint: Endpoint,
+    *,
+    budget: int = 12,
+    labels: Mapping[str, str] | None = None,
+) -> str | None:
+    """Return in English words why a query has no result, and what small changes would give.
+
+    At most `budget` requests are made. None where the query has results, or is no query that can
+    be taken apart. Raises `ServiceError` as the endpoint does.
+    """
+    found = await emptiness(query, endpoint, budget=budget, labels=labels)
+    if found is None:
+        return None
+    texts = [
+        f"{suggestion.change}: {suggestion.results} {_results(suggestion.results)}"
+        for suggestion in found.suggestions
+    ]
+    return found.reason + ("" if not texts else " Possible: " + "; ".join(texts) + ".")
+
+
+async def emptiness(
+    query: str,
+    endpoint: Endpoint,
+    *,
+    budget: int = 12,
+    labels: Mapping[str, str] | None = None,
+) -> Emptiness | None:
+    """Return the same as `why_empty` in a form to build on; its suggestions are whole queries."""
+    try:
+        tree = _opened(read(query))
+        statements = Statements(labels or {}, tree.where)
+        return await _Search(tree, endpoint, budget, statements, labels or {}).run()
+    except QueryError:
+        return None
+
+
+def _results(number: int) -> str:
+    return "result" if number == 1 else "results"
+
+
+def _opened(query: Query) -> Query:
+    """The query with the groups that are mere braces taken in."""
+    elements: list[Element] = []
+    for element in query.where.elements:
+        match element:
+            case Nested(word="", group=group):
+                elements += group.elements
+            case Filter(condition=Call(name="&&")):
+                elements += [Filter(part) for part in _conjuncts(element.condition)]
+            case _:
+                elements.append(element)
+    return replace(query, where=Group(tuple(elements)))
+
+
+def _conjuncts(condition: object) -> list[Call]:
+    if isinstance(condition, Call) and condition.name == "&&":
+        return [part for inner in condition.arguments for part in _conjuncts(inner)]
+    return [condition] if isinstance(condition, Call) else []
+
+
+@dataclass
+class _Search:
+    """One search for the part that leaves nothing, within a budget of requests."""
+
+    tree: Query
+    endpoint: Endpoint
+    budget: int
+    statements: Statements
+    labels: Mapping[str, str]
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        return self.tree.where.elements
+
+    async def run(self) -> Emptiness | None:
+        if not self.elements or not await self.is_empty(self.elements):
+            return self.after_the_patterns()
+        culprits = await self.single_culprits()
+        alone = bool(culprits)
+        if not culprits:
+            culprits = await self.first_empty()
+        for culprit in culprits:
+            if suggestions := await self.suggestions(culprit):
+                return self.found(culprit, alone=alone, suggestions=suggestions)
+        return self.found(culprits[0], alone=alone) if culprits else None
+
+    def found(
+        self, culprit: int, *, alone: bool, suggestions: tuple[Suggestion, ...] = ()
+    ) -> Emptiness:
+        reason = self.reason(culprit, alone=alone)
+        return Emptiness(text_of(self.elements[culprit]), reason, suggestions)
+
+    def after_the_patterns(self) -> Emptiness | None:
+        """What leaves nothing although the patterns match: HAVING, OFFSET or LIMIT 0."""
+        if self.tree.having:
+            conditions = " ".join(text_of(condition) for condition in self.tree.having)
+            reason = "The patterns match, but no group fulfils the HAVING condition."
+            return Emptiness(conditions, reason)
+        if self.tree.limit == 0:
+            return Emptiness("LIMIT 0", "The query asks for no rows at all (LIMIT 0).")
+        if self.tree.offset:
+            reason = f"The patterns match, but there are no more than {self.tree.offset} rows."
+            return Emptiness(f"OFFSET {self.tree.offset}", reason)
+        return None
+
+    async def is_empty(self, elements: tuple[Element, ...]) -> bool | None:
+        """Whether nothing matches some elements; None where the budget is spent."""
+        if self.budget <= 0:
+            return None
+        self.budget -= 1
+        return not await self.endpoint.ask(f"ASK {text_of(Group(elements))}")
+
+    async def single_culprits(self) -> list[int]:
+        """Elements without which there is something: conditions first, classes last; two or so."""
+        if len(self.elements) == 1:
+            return [0]
+        found: list[int] = []
+        order = sorted(range(len(self.elements)), key=lambda n: _suspicion(self.elements[n]))
+        for number in order:
+            if self.budget <= _RESERVE or len(found) == _CULPRITS:
+                break
+            if not _may_be_dropped(self.elements[number]):
+                continue
+            if await self.is_empty(self.without(number)) is False:
+                found.append(number)
+        return found
+
+    def without(self, number: int) -> tuple[Element, ...]:
+        return self.elements[:number] + self.elements[number + 1 :]
+
+    async def first_empty(self) -> list[int]:
+        """The element at which the query, grown from its start, comes to match nothing."""
+        low, high = 0, len(self.elements)
+        while high - low > 1:
+            middle = (low + high) // 2
+            empty = await self.is_empty(self.elements[:middle])
+            if empty is None:
+                return []
+            low, high = (low, middle) if empty else (middle, high)
+        return [high - 1]
+
+    def reason(self, culprit: int, *, alone: bool) -> str:
+        said = self.said(self.elements[culprit])
+        if len(self.elements) == 1:
+            return f"Nothing in the graph matches “{said}”."
+        if alone:
+            return f"Without “{said}” there are results; with it nothing is left."
+        return f"From “{said}” on nothing is left."
+
+    def said(self, element: Element) -> str:
+        """An element in words."""
+        match element:
+            case Pattern():
+                return self.statements.of(element)
+            case Filter():
+                subject = next(variables_of(element), Variable("value"))
+                text = text_of(Query("SELECT", Group((element,)), columns=((subject, None),)))
+                words = in_words(text, self.labels).rstrip(".")
+                return _condition_words(words, self.statements.noun(subject)) or text_of(element)
+            case Nested(group=group):
+                patterns = [part for part in group.elements if isinstance(part, Pattern)]
+                said = " and ".join(self.statements.of(pattern) for pattern in patterns)
+                return f"{element.word.lower()} {said}"
+            case _:
+                return text_of(element)
+
+    async def suggestions(self, culprit: int) -> tuple[Suggestion, ...]:
+        """What small changes to the culprit give; those that give nothing are left out."""
+        element = self.elements[culprit]
+        found: list[Suggestion] = []
+        lookup = lookup_of(element)
+        kept = 1 if lookup is not None else 0
+        for change in changes_of(element):
+            if self.budget <= kept or len(found) >= _SUGGESTIONS:
+                break
+            found += await self.counted(culprit, change)
+        if lookup is not None and self.budget > 0:
+            found += await self.looked_up(culprit, lookup)
+        return tuple(found)
+
+    async def counted(self, culprit: int, change: Change) -> list[Suggestion]:
+        """A change with the number of its results, in a list; an empty list where it gives none."""
+        changed = self.changed(culprit, change.elements)
+        if not any(
+            isinstance(element, Pattern | Query | Union | Values)
+            for element in changed.where.elements
+        ):
+            return []
+        self.budget -= 1
+        result = await self.endpoint.select(_count(changed))
+        number = _integer(result.rows[0][0]) if result.rows else 0
+        return [Suggestion(change.words, text_of(changed), number)] if number else []
+
+    def changed(self, culprit: int, elements: tuple[Element, ...]) -> Query:
+        there = self.elements[:culprit] + elements + self.elements[culprit + 1 :]
+        return replace(self.tree, where=Group(there))
+
+    async def looked_up(self, culprit: int, lookup: Lookup) -> list[Suggestion]:
+        """Suggestions from what the graph has in the culprit's place."""
+        changed = self.changed(culprit, lookup.elements).where
+        self.budget -= 1
+        if lookup.extreme:
+            head = (
+                f"SELECT ({lookup.extreme}({lookup.variable}) AS ?ask_extreme) (COUNT(*) AS ?ask_n)"
+            )
+            result = await self.endpoint.select(f"{head} WHERE {text_of(changed)}")
+        else:
+            head = f"SELECT {lookup.variable} (COUNT(*) AS ?ask_n)"
+            tail = f"GROUP BY {lookup.variable} ORDER BY DESC(?ask_n) LIMIT {_SUGGESTIONS + 4}"
+            result = await self.endpoint.select(f"{head} WHERE {text_of(changed)} {tail}")
+        found = []
+        for row in result.rows:
+            value, number = row[0], _integer(row[1])
+            if (
+                not number
+                or not isinstance(value, NamedNode | Literal)
+                or value.value in lookup.but
+            ):
+                continue
+            words = lookup.words.format(self.statements.term(value))
+            elements = _with_value(lookup, value)
+            if lookup.extreme:
+                return await self.counted(culprit, Change(words, elements))
+            found.append(Suggestion(words, text_of(self.changed(culprit, elements)), number))
+        return found[:_SUGGESTIONS]
+
+
+def _with_value(lookup: Lookup, value: NamedNode | Literal) -> tuple[Element, ...]:
+    """The elements of a lookup with the value found in the place of its variable."""
+    if not lookup.elements:
+        return (Filter(Call("=", (lookup.variable, value))),)
+    filled: list[Element] = []
+    for element in lookup.elements:
+        if isinstance(element, Pattern) and isinstance(value, NamedNode):
+            if element.predicate == lookup.variable:
+                element = replace(element, predicate=value)
+            if element.object == lookup.variable:
+                element = replace(element, object=value)
+        filled.append(element)
+    return tuple(filled)
+
+
+def _count(query: Query) -> str:
+    """A query for the number of a query's rows."""
+    if query.form != "SELECT" or query.is_aggregate:
+        return f"SELECT (COUNT(*) AS ?ask_n) WHERE {text_of(query.where)}"
+    plain = replace(query, order=(), limit=None, offset=None)
+    return f"SELECT (COUNT(*) AS ?ask_n) WHERE {{ {{ {text_of(plain)} }} }}"
+
+
+def _integer(term: object) -> int:
+    return int(term.value) if isinstance(term, Literal) and term.value.isdigit() else 0
+
+
+def _suspicion(element: Element) -> int:
+    """The order in which elements are dropped: what restricts most and joins least comes first."""
+    match element:
+        case Filter():
+            return 0
+        case Nested():
+            return 1
+        case Values():
+            return 2
+        case Pattern(predicate=NamedNode(value=iri)) if iri == RDF_TYPE:
+            return 7
+        case Pattern():
+            return 3 + len(set(variables_of(element)))
+        case _:
+            return 8
+
+
+def _may_be_dropped(element: Element) -> bool:
+    return not isinstance(element, Bind) and not (
+        isinstance(element, Nested) and element.word == "OPTIONAL"
+    )
+
+
+def _condition_words(words: str, noun: str) -> str:
+    """What a filter says, from the sentence on what fulfils it: `diameter is more than 5`."""
+    for head, verb in (("The things that are ", "is "), ("The things that ", "must ")):
+        if words.startswith(head):
+            return f"{noun} {verb}{words[len(head) :]}"
+    return ""
