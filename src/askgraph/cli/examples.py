@@ -29,12 +29,18 @@ class Examples:
 def examples_of(
     profile: Profile, arrays: GraphArrays | None, prefixes: PrefixMap, languages: Sequence[str]
 ) -> Examples:
-    """Return examples; of a remote graph, whose triples are not here, without values."""
+    """Return examples; of a remote graph, whose triples are not here, without values.
+
+    Labels are in the languages wanted; the questions are in English.
+    """
     reader = _Reader(profile, arrays, prefixes, languages)
     labels = {item.iri: reader.label(item) for item in profile.classes}
     labels |= {item.iri: reader.label(item) for item in profile.predicates}
     values = {p.iri: value for p in profile.predicates if (value := reader.value(p.iri))}
-    questions = tuple(dict.fromkeys(_questions(profile, labels, reader)))[:3]
+    english = _Reader(profile, arrays, prefixes, ["en"])
+    words = {item.iri: _within(english.label(item)) for item in profile.classes}
+    words |= {item.iri: _within(english.label(item)) for item in profile.predicates}
+    questions = tuple(dict.fromkeys(_questions(profile, words, english)))[:3]
     return Examples(labels, values, questions)
 
 
@@ -117,10 +123,10 @@ def _questions(profile: Profile, labels: Mapping[str, str], reader: _Reader) -> 
             p for p in own if p.functional and v.NUMERIC_DATATYPES & dict(p.datatypes).keys()
         ]
         if numeric:
-            yield f"Which {label.lower()} has the highest {labels[numeric[0].iri].lower()}?"
+            yield f"Which {label} has the highest {labels[numeric[0].iri]}?"
         else:
             yield from _about_one(cls, [p for p in own if p.datatypes], labels, reader)
-        yield f"How many {_plural(label.lower())} are there?"
+        yield f"How many {_plural(label)} are there?"
 
 
 def _about_one(
@@ -132,7 +138,12 @@ def _about_one(
     for predicate in predicates[:1]:
         name = reader.subject(predicate.iri, cls.iri)
         if name:
-            yield f"What is the {labels[predicate.iri].lower()} of {name}?"
+            yield f"What is the {labels[predicate.iri]} of {name}?"
+
+
+def _within(label: str) -> str:
+    """A label as it stands within a sentence: "Launch site" is "launch site", "GDP" stays."""
+    return label[0].lower() + label[1:] if label[1:2].islower() else label
 
 
 def _plural(word: str) -> str:
