@@ -64,6 +64,10 @@ def silent(what: str, done: int, total: int | None) -> None:
     """Tell nobody about progress."""
 
 
+class _UnusableError(Exception):
+    """A data folder that has to be built again, and why."""
+
+
 class Workspace:
     """The graphs of one folder; opening a workspace reads and writes nothing."""
 
@@ -103,7 +107,7 @@ class Workspace:
         }
         chosen = GraphSettings.of(name, table)
         self._build(name, chosen, progress)
-        with locked(self.folder):
+        with locked(self.folder / ".lock"):
             with_graph(self.folder, name, chosen)
         return self.profile(name)
 
@@ -162,7 +166,7 @@ class Workspace:
     def remove(self, name: str) -> None:
         """Take a graph and its data away; its sources stay."""
         self._chosen(name)
-        with locked(self.folder):
+        with locked(self.folder / ".lock"):
             without(self.folder, name)
         for gone in (self.data(name), self.cache(name)):
             shutil.rmtree(gone, ignore_errors=True)
@@ -207,6 +211,23 @@ class Workspace:
         use: "Callable[[], Content]",
     ) -> "Content":
         """Use a data folder, building it again first where it is missing, old or damaged."""
+        try:
+            return self._used(name, settings, use)
+        except _UnusableError:
+            pass
+        with locked(self.data(name).parent / ".locks" / name):
+            try:
+                return self._used(name, settings, use)  # another process may have built it
+            except _UnusableError as problem:
+                if settings.url and name in self.graphs():
+                    again = f"askgraph add {name} --replace"
+                    raise SetupError(f"{problem}; ask it anew with: {again}") from problem
+                if self.data(name).exists():
+                    _log.warning("graph %r is built again: %s", name, problem)
+            self._build(name, settings, progress)
+            return use()
+
+    def _used(self, name: str, settings: GraphSettings, use: "Callable[[], Content]") -> "Content":
         reason = self._stale(name, settings)
         if reason is None:
             try:
@@ -215,12 +236,7 @@ class Workspace:
                 if settings.url:
                     raise
                 reason = str(error)
-        if settings.url and name in self.graphs():
-            raise SetupError(f"{reason}; ask it anew with: askgraph add {name} --replace")
-        if self.data(name).exists():
-            _log.warning("graph %r is built again: %s", name, reason)
-        self._build(name, settings, progress)
-        return use()
+        raise _UnusableError(reason)
 
     def _open(self, name: str, settings: GraphSettings) -> "KnowledgeGraph":
         from askgraph.workspace.opening import open_graph

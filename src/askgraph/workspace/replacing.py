@@ -23,7 +23,7 @@ def replacing(folder: Path) -> Iterator[Path]:
     old = fresh.with_name(fresh.name + ".old")
     try:
         yield fresh
-        with locked(folder.parent):
+        with locked(folder.parent / ".lock"):
             if folder.exists():
                 folder.rename(old)
             fresh.chmod(0o755)
@@ -36,15 +36,15 @@ def replacing(folder: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time change what lies in a folder; without locks here, hope."""
-    folder.mkdir(parents=True, exist_ok=True)
+def locked(path: Path) -> Iterator[None]:
+    """Let one process at a time hold the lock that this file stands for; without locks, hope."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         import fcntl
     except ImportError:
         yield
         return
-    with (folder / ".lock").open("w") as file:
+    with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
