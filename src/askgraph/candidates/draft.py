@@ -71,7 +71,10 @@ class Draft:
         return place
 
     def _words(self, node: Node, edge: Edge | None) -> tuple[int, ...]:
-        """The first tokens of a node's names: a noun names its predicate's object, "… of" its subject."""
+        """The first tokens of a node's names.
+
+        A noun names its predicate's object, a name that ends in "of" its subject.
+        """
         named = [link for link in (node.cls_link, node.link) if link is not None]
         subject = self.schema.names_subject
         if edge is not None and edge.link is not None:
@@ -137,9 +140,7 @@ class Draft:
         if key not in self.attached:
             iri = self.schema.graph.iri_of(predicate)
             variable = self.variable(self.hint_of(iri))
-            self.patterns.append(
-                _pattern(place.variable, iri, variable, Edge(predicate, inverse))
-            )
+            self.patterns.append(_pattern(place.variable, iri, variable, Edge(predicate, inverse)))
             self.attached[key] = variable
         return self.attached[key]
 

@@ -123,7 +123,7 @@ class Grower:
         seeds = list(self._seeds())
         classes = list(self._classes())
         pool = seeds + classes
-        level = [s for s in seeds] + [c for c in classes if len(c.ids) <= self.widest]
+        level = seeds + [c for c in classes if len(c.ids) <= self.widest]
         for _ in range(3):
             level = self._kept(self._level(level))
             level = self._kept(self._classed(level))
@@ -283,60 +283,61 @@ class Grower:
     def _hop(
         self, state: State, predicate: int, inverse: bool, linked: bool, literal: bool
     ) -> Iterator[State]:
-        links = [one for one in self.by_predicate.get(predicate, ()) if self.gain(one, state.used)]
         back = any(
             edge.predicate == predicate and edge.inverse == inverse for edge, _ in state.node.edges
         )
-        if back:
-            links = []
+        named = [] if back else self.by_predicate.get(predicate, [])
+        links = [one for one in named if self.gain(one, state.used)]
         if not inverse and not self.schema.leads_on(predicate):
             return
-        if not links and (linked or state.hops >= 3):
+        if not links and (linked or self._is_wide(state)):
             return
-        if not links and len(state.ids) > 2000 and state.hops:
-            return
-        transitive = predicate in self.schema.transitive
-        for plus in (True, False) if transitive else (False,):
-            if transitive and inverse and not plus:
-                continue
+        for plus in self._ways(predicate, inverse):
             step = self.graph.closure if plus else self.graph.step
             ids = step(state.ids, predicate, inverse=inverse)
-            if not len(ids):
+            if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
-            if len(state.ids) == 1 and len(ids) == 1 and ids[0] == state.ids[0]:
-                continue
-            below = state.node
-            if literal and len(below.terms) > 1:
-                fits = np.intersect1d(
-                    below.ids, self.graph.ends(predicate, inverse=True), assume_unique=True
-                )
-                below = replace(below, ids=fits, terms=tuple(int(at) for at in fits))
-            bridge = self.schema.is_nary(ids)
-            spread = math.log2(max(1.0, len(ids) / len(state.ids)))
+            doubt = self._doubt(state, ids, predicate, inverse, literal)
+            doubt += 0.4 if plus and not inverse else 0.0
             for one in links[:3] or (None,):
                 edge = Edge(predicate, not inverse, plus, one)
-                node = Node(ids, edges=((edge, below),))
-                unknown = 0.0 if one else self._doubt(state, predicate, inverse, literal, bridge)
-                unknown += (0.4 if plus and not inverse else 0.0) + (0.8 if back else 0.0)
-                yield State(
-                    node,
-                    state.used | (one.mask if one else 0),
-                    state.gain + (self.gain(one, state.used) if one else 0.0),
-                    state.patterns + 1,
-                    state.unknown + unknown,
-                    state.spread + spread,
-                    state.hops + (0 if literal else 1),
-                    state.anchored,
-                )
+                unknown = (doubt if one is None else 0.0) + (0.8 if back else 0.0)
+                yield self._stepped(state, edge, ids, unknown, literal)
 
-    def _doubt(
-        self, state: State, predicate: int, inverse: bool, literal: bool, bridge: bool
-    ) -> float:
+    def _is_wide(self, state: State) -> bool:
+        """Whether a state has walked far enough, or is too large, for a step that no word names."""
+        return state.hops >= 3 or (len(state.ids) > 2000 and state.hops > 0)
+
+    def _ways(self, predicate: int, inverse: bool) -> tuple[bool, ...]:
+        """Once, or once and more: what lies in a place lies there at any depth."""
+        if predicate not in self.schema.transitive:
+            return (False,)
+        return (True,) if inverse else (True, False)
+
+    def _stepped(self, state: State, edge: Edge, ids: Ids, unknown: float, literal: bool) -> State:
+        below, one = state.node, edge.link
+        if literal and len(below.terms) > 1:
+            objects = self.graph.ends(edge.predicate, inverse=True)
+            fits = np.intersect1d(below.ids, objects, assume_unique=True)
+            below = replace(below, ids=fits, terms=tuple(int(at) for at in fits))
+        return State(
+            Node(ids, edges=((edge, below),)),
+            state.used | (one.mask if one else 0),
+            state.gain + (self.gain(one, state.used) if one else 0.0),
+            state.patterns + 1,
+            state.unknown + unknown,
+            state.spread + math.log2(max(1.0, len(ids) / len(state.ids))),
+            state.hops + (0 if literal else 1),
+            state.anchored,
+        )
+
+    def _doubt(self, state: State, ids: Ids, predicate: int, inverse: bool, literal: bool) -> float:
         """How much is guessed by a predicate that no word names; less if each has just one."""
         if literal:
             return 0.5
-        doubt = 0.6 if bridge or self.schema.is_nary(state.ids) else 1.0
-        return doubt if self.schema.is_functional(predicate, inverse=not inverse) else doubt + 0.15
+        bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
+        single = self.schema.is_functional(predicate, inverse=not inverse)
+        return (0.6 if bridge else 1.0) + (0.0 if single else 0.15)
 
     def _classed(self, states: Iterable[State]) -> Iterator[State]:
         """Each state, and again with every class that words name and that it meets."""
@@ -397,9 +398,7 @@ class Grower:
                     continue
                 if one.ids[-1] < other.ids[0] or other.ids[-1] < one.ids[0]:
                     continue
-                denied = (
-                    [*self._negated(one, other), *self._negated(other, one)] if denies else []
-                )
+                denied = [*self._negated(one, other), *self._negated(other, one)] if denies else []
                 yield from denied
                 joined = None if denied else self._joined(one, other)
                 if joined is not None:

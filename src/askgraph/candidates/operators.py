@@ -63,7 +63,7 @@ class Frame:
 
     @cached_property
     def loud(self) -> int:
-        """The tokens of operators that are words of their own rather than function words, as bits."""
+        """The tokens of operators that are not mere function words, as bits."""
         mask = 0
         for operator in self.operators:
             if operator.name in _LOUD:
@@ -165,9 +165,7 @@ def _measures(reading: Reading, at: int) -> bool:
 def _fits(reading: Reading, at: int, phrase: Phrase) -> bool:
     if at + len(phrase) > len(reading.tokens):
         return False
-    return all(
-        reading.tokens[at + offset].folded == word for offset, word in enumerate(phrase)
-    )
+    return all(reading.tokens[at + offset].folded == word for offset, word in enumerate(phrase))
 
 
 def _may_stand(name: str, at: int, reading: Reading) -> bool:

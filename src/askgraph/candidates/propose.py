@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from askgraph.candidates.finish import Candidate, Finisher
+from askgraph.candidates.finish import Finisher
 from askgraph.candidates.grow import Grower, State
 from askgraph.candidates.operators import Frame, frame_of
 from askgraph.candidates.rank import ranked
 from askgraph.candidates.schema import Schema
+from askgraph.candidates.work import Candidate
 from askgraph.index.names import NameIndex
 from askgraph.linking.link import Linked, link
 from askgraph.linking.text import Reading, read

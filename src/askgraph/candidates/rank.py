@@ -1,12 +1,12 @@
 """The score of a candidate: all weights in one place."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from askgraph.candidates.finish import Candidate
 from askgraph.candidates.form import Aggregate
 from askgraph.candidates.grow import Edge
 from askgraph.candidates.operators import Frame
 from askgraph.candidates.schema import Schema
+from askgraph.candidates.work import Candidate
 from askgraph.index.names import Kind
 from askgraph.linking.link import Linked
 from askgraph.traversal.literals import Sort
@@ -64,9 +64,7 @@ def _nameless(candidate: Candidate, schema: Schema) -> float:
     return float(schema.is_nameless(candidate.state.ids))
 
 
-def _agrees(
-    candidate: Candidate, linked: Linked, frame: Frame, schema: Schema
-) -> float:
+def _agrees(candidate: Candidate, linked: Linked, frame: Frame, schema: Schema) -> float:
     """Whether the answer is of the sort that the question word asks for."""
     form = candidate.form
     if frame.exists and frame.asks is None:
@@ -121,15 +119,21 @@ def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
         return 0.0
     if candidate.shown_words >> first & 1:
         return 1.0
-    ids = candidate.state.ids
-    for one in linked.of(Kind.CLASS):
-        if first in one.positions and one.score >= 0.7 and len(ids):
-            if schema.all_are(ids, one.target):
-                return 1.4
+    if len(candidate.state.ids) and any(
+        first in one.positions
+        and one.score >= 0.7
+        and schema.all_are(candidate.state.ids, one.target)
+        for one in linked.of(Kind.CLASS)
+    ):
+        return 1.4
+    return _said_first(candidate, first, schema)
+
+
+def _said_first(candidate: Candidate, first: int, schema: Schema) -> float:
+    """Whether the first word names the answer itself, its class, or the step that leads to it."""
     node = candidate.state.node
-    if node.link is not None and first in node.link.positions and candidate.shown_words:
-        return 1.0
-    if node.cls_link is not None and first in node.cls_link.positions:
+    own = [node.cls_link, node.link if candidate.shown_words else None]
+    if any(link is not None and first in link.positions for link in own):
         return 1.0
     for edge, child in node.edges:
         if edge.link is not None and first in edge.link.positions:

@@ -10,7 +10,13 @@ from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
 
 __all__ = ["answer_columns", "rendered"]
 
-_FUNCTIONS = {"COUNT": "number", "SUM": "total", "AVG": "average", "MIN": "lowest", "MAX": "highest"}
+_FUNCTIONS = {
+    "COUNT": "number",
+    "SUM": "total",
+    "AVG": "average",
+    "MIN": "lowest",
+    "MAX": "highest",
+}
 
 
 def rendered(form: Form, prefixes: PrefixMap) -> str:
@@ -37,7 +43,9 @@ class _Writer:
         if form.ask:
             yield "ASK {"
         else:
-            distinct = "" if any(isinstance(c.value, Aggregate) for c in form.columns) else "DISTINCT "
+            distinct = (
+                "" if any(isinstance(c.value, Aggregate) for c in form.columns) else "DISTINCT "
+            )
             yield f"SELECT {distinct}{' '.join(map(self.projected, form.columns))} WHERE {{"
         yield from self.group(form.patterns, form.filters)
         for number, (patterns, filters) in enumerate(form.either):
@@ -111,7 +119,9 @@ class _Writer:
         if form.group:
             yield "GROUP BY " + " ".join(self.name(variable) for variable in form.group)
         if form.having:
-            conditions = (f"{self.aggregate(h.aggregate)} {h.operator} {h.value}" for h in form.having)
+            conditions = (
+                f"{self.aggregate(h.aggregate)} {h.operator} {h.value}" for h in form.having
+            )
             yield f"HAVING ({' && '.join(conditions)})"
         if form.order:
             yield "ORDER BY " + " ".join(self.key(key) for key in form.order)

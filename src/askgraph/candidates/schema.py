@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.index.tokens import stem, tokens
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import SCHEMA_SPACES, local_name
 from askgraph.metadata.naming import standard_naming
 from askgraph.rdf import vocabulary as v
@@ -144,9 +144,7 @@ class Schema:
         if not len(ids) or int(ids[0]) < self.graph.terms.first_iri:
             return False
         out = self.graph.predicates_of(ids[:50])[0]
-        return not any(
-            self.predicates[int(p)].naming for p in out if int(p) in self.predicates
-        )
+        return not any(self.predicates[int(p)].naming for p in out if int(p) in self.predicates)
 
     def around(self, ids: Ids) -> tuple[tuple[Path, Ids], ...]:
         """What lies one or two steps from things like these, and the (predicate, inverse) steps.
@@ -216,7 +214,7 @@ class Schema:
         return any(text.split()[-1:] and text.split()[-1] in _OF for text in self._texts(predicate))
 
     def is_noun(self, name: str) -> bool:
-        """Whether a predicate's name is a noun as far as words tell: a class has it too, or "… of"."""
+        """Whether a predicate's name is a noun, as far as words tell: a class has it, or "… of"."""
         words = [stem(word) for word in tokens(name)]
         return bool(set(words) & self.class_words) or words[-1:] == ["of"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from askgraph.candidates.finish import Candidate
 from askgraph.candidates.form import Aggregate
+from askgraph.candidates.work import Candidate
 
 __all__ = ["Cluster", "clusters"]
 

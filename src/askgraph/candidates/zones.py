@@ -8,6 +8,7 @@ from askgraph.linking.text import Reading
 
 __all__ = ["Zones"]
 
+
 @dataclass(frozen=True)
 class Zones:
     """For each token, whether it stands in a part that asks."""
@@ -34,7 +35,7 @@ class Zones:
         return self.head[at]
 
     def is_listed(self, at: int) -> bool:
-        """Whether a comma or a conjunction stands before the token (articles left aside), or it opens."""
+        """Whether a token opens, or follows a comma or a conjunction (articles left aside)."""
         tokens, lists = self.reading.tokens, self.reading.words
         joins = {phrase[0] for phrase in lists.operators["and"]}
         before = at - 1

@@ -6,6 +6,7 @@ import numpy as np
 
 from askgraph.errors import ServiceError
 from askgraph.graph import KnowledgeGraph
+from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label
 from askgraph.traversal.arrays import GraphArrays
@@ -26,7 +27,11 @@ async def labels_of(
     """
     wanted = list(dict.fromkeys(iris))[:_MOST]
     found: dict[str, list[tuple[str, str | None]]] = {}
-    for item in (*graph.profile.classes, *graph.profile.predicates):
+    known: list[ClassProfile | PredicateProfile] = [
+        *graph.profile.classes,
+        *graph.profile.predicates,
+    ]
+    for item in known:
         if item.names:
             found[item.iri] = [(text, language or None) for text, language in item.names]
     missing = [iri for iri in wanted if iri not in found]
@@ -54,7 +59,9 @@ def _own(iri: str, arrays: GraphArrays, naming: Sequence[int]) -> list[tuple[str
     for number in naming:
         literals = arrays.step(np.array([at], dtype=np.int32), number).tolist()
         texts = [
-            split_literal(arrays.terms.text(one)) for one in literals if arrays.terms.is_literal(one)
+            split_literal(arrays.terms.text(one))
+            for one in literals
+            if arrays.terms.is_literal(one)
         ]
         if texts:
             return [(text, language) for text, _, language in texts]

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -52,8 +53,6 @@ class Match:
     similarity: float
     length: float
     hits: tuple[tuple[int, int, float], ...]
-
-
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,9 @@ class NameIndex:
     def load(cls, folder: Path) -> Self:
         """Open a saved index without reading it into memory."""
         fields = cls.__dataclass_fields__
-        return cls(*(np.asarray(np.load(folder / f"names_{name}.npy", mmap_mode="r")) for name in fields))
+        return cls(
+            *(np.asarray(np.load(folder / f"names_{name}.npy", mmap_mode="r")) for name in fields)
+        )
 
     def save(self, folder: Path) -> None:
         """Write the index into an existing folder."""
@@ -136,10 +137,7 @@ class NameIndex:
         """Every token with its number."""
         words = self.words.tobytes()
         offsets = self.word_offsets.tolist()
-        return {
-            words[a:b].decode(): at
-            for at, (a, b) in enumerate(zip(offsets, offsets[1:], strict=False))
-        }
+        return {words[a:b].decode(): at for at, (a, b) in enumerate(pairwise(offsets))}
 
     def rarity_of(self, word: int) -> float:
         """Return the rarity of a token by its number."""

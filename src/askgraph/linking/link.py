@@ -161,9 +161,7 @@ def _best(links: Iterable[Link]) -> Iterator[Link]:
     yield from sorted(every, key=lambda found: (-found.score, found.positions, found.target))
 
 
-def _weights(
-    reading: Reading, found: Sequence[Variant], index: NameIndex
-) -> tuple[float, ...]:
+def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tuple[float, ...]:
     """How much each word of the question tells: nothing for function words, more if rare."""
     told = [0.0] * len(reading.tokens)
     for variant in found:

@@ -109,15 +109,15 @@ def _number(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
         return Quantity(at, at, word, None, (day_number(year), day_number(year + 9, 12, 31)))
     digits = _digits(word)
     spelled = digits is None
-    value = lists.units.get(word) if digits is None else digits
+    value: float | None = lists.units.get(word) if digits is None else digits
     if value is None:
         return None
     last = at
     while last + 1 < len(words) and words[last + 1] in lists.scales:
         value *= lists.scales[words[last + 1]]
         last += 1
-    year = _year(word) if last == at else None
-    days = (day_number(year), day_number(year, 12, 31)) if year else None
+    as_year = _year(word) if last == at else None
+    days = (day_number(as_year), day_number(as_year, 12, 31)) if as_year else None
     return Quantity(at, last, " ".join(words[at : last + 1]), value, days, spelled)
 
 
@@ -128,6 +128,8 @@ def _digits(word: str) -> float | None:
         return float(word.replace(",", ""))
     if re.fullmatch(r"\d{1,3}(\.\d{3}){2,}(,\d+)?", word):
         return float(word.replace(".", "").replace(",", "."))
-    return float(word.replace(",", ".")) if word.count(",") + word.count(".") == 1 else float(
-        word.replace(",", "").replace(".", "")
+    return (
+        float(word.replace(",", "."))
+        if word.count(",") + word.count(".") == 1
+        else float(word.replace(",", "").replace(".", ""))
     )

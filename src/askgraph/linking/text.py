@@ -11,7 +11,9 @@ __all__ = ["Reading", "Token", "read"]
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*", re.UNICODE)
 _PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)
-_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)['‘]([^'’]+)['’](?!\w)")
+_QUOTED = re.compile(
+    r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)['‘]([^'’]+)['’](?!\w)"
+)
 _GENITIVE = re.compile(r"['’]s\b")
 _MOST_TOKENS = 120
 

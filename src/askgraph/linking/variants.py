@@ -8,7 +8,6 @@ classes, an abbreviation ("stuid" for "student id").
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
@@ -101,9 +100,7 @@ def _shortened(reading: Reading, at: int, index: NameIndex) -> Iterator[Variant]
             yield Variant(following, word, _SHORT, "short")
 
 
-def _same_root(
-    at: int, token: Token, words: Sequence[str], index: NameIndex
-) -> Iterator[Variant]:
+def _same_root(at: int, token: Token, words: Sequence[str], index: NameIndex) -> Iterator[Variant]:
     """Words that share a long beginning: launch and launched, photo and photograph."""
     own = token.stem
     if len(own) < 4:
@@ -123,7 +120,7 @@ def _same_root(
 
 
 def _alikeness(own: str, word: str) -> float:
-    shared = len(commonprefix((own, word)))
+    shared = _shared(own, word)
     left, right = len(own) - shared, len(word) - shared
     if min(left, right) == 0 and shared >= 4 and (own[shared:] or word[shared:]) in _ENDINGS:
         return 0.95
@@ -146,3 +143,11 @@ def _typos(at: int, token: Token, words: Sequence[str]) -> Iterator[Variant]:
     ):
         if len(words[place]) >= 4:
             yield Variant(at, place, _TYPO, "typo")
+
+
+def _shared(one: str, other: str) -> int:
+    """The number of letters that two words begin with alike."""
+    for at, (first, second) in enumerate(zip(one, other, strict=False)):
+        if first != second:
+            return at
+    return min(len(one), len(other))

@@ -28,7 +28,7 @@ class PredicateProfile:
     """A predicate as it is used.
 
     `subject_classes`, `object_classes`, `datatypes` and `languages` are (name, number of triples)
-    pairs, most frequent first. `naming` is "name", "alternative" or "" (carries no names). `inverse_of`
+    pairs, most frequent first. `naming` is "name", "alternative" or "" (no names). `inverse_of`
     lists predicates that say the same the other way round.
     """
 

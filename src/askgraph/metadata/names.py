@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from askgraph.index.names import Kind, Name
 from askgraph.index.tokens import stem, tokens
-from askgraph.metadata import Profile
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.naming import standard_naming
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
@@ -26,7 +26,11 @@ _ALIKE = 5
 def schema_names(profile: Profile) -> Iterator[Name]:
     """Names of classes and predicates: their labels, and their readable local names."""
     owners = _owners(profile)
-    for listed, kind in ((profile.classes, Kind.CLASS), (profile.predicates, Kind.PREDICATE)):
+    both: tuple[tuple[Sequence[ClassProfile | PredicateProfile], Kind], ...] = (
+        (profile.classes, Kind.CLASS),
+        (profile.predicates, Kind.PREDICATE),
+    )
+    for listed, kind in both:
         for item in listed:
             if item.iri.startswith(SCHEMA_SPACES):
                 continue
@@ -69,7 +73,7 @@ _FUNCTION_WORDS = frozenset("a an the of in on at by to for has have had is are 
 def names_in(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
     """All names of a graph, schema first."""
     yield from schema_names(profile)
-    schema = {item.iri for item in (*profile.classes, *profile.predicates)}
+    schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
     yield from _entities(graph, profile, schema)
     yield from _values(graph, profile)
 

@@ -16,8 +16,6 @@ class Method(Protocol):
     raises for a strange question; it raises `ServiceError` where the graph cannot be reached.
     """
 
-    def answer(
-        self, question: Question, graphs: Sequence[KnowledgeGraph]
-    ) -> AsyncIterator[Step]:
+    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer one question over one graph or several."""
         ...

@@ -9,11 +9,13 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
+from pyoxigraph import NamedNode
+
 from askgraph.candidates.decide import Thresholds, confidence_of, decided
-from askgraph.candidates.finish import Candidate
 from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
 from askgraph.candidates.render import answer_columns, rendered
 from askgraph.candidates.vote import Cluster, clusters
+from askgraph.candidates.work import Candidate
 from askgraph.errors import QueryError, TimedOut
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
@@ -192,7 +194,7 @@ class _Run:
             boolean, result = await self.ran(query, candidate)
         except (QueryError, TimedOut):
             return None
-        resources = [t.value for row in result.rows[:200] for t in row if _is_iri(t)]
+        resources = [t.value for row in result.rows[:200] for t in row if isinstance(t, NamedNode)]
         labels |= await labels_of(resources, self.graph, [language])
         answer = Answer(
             query=query,
@@ -264,13 +266,11 @@ def _seeds(linked: Linked) -> Seeds:
     )
 
 
-def _is_iri(term: object) -> bool:
-    return type(term).__name__ == "NamedNode"
-
-
 def _nothing(proposal: Proposal) -> str:
     words = [
-        token.text for at, token in enumerate(proposal.reading.tokens) if proposal.linked.weights[at]
+        token.text
+        for at, token in enumerate(proposal.reading.tokens)
+        if proposal.linked.weights[at]
     ]
     if not words:
         return "The question names nothing to look for; ask for something that the graph holds."
@@ -285,7 +285,8 @@ def _unsure(proposal: Proposal) -> str:
         if proposal.linked.weights[at] and not best.used >> at & 1
     ]
     if missing:
-        return f"The graph seems to hold nothing on {', '.join(missing[:6])!r}; the nearest reading is shown."
+        words = ", ".join(missing[:6])
+        return f"The graph seems to hold nothing on {words!r}; the nearest reading is shown."
     return "No reading of the question is sure enough; the nearest one is shown."
 
 

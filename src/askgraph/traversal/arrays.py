@@ -8,7 +8,7 @@ orders gives the edges of a node. Sets of nodes are sorted arrays of distinct id
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class GraphArrays:
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Open saved arrays without reading them into memory."""
-        arrays = {name: mapped(folder / f"{name}.npy") for name in _FILES}
+        arrays: dict[str, Any] = {name: mapped(folder / f"{name}.npy") for name in _FILES}
         return cls(TermTable.load(folder), **arrays)
 
     def save(self, folder: Path) -> None:
@@ -158,7 +158,7 @@ def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.
     """Return start, start + 1, … for each start, as many as its count says, one after another."""
     ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + (starts - ends + counts).repeat(counts)
+    return np.asarray(np.arange(total) + (starts - ends + counts).repeat(counts))
 
 
 def _distinct(ids: Ids) -> Ids:

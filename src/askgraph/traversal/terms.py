@@ -113,5 +113,5 @@ class TermTable:
 
 
 def mapped(path: Path) -> NDArray[Any]:
-    """Open a saved array without reading it, as a plain array: slices of `numpy.memmap` are slow."""
+    """Open a saved array without reading it, as a plain one: slices of `numpy.memmap` are slow."""
     return np.asarray(np.load(path, mmap_mode="r"))

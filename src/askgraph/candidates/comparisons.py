@@ -1,0 +1,242 @@
+"""Comparisons with a number, a date, a count, the average, or another thing's value."""
+
+from datetime import date, timedelta
+
+import numpy as np
+
+from askgraph.candidates.form import Aggregate, Average, Filter, Having, Pattern
+from askgraph.candidates.operators import COMPARING, Operator
+from askgraph.candidates.places import DATED, NUMERIC, Places
+from askgraph.candidates.work import Spot, Work
+from askgraph.index.names import Kind
+from askgraph.linking.link import Link
+from askgraph.linking.quantities import Quantity
+from askgraph.traversal.literals import Sort
+
+__all__ = ["between", "comparative", "comparison"]
+
+_SINCE = frozenset(["since", "seit", "desde", "depuis"])
+_MEASURED = (*NUMERIC, Sort.DATE, Sort.YEAR)
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def comparison(places: Places, work: Work, operator: Operator) -> bool:
+    """ "More than 5 X", "before 1990": a condition on a value, or on how many there are."""
+    after, before = places.frame.quantity_after(operator), places.frame.quantity_before(operator)
+    quantity = before if operator.name in ("at_least", "at_most") and before else after
+    sign = COMPARING.get(operator.name)
+    if quantity is not None and any(work.used >> at & 1 for at in quantity.positions):
+        return False
+    if quantity is None or sign is None:
+        return _against(places, work, operator, sign)
+    taken = operator.mask | sum(1 << at for at in quantity.positions)
+    temporal = operator.name in ("before", "after")
+    spot = _compared(places, work, operator, quantity, temporal)
+    if spot is None:
+        return not temporal and _counted_against(places, work, operator, quantity, sign)
+    variable = places.hang(work, spot)
+    since = places.reading.tokens[operator.first].folded in _SINCE
+    work.draft.filters += _bounds(places, spot.predicate, variable, quantity, sign, since)
+    work.take(taken, sum(places.weights[at] for at in quantity.positions))
+    return True
+
+
+def _bounds(
+    places: Places, predicate: int, variable: int, quantity: Quantity, sign: str, since: bool
+) -> list[Filter]:
+    sort = places.sort(predicate)
+    if sort in (Sort.DATE, Sort.YEAR) and quantity.days is not None:
+        low, high = quantity.days
+        day = high if sign in (">", "<=") else low
+        if since and sign == ">":
+            day, sign = low, ">="
+        return [Filter(variable, sign, (_date(day, sort),))]
+    if quantity.value is None:
+        return []
+    if since and sign == ">":
+        sign = ">="
+    return [Filter(variable, sign, (_plain(quantity.value),))]
+
+
+def _compared(
+    places: Places, work: Work, operator: Operator, quantity: Quantity, temporal: bool
+) -> Spot | None:
+    """The predicate whose value is compared: named before, named after, or by its measure."""
+    sorts = NUMERIC + DATED if quantity.days is not None else NUMERIC
+    near = [
+        places.last_slot(work, operator.first, 5),
+        places.next_slot(work, quantity.last, 3),
+        places.next_slot(work, operator.last, 2),
+    ]
+    for slot in near:
+        spot = places.spot(work, slot, sorts=sorts) if slot is not None else None
+        if slot is not None and spot is not None:
+            places.use(work, slot, spot.link)
+            return spot
+    if operator.measure is not None:
+        words = (*operator.measure.measures, *operator.measure.dates)
+        return places.by_words(work, words, sorts)
+    if temporal:
+        return places.only(work, DATED) or places.by_words(work, ("year", "date"), sorts)
+    reused = [
+        Spot(place, predicate, inverse, Link(Kind.PREDICATE, "", "", 1.0, (), ()))
+        for (variable, predicate, inverse) in work.draft.attached
+        for place in work.draft.places
+        if place.variable == variable and places.sort(predicate) in sorts
+    ]
+    return reused[0] if reused else None
+
+
+def _counted_against(
+    places: Places, work: Work, operator: Operator, quantity: Quantity, sign: str
+) -> bool:
+    """ "More than two X": a condition on how many things X names."""
+    if quantity.value is None:
+        return False
+    place = places.next_place(work, quantity.last, 3)
+    counted: int | None = None
+    if place is not None and place is not work.root and isinstance(place.variable, int):
+        counted = place.variable
+    else:
+        slot = places.next_slot(work, quantity.last, 3)
+        spot = places.spot(work, slot) if slot is not None else None
+        if slot is not None and spot is not None:
+            counted = places.hang(work, spot)
+            places.use(work, slot, spot.link)
+    if counted is None:
+        return False
+    aggregate = Aggregate("COUNT", counted, distinct=True)
+    work.draft.having.append(Having(aggregate, sign, _plain(quantity.value)))
+    if not work.draft.group:
+        places.group_by(work, work.root)
+    work.grouped = True
+    places.take_quantity(work, quantity)
+    return True
+
+
+def comparative(places: Places, work: Work, operator: Operator) -> bool:
+    """ "Taller than 90", "larger than Mars": a condition on what the adjective measures."""
+    measure = operator.measure
+    if measure is None:
+        return False
+    up = measure.up
+    quantity = places.frame.quantity_after(operator)
+    if quantity is not None:
+        spot = _compared(places, work, operator, quantity, False)
+        if spot is None:
+            return False
+        variable = places.hang(work, spot)
+        dated = places.sort(spot.predicate) in (Sort.DATE, Sort.YEAR)
+        sign = "<" if up == dated else ">"
+        work.draft.filters += _bounds(places, spot.predicate, variable, quantity, sign, False)
+        places.take_quantity(work, quantity)
+        return True
+    return _against(places, work, operator, ">" if up else "<")
+
+
+def _against(places: Places, work: Work, operator: Operator, sign: str | None) -> bool:
+    """Compared with the average, or with the value of another thing."""
+    if sign is None:
+        return False
+    mean = [op for op in places.frame.of("average") if 0 < op.first - operator.last <= 2]
+    if mean:
+        return _against_average(places, work, operator, mean[0], sign)
+    return any(
+        _against_thing(places, work, operator, link, sign)
+        for link in places.linked.of(Kind.ENTITY, Kind.VALUE)
+        if 0 < link.positions[0] - operator.last <= 3 and places.grower.gain(link, work.used)
+    )
+
+
+def _against_average(
+    places: Places, work: Work, operator: Operator, mean: Operator, sign: str
+) -> bool:
+    spot: Spot | None = None
+    for slot in (
+        places.next_slot(work, mean.last, 3),
+        places.last_slot(work, operator.first, 5),
+    ):
+        spot = places.spot(work, slot, sorts=NUMERIC) if slot is not None else None
+        if slot is not None and spot is not None:
+            places.use(work, slot, spot.link)
+            break
+    if spot is None and operator.measure is not None:
+        spot = places.by_words(work, operator.measure.measures, NUMERIC)
+    if spot is None:
+        return False
+    variable = places.hang(work, spot)
+    other = work.draft.variable(work.draft.hints[variable])
+    member = work.draft.variable("other")
+    iri = places.graph.iri_of(spot.predicate)
+    average = Average(other, (Pattern(member, iri, other),))
+    work.draft.filters.append(Filter(variable, sign, (average,)))
+    work.take(mean.mask, places.weight_of(mean.mask))
+    return True
+
+
+def _against_thing(places: Places, work: Work, operator: Operator, link: Link, sign: str) -> bool:
+    thing = places.graph.terms.find(f"<{link.target}>" if link.kind is Kind.ENTITY else link.target)
+    slot = places.next_slot(work, operator.last, 6) or places.last_slot(work, operator.first, 4)
+    spot = places.spot(work, slot, sorts=_MEASURED) if slot is not None else None
+    if spot is None and operator.measure is not None:
+        words = (*operator.measure.measures, *operator.measure.dates)
+        spot, slot = places.by_words(work, words, _MEASURED), None
+    subject = None if thing is None or spot is None else _bearer(places, work, link, thing, spot)
+    if spot is None or subject is None:
+        return False
+    mine = places.hang(work, spot)
+    other = work.draft.variable("their " + work.draft.hints[mine])
+    work.draft.patterns.append(Pattern(subject, places.graph.iri_of(spot.predicate), other))
+    if operator.measure is not None and places.sort(spot.predicate) in (Sort.DATE, Sort.YEAR):
+        sign = "<" if sign == ">" else ">"
+    work.draft.filters.append(Filter(mine, sign, (other,)))
+    if slot is not None:
+        places.use(work, slot, spot.link)
+    work.take(link.mask, places.grower.gain(link, work.used))
+    return True
+
+
+def _bearer(places: Places, work: Work, link: Link, thing: int, spot: Spot) -> int | str | None:
+    """What carries the value compared with: the thing itself, or what has it for a name."""
+    ids, graph = np.array([thing], dtype=np.int32), places.graph
+    if link.kind is Kind.ENTITY:
+        return graph.terms.text(thing) if places.applies(ids, spot.predicate, False) else None
+    bearers = graph.ends(spot.predicate)
+    for predicate in graph.predicates_of(ids, inverse=True)[0]:
+        carriers = graph.step(ids, int(predicate), inverse=True)
+        if len(np.intersect1d(carriers, bearers, assume_unique=True)):
+            subject = work.draft.variable(link.name)
+            named = Pattern(subject, graph.iri_of(int(predicate)), graph.terms.text(thing))
+            work.draft.patterns.append(named)
+            return subject
+    return None
+
+
+def between(places: Places, work: Work, operator: Operator) -> bool:
+    """ "Between 1960 and 1970": both bounds included."""
+    first = places.frame.quantity_after(operator, 2)
+    if first is None:
+        return False
+    later = [q for q in places.reading.quantities if 0 < q.first - first.last <= 3]
+    if not later:
+        return False
+    spot = _compared(places, work, operator, first, first.days is not None)
+    if spot is None:
+        return False
+    variable = places.hang(work, spot)
+    work.draft.filters += _bounds(places, spot.predicate, variable, first, ">=", True)
+    work.draft.filters += _bounds(places, spot.predicate, variable, later[0], "<=", False)
+    for quantity in (first, later[0]):
+        places.take_quantity(work, quantity)
+    return True
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(value)
+
+
+def _date(day: float, sort: Sort) -> str:
+    at = date(1970, 1, 1) + timedelta(days=int(day))
+    if sort is Sort.YEAR:
+        return f'"{at.year:04}"^^<{_XSD}gYear>'
+    return f'"{at.isoformat()}"^^<{_XSD}date>'

@@ -1,0 +1,88 @@
+"""One candidate in the making: its draft, the words left over, and what was decided so far."""
+
+from dataclasses import dataclass, field
+
+from askgraph.candidates.draft import Draft, Place
+from askgraph.candidates.form import Form
+from askgraph.candidates.grow import Edge, State
+from askgraph.linking.link import Link
+
+__all__ = ["Candidate", "Slot", "Spot", "Work"]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A whole query with what speaks for and against it.
+
+    `used` are the words it uses, as bits; `shown_words` those that name what is shown.
+    """
+
+    form: Form
+    state: State
+    used: int
+    gain: float
+    unknown: float
+    patterns: int
+    notes: tuple[str, ...] = ()
+    shown_words: int = 0
+    score: float = 0.0
+    features: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """A stretch of words that names predicates, none of them used by the state."""
+
+    first: int
+    last: int
+    links: tuple[Link, ...]
+
+    @property
+    def mask(self) -> int:
+        """The positions as bits."""
+        return self.links[0].mask
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """A predicate in its place in a draft, after the steps of `path` where it lies afar."""
+
+    place: Place
+    predicate: int
+    inverse: bool
+    link: Link
+    path: tuple[Edge, ...] = ()
+
+
+@dataclass(eq=False)
+class Work:
+    """One candidate in the making.
+
+    `projected` are (token, variable) pairs of what is shown; `afar` allows predicates of things
+    that lie a step or two from the pattern, `missed` says that one was passed over.
+    """
+
+    draft: Draft
+    state: State
+    root: Place
+    slots: list[Slot]
+    used: int
+    gain: float
+    unknown: float
+    afar: bool = True
+    missed: bool = False
+    grouped: bool = False
+    done: set[int] = field(default_factory=set)
+    projected: list[tuple[int, int]] = field(default_factory=list)
+    shown_words: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def take(self, mask: int, gain: float) -> None:
+        """Count words as used."""
+        if mask & ~self.used:
+            self.used |= mask
+            self.gain += gain
+
+    def is_left(self, slot: Slot) -> bool:
+        """Whether no operator has taken a slot."""
+        return id(slot) not in self.done
