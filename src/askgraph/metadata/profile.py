@@ -49,10 +49,11 @@ def _instances(graph: GraphArrays) -> dict[str, Ids]:
 def _class(
     graph: GraphArrays, iri: str, members: Ids, predicates: tuple[PredicateProfile, ...]
 ) -> ClassProfile:
+    numbers, counts = graph.predicates_of(members)
     named = [
-        (shape.score, p.iri)
-        for p in predicates
-        if p.naming and (shape := _shape(graph, p, members, iri)) is not None
+        (_shape(graph, int(number), members, iri).score, predicates[number].iri)
+        for number, count in zip(numbers, counts, strict=True)
+        if predicates[number].naming == "name" and count >= 0.5 * len(members)
     ]
     name = max(named)[1] if named else None
     return ClassProfile(
@@ -65,17 +66,10 @@ def _class(
     )
 
 
-def _shape(
-    graph: GraphArrays, predicate: PredicateProfile, members: Ids, cls: str
-) -> NameShape | None:
-    number = graph.number(predicate.iri)
-    if number is None or predicate.naming != "name":
-        return None
-    bearers, names = graph.pairs(members, number)
-    if len(bearers) < 0.5 * len(members):
-        return None
+def _shape(graph: GraphArrays, predicate: int, members: Ids, cls: str) -> NameShape:
+    bearers, names = graph.pairs(members, predicate)
     return NameShape(
-        predicate.iri,
+        graph.iri_of(predicate),
         cls,
         coverage=len(np.unique(bearers)) / len(members),
         distinct=len(np.unique(names)) / len(names),
