@@ -346,3 +346,17 @@ async def test_a_cancelled_call_leaves_the_endpoint_usable(sparql_server: Sparql
         await call
     assert (await endpoint.select(ALL)).rows
     await endpoint.close()
+
+
+@pytest.mark.parametrize(
+    ("bindings", "holds"),
+    [('{"__ASK_RETVAL": {"type": "typed-literal", "value": "1"}}', True), ("", False)],
+)
+async def test_virtuoso_answers_ask_with_a_row_or_none(
+    sparql_server: SparqlServer, bindings: str, holds: bool
+) -> None:
+    head = '{"head": {"vars": ["__ASK_RETVAL"]}, "results": {"bindings": ['
+    sparql_server.always = faults.body(head + bindings + "]}}")
+    endpoint = HttpEndpoint(sparql_server.url)
+    assert await endpoint.ask("ASK { ?s ?p ?o }") is holds
+    await endpoint.close()

@@ -11,7 +11,14 @@ import httpx2
 from pyoxigraph import RdfFormat, Triple, parse
 
 from askgraph.endpoint._credentials import Credentials
-from askgraph.endpoint._dialects import Dialect, detected, dialect_named, problem_in, readable
+from askgraph.endpoint._dialects import (
+    Dialect,
+    detected,
+    dialect_named,
+    problem_in,
+    readable,
+    truth_in,
+)
 from askgraph.endpoint._http_exchange import Exchange, checked_url, page_problem, some_text
 from askgraph.endpoint._results_json import ResultsParser
 from askgraph.errors import (
@@ -38,6 +45,7 @@ _GRAPH_FORMATS = {
     "application/x-turtle": RdfFormat.TURTLE,
     "application/rdf+xml": RdfFormat.RDF_XML,
 }
+_VIRTUOSO_ASK = "__ASK_RETVAL"  # its ASK gives one row with this variable, or none
 Value = TypeVar("Value")
 
 
@@ -121,11 +129,12 @@ class HttpEndpoint:
         """Run an ASK query."""
         ready = await self._ready(query, "ASK")
         parser, _ = await self._within(
-            query, timeout, lambda deadline: self._results(ready, 0, deadline)
+            query, timeout, lambda deadline: self._results(ready, 1, deadline)
         )
-        if parser.boolean is None:
+        truth = truth_in(parser.variables, parser.rows) if parser.boolean is None else parser.boolean
+        if truth is None:
             raise MalformedReply(f"{self.address} answered an ASK query with rows")
-        return parser.boolean
+        return truth
 
     async def construct(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
