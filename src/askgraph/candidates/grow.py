@@ -77,6 +77,7 @@ class State:
         return self.node.ids
 
 
+_TIMES = frozenset("year date time day month jahr datum ano fecha annee".split())
 _LITTLE = 0.1
 """What a function word within a name tells: "very" of "very large"."""
 
@@ -299,10 +300,20 @@ class Grower:
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
             doubt += 0.4 if plus and not inverse else 0.0
-            for one in links[:3] or (None,):
+            ways: list[Link | None] = [*links[:3]]
+            if not links or self._is_class_like(links[0]):
+                ways.append(None)
+            for one in ways:
                 edge = Edge(predicate, not inverse, plus, one)
                 unknown = (doubt if one is None else 0.0) + (0.8 if back else 0.0)
                 yield self._stepped(state, edge, ids, unknown, literal)
+
+    def _is_class_like(self, link: Link) -> bool:
+        """Whether a class is called by the same words."""
+        return any(
+            one.positions == link.positions and one.similarity > 0.9
+            for one in self.linked.of(Kind.CLASS)
+        )
 
     def _is_wide(self, state: State) -> bool:
         """Whether a state has walked far enough, or is too large, for a step that no word names."""
@@ -334,10 +345,21 @@ class Grower:
     def _doubt(self, state: State, ids: Ids, predicate: int, inverse: bool, literal: bool) -> float:
         """How much is guessed by a predicate that no word names; less if each has just one."""
         if literal:
-            return 0.5
+            return self._doubt_of_value(state, predicate)
+        objects = state.ids if inverse else ids
+        if self.schema.is_obvious(predicate, objects, self.said):
+            return 0.4
         bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
         single = self.schema.is_functional(predicate, inverse=not inverse)
         return (0.6 if bridge else 1.0) + (0.0 if single else 0.15)
+
+    def _doubt_of_value(self, state: State, predicate: int) -> float:
+        """A year is looked for where dates are, other values where they occur."""
+        quantity = state.node.quantity
+        if quantity is None or quantity.days is None:
+            return 0.5
+        dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
+        return 0.3 if dated or self.schema.words(predicate) & _TIMES else 0.9
 
     def _classed(self, states: Iterable[State]) -> Iterator[State]:
         """Each state, and again with every class that words name and that it meets."""
@@ -391,10 +413,11 @@ class Grower:
         fits = [state for state in pool if state.patterns and len(state.ids)]
         chosen = self._varied(fits)
         content, denies = self.content, bool(self.frame.of("not"))
+        both = bool(self.frame.of("both", "and"))
         for at, one in enumerate(chosen):
             for other in chosen[at + 1 :]:
                 shared = one.used & other.used & content
-                if shared and shared != _shared_step(one.node, other.node) & content:
+                if shared and not (both and shared == _common(one.node, other.node) & content):
                     continue
                 if one.ids[-1] < other.ids[0] or other.ids[-1] < one.ids[0]:
                     continue
@@ -403,6 +426,11 @@ class Grower:
                 joined = None if denied else self._joined(one, other)
                 if joined is not None:
                     yield joined
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """The classes that the question names."""
+        return frozenset(one.target for one in self.linked.of(Kind.CLASS) if one.score > 0.9)
 
     @cached_property
     def content(self) -> int:
@@ -417,7 +445,8 @@ class Grower:
             counts[state.used] = counts.get(state.used, 0) + 1
             if counts[state.used] <= 8 and self.content & ~state.used:
                 chosen.append(state)
-        return chosen[: self.beam]
+        simple = [state for state in chosen[self.beam :] if state.patterns == 1]
+        return chosen[: self.beam] + simple[: self.beam // 2]
 
     def _joined(self, one: State, other: State) -> State | None:
         ids = np.intersect1d(one.ids, other.ids, assume_unique=True)
@@ -494,14 +523,20 @@ def _together(one: State, other: State, node: Node) -> State:
     )
 
 
-def _shared_step(one: Node, other: Node) -> int:
-    """The words of a step that both patterns begin with: "by both A and B"."""
-    if not (one.edges and other.edges):
-        return 0
-    first, second = one.edges[0][0], other.edges[0][0]
-    if first != second or first.link is None:
-        return 0
-    return first.link.mask
+def _common(one: Node, other: Node) -> int:
+    """The words that two patterns use for the same: "operated by both A and B"."""
+    mine = {(link.target, link.positions): link.mask for link in _links(one)}
+    mask = 0
+    for link in _links(other):
+        mask |= mine.get((link.target, link.positions), 0)
+    return mask
+
+
+def _links(node: Node) -> Iterator[Link]:
+    for part in node.walk():
+        for link in (part.cls_link, *(edge.link for edge, _ in part.edges)):
+            if link is not None:
+                yield link
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -59,7 +59,8 @@ class Places:
         taken = 0
         for positions in sorted(free, key=lambda p: (-worth(p), p)):
             content = sum(1 << at for at in positions if self.weights[at])
-            if content & taken:
+            loud = all(self.frame.is_loud(at) for at in positions if self.weights[at])
+            if content & taken or (loud and not any(self._fits_root(state.ids, x) for x in free[positions])):
                 continue
             taken |= content
             links = sorted(free[positions], key=lambda link: -link.score * link.quality)
@@ -120,7 +121,9 @@ class Places:
         """The predicates that a slot names, best first, with their order."""
         for order, link in enumerate(slot.links[:16]):
             number = self.schema.number(link.target)
-            if number is not None and (not sorts or self.sort(number) in sorts):
+            if number is None or (sorts and self.sort(number) not in sorts):
+                continue
+            if not (sorts and self._is_key(number, link)):
                 yield order, link, number
 
     def _at(
@@ -142,8 +145,16 @@ class Places:
             ):
                 continue
             cost = 0.25 * place.below + (0.35 if turned else 0.0)
+            cost += 0.5 if self._is_key(number, link) else 0.0
             cost -= 0.9 * link.score * link.quality + self._wanted(number, prefer)
             yield cost, order, Spot(place, number, inverse, link)
+
+    def _is_key(self, number: int, link: Link) -> bool:
+        """Whether a predicate holds the number of a thing that the words name: a foreign key."""
+        return self.sort(number) is Sort.NUMBER and any(
+            one.positions == link.positions and one.similarity > 0.9
+            for one in self.linked.of(Kind.CLASS)
+        )
 
     def _afar(
         self, work: Work, slot: Slot, sorts: Sequence[Sort]
@@ -190,6 +201,9 @@ class Places:
 
     def use(self, work: Work, slot: Slot, link: Link) -> None:
         """Count a slot as used."""
+        number = self.schema.number(link.target)
+        if number is not None and self._is_key(number, link):
+            work.unknown += 1.2
         work.done.add(id(slot))
         work.take(slot.mask, self.grower.gain(link, work.used))
 

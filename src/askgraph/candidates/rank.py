@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from askgraph.candidates.form import Aggregate
-from askgraph.candidates.grow import Edge
+from askgraph.candidates.grow import Edge, Node
 from askgraph.candidates.operators import Frame
 from askgraph.candidates.schema import Schema
 from askgraph.candidates.work import Candidate
@@ -22,6 +22,7 @@ WEIGHTS = {
     "asks": 0.25,
     "head": 0.25,
     "far": -0.06,
+    "astray": -0.1,
 }
 
 
@@ -53,6 +54,7 @@ def _features(
         "asks": _agrees(candidate, linked, frame, schema),
         "head": _head(candidate, linked, schema),
         "far": _far(candidate),
+        "astray": _astray(candidate.state.node),
     }
 
 
@@ -146,6 +148,27 @@ def _said_first(candidate: Candidate, first: int, schema: Schema) -> float:
 def _misplaced(edge: Edge, schema: Schema) -> bool:
     """Whether a noun names the other end of the step than the answer."""
     return schema.names_subject(edge.predicate) == edge.inverse
+
+
+def _astray(root: Node) -> float:
+    """How many values hang on another thing than the one whose words stand nearest before them."""
+    named = {
+        id(node): node.cls_link.positions[0] for node in root.walk() if node.cls_link is not None
+    }
+    count = 0.0
+    for node in root.walk():
+        for _, child in node.edges:
+            first = _first_word(child)
+            before = {at for at in named.values() if first is not None and at < first}
+            if before and not child.edges and named.get(id(node)) != max(before):
+                count += 1.0
+    return count
+
+
+def _first_word(leaf: Node) -> int | None:
+    if leaf.quantity is not None:
+        return leaf.quantity.first
+    return leaf.link.positions[0] if leaf.link is not None else None
 
 
 def _far(candidate: Candidate) -> float:

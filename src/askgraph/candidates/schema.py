@@ -146,6 +146,20 @@ class Schema:
         out = self.graph.predicates_of(ids[:50])[0]
         return not any(self.predicates[int(p)].naming for p in out if int(p) in self.predicates)
 
+    def is_obvious(self, predicate: int, ids: Ids, said: frozenset[str]) -> bool:
+        """Whether a predicate is called after the class of its objects: country, of a Country.
+
+        Only classes among `said` count.
+        """
+        classes = self.classes_of(int(ids[0])) if len(ids) else ()
+        return any(
+            cls in said and self.words(predicate) & self._own_words(cls) for cls in classes
+        )
+
+    def _own_words(self, cls: str) -> frozenset[str]:
+        texts = [text for text, _ in self.classes[cls].names] + [local_name(cls)]
+        return frozenset(stem(word) for text in texts for word in tokens(text))
+
     def around(self, ids: Ids) -> tuple[tuple[Path, Ids], ...]:
         """What lies one or two steps from things like these, and the (predicate, inverse) steps.
 
