@@ -87,7 +87,7 @@ class Draft:
     def _step(self, variable: int | str, edge: Edge, child: Node, below: int) -> None:
         predicate = self.schema.graph.iri_of(edge.predicate)
         constant = self._constant(child)
-        if constant is not None:
+        if constant is not None and not (child.edges or child.cls or child.without):
             self._put(variable, predicate, constant, edge)
             return
         at = len(self.patterns)
@@ -102,7 +102,7 @@ class Draft:
         self.patterns.append(_pattern(variable, predicate, constant, edge))
 
     def _constant(self, node: Node) -> str | None:
-        if len(node.terms) != 1 or node.edges or node.cls or node.quantity is not None:
+        if len(node.terms) != 1 or node.quantity is not None:
             return None
         return self.schema.graph.terms.text(node.terms[0])
 

@@ -60,7 +60,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """An answer set and the words it uses: `used` as bits, `gain` as the weight they bring."""
+    """An answer set and the words it uses: `used` as bits, `gain` as the weight they bring.
+
+    `denied` marks a pattern that does not hold: only the answer "no" can come of it.
+    """
 
     node: Node
     used: int
@@ -70,6 +73,7 @@ class State:
     spread: float = 0.0
     hops: int = 0
     anchored: bool = False
+    denied: bool = False
 
     @property
     def ids(self) -> Ids:
@@ -141,7 +145,28 @@ class Grower:
             pool = self._kept(pool + joined + further, limit=6 * self.beam)
             again = self._kept(self._joins(pool[: 2 * self.beam]), limit=self.beam)
             pool = self._kept(pool + again, limit=6 * self.beam)
+        if self.frame.exists:
+            pool = [*self._kept(self._unmet(seeds, pool)), *pool]
         return pool
+
+    def _unmet(self, seeds: Sequence[State], pool: Sequence[State]) -> Iterator[State]:
+        """What holds for others like a thing, but not for it: the answer to "does it …" is no."""
+        for seed in seeds:
+            sure = seed.node.link is not None and seed.node.link.similarity > 0.9
+            classes = self.schema.classes_of(int(seed.ids[0])) if len(seed.ids) == 1 else ()
+            if not (sure and classes):
+                continue
+            alike = self.schema.instances(classes[0])
+            for other in pool:
+                if other.used & seed.used & self.content or not other.patterns or other.hops > 2:
+                    continue
+                if np.isin(seed.ids, other.ids).any() or not len(
+                    np.intersect1d(alike, other.ids, assume_unique=True)
+                ):
+                    continue
+                node = replace(other.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
+                state = _together(seed, other, node)
+                yield replace(state, unknown=state.unknown + 1.0, denied=True)
 
     def score(self, state: State) -> float:
         """How good a state is to go on with."""
@@ -251,7 +276,13 @@ class Grower:
             if len(ids):
                 node = Node(ids, cls=one.target, cls_link=one)
                 exact = 1.05 if one.similarity > 0.95 else 1.0
+                exact += 0.05 if self._is_indefinite(one) else 0.0
                 yield State(node, one.mask, exact * self.gain(one, 0), patterns=1)
+
+    def _is_indefinite(self, link: Link) -> bool:
+        """Whether a word stands before a class that asks for any of it: no, each, how many."""
+        before = link.positions[0] - 1
+        return any(op.last == before for op in self.frame.of("not", "each", "count"))
 
     # steps
 
@@ -305,8 +336,24 @@ class Grower:
                 ways.append(None)
             for one in ways:
                 edge = Edge(predicate, not inverse, plus, one)
-                unknown = (doubt if one is None else 0.0) + (0.8 if back else 0.0)
+                unknown = doubt if one is None else self._mistaken(edge, ids, state)
+                unknown += 0.8 if back else 0.0
                 yield self._stepped(state, edge, ids, unknown, literal)
+
+    def _mistaken(self, edge: Edge, ids: Ids, state: State) -> float:
+        """Whether a noun that is a class too ("moon of") is said of what is not of that class."""
+        if edge.link is None:
+            return 0.0
+        subjects = self.schema.names_subject(edge.predicate)
+        named = ids if subjects != edge.inverse else state.ids
+        classes = [
+            one.target
+            for one in self.linked.of(Kind.CLASS)
+            if one.positions == edge.link.positions and one.similarity > 0.9
+        ]
+        if not classes or any(self.schema.all_are(named, cls) for cls in classes):
+            return 0.0
+        return 1.0
 
     def _is_class_like(self, link: Link) -> bool:
         """Whether a class is called by the same words."""

@@ -140,6 +140,8 @@ def closed(work: Work) -> Candidate | None:
     draft = work.draft
     if not draft.patterns or not (draft.columns or draft.ask):
         return None
+    if work.state.denied and not draft.ask:
+        return None
     if work.grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
         draft.group = []
     if not any(isinstance(c.value, Aggregate) for c in draft.columns) and not (
