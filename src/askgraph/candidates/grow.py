@@ -346,14 +346,16 @@ class Grower:
             return 0.0
         subjects = self.schema.names_subject(edge.predicate)
         named = ids if subjects != edge.inverse else state.ids
+        return 0.0 if self.fits_noun(edge.link, named) else 1.0
+
+    def fits_noun(self, link: Link, ids: Ids) -> bool:
+        """Whether nodes are of the class that the same words name, where they name one."""
         classes = [
             one.target
             for one in self.linked.of(Kind.CLASS)
-            if one.positions == edge.link.positions and one.similarity > 0.9
+            if one.positions == link.positions and one.similarity > 0.9
         ]
-        if not classes or any(self.schema.all_are(named, cls) for cls in classes):
-            return 0.0
-        return 1.0
+        return not classes or any(self.schema.all_are(ids, cls) for cls in classes)
 
     def _is_class_like(self, link: Link) -> bool:
         """Whether a class is called by the same words."""
@@ -457,7 +459,8 @@ class Grower:
     # joins
 
     def _joins(self, pool: list[State]) -> Iterator[State]:
-        fits = [state for state in pool if state.patterns and len(state.ids)]
+        bare = self.frame.exists  # "is A a B": the thing itself is one side of the join
+        fits = [state for state in pool if (state.patterns or bare) and len(state.ids)]
         chosen = self._varied(fits)
         content, denies = self.content, bool(self.frame.of("not"))
         both = bool(self.frame.of("both", "and"))

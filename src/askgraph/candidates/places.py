@@ -146,8 +146,10 @@ class Places:
                 continue
             cost = 0.25 * place.below + (0.35 if turned else 0.0)
             cost += 0.5 if self._is_key(number, link) else 0.0
-            cost -= 0.9 * link.score * link.quality + self._wanted(number, prefer)
-            yield cost, order, Spot(place, number, inverse, link)
+            said_of_place = self.schema.names_subject(number) != inverse
+            doubt = 1.0 if said_of_place and not self.grower.fits_noun(link, ids) else 0.0
+            cost += 0.6 * doubt - 0.9 * link.score * link.quality - self._wanted(number, prefer)
+            yield cost, order, Spot(place, number, inverse, link, doubt=doubt)
 
     def _is_key(self, number: int, link: Link) -> bool:
         """Whether a predicate holds the number of a thing that the words name: a foreign key."""
@@ -189,6 +191,7 @@ class Places:
     def hang(self, work: Work, spot: Spot) -> int:
         """Attach a spot's predicate (and the steps to it) to the draft; returns its variable."""
         place = spot.place
+        work.unknown += spot.doubt
         for edge in spot.path:
             variable = work.draft.attach(place, edge.predicate, inverse=edge.inverse)
             known = [p for p in work.draft.places if p.variable == variable]

@@ -45,13 +45,17 @@ class Slot:
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """A predicate in its place in a draft, after the steps of `path` where it lies afar."""
+    """A predicate in its place in a draft, after the steps of `path` where it lies afar.
+
+    `doubt` is what speaks against its standing there.
+    """
 
     place: Place
     predicate: int
     inverse: bool
     link: Link
     path: tuple[Edge, ...] = ()
+    doubt: float = 0.0
 
 
 @dataclass(eq=False)
