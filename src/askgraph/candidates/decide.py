@@ -8,9 +8,18 @@ from typing import Literal
 from askgraph.candidates.propose import Proposal
 from askgraph.candidates.vote import Cluster
 
-__all__ = ["CONFIDENCE", "Decision", "confidence_of", "decided"]
+__all__ = ["CONFIDENCE", "Decision", "Thresholds", "confidence_of", "decided", "evidence_for"]
 
-CONFIDENCE = {"bias": -5.0, "score": 2.0, "margin": 1.5, "covered": 2.0, "unknown": -0.5}
+CONFIDENCE = {
+    "bias": -1.5,
+    "score": 1.0,
+    "margin": 3.2,
+    "covered": 1.1,
+    "unused": -0.4,
+    "unused_names": -1.0,
+    "mismatch": -4.0,
+}
+"""Weights of a logistic model; `tools/calibrate.py` fits them and prints how well they hold."""
 
 Decision = Literal["answer", "ask", "refuse"]
 
@@ -19,31 +28,39 @@ Decision = Literal["answer", "ask", "refuse"]
 class Thresholds:
     """Confidence below which askgraph asks back, and below which it refuses."""
 
-    answer: float = 0.35
-    ask: float = 0.2
+    answer: float = 0.5
+    ask: float = 0.25
 
 
 def confidence_of(proposal: Proposal, found: Sequence[Cluster]) -> float:
-    """Estimate the chance (0–1) that the best cluster is right.
-
-    From its score, its lead over the next different result, the share of the question's words that
-    it uses, and the predicates that no word names.
-    """
+    """Estimate the chance (0–1) that the best cluster is right, from its `evidence_for`."""
     if not found:
         return 0.0
-    best = found[0].best
-    margin = found[0].score - found[1].score if len(found) > 1 else 0.5
-    weights = proposal.linked.weights
-    total = sum(weights) or 1.0
-    covered = sum(weight for at, weight in enumerate(weights) if best.used >> at & 1) / total
-    linear = (
-        CONFIDENCE["bias"]
-        + CONFIDENCE["score"] * best.score
-        + CONFIDENCE["margin"] * min(1.0, margin)
-        + CONFIDENCE["covered"] * covered
-        + CONFIDENCE["unknown"] * best.unknown
-    )
+    facts = evidence_for(proposal, found)
+    linear = CONFIDENCE["bias"] + sum(CONFIDENCE[name] * value for name, value in facts.items())
     return 1 / (1 + math.exp(-linear))
+
+
+def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, float]:
+    """What speaks for and against the best cluster.
+
+    Its score; its lead over the next different result; the share of the question's words that it
+    uses; how many it leaves, and how many names among them; and whether a question word asks for
+    another sort of answer than it gives.
+    """
+    best, weights = found[0].best, proposal.linked.weights
+    tokens = proposal.reading.tokens
+    unused = [at for at, weight in enumerate(weights) if weight and not best.used >> at & 1]
+    total = sum(weights) or 1.0
+    valued = proposal.frame.asks in ("number", "date", "year")
+    return {
+        "score": best.score,
+        "margin": min(1.0, found[0].score - found[1].score) if len(found) > 1 else 0.5,
+        "covered": 1.0 - sum(weights[at] for at in unused) / total,
+        "unused": float(len(unused)),
+        "unused_names": float(sum(at > 0 and tokens[at].capital for at in unused)),
+        "mismatch": float(valued and not best.features["asks"]),
+    }
 
 
 def decided(confidence: float, thresholds: Thresholds | None = None) -> Decision:

@@ -60,7 +60,9 @@ class Places:
         for positions in sorted(free, key=lambda p: (-worth(p), p)):
             content = sum(1 << at for at in positions if self.weights[at])
             loud = all(self.frame.is_loud(at) for at in positions if self.weights[at])
-            if content & taken or (loud and not any(self._fits_root(state.ids, x) for x in free[positions])):
+            if content & taken or (
+                loud and not any(self._fits_root(state.ids, x) for x in free[positions])
+            ):
                 continue
             taken |= content
             links = sorted(free[positions], key=lambda link: -link.score * link.quality)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from askgraph.candidates.form import Aggregate
 from askgraph.candidates.grow import Edge, Node
 from askgraph.candidates.operators import Frame
+from askgraph.candidates.places import NUMERIC
 from askgraph.candidates.schema import Schema
 from askgraph.candidates.work import Candidate
 from askgraph.index.names import Kind
@@ -73,7 +74,7 @@ def _agrees(candidate: Candidate, linked: Linked, frame: Frame, schema: Schema) 
         return 1.0 if form.ask else 0.0
     if frame.asks == "number":
         counted = any(isinstance(c.value, Aggregate) for c in form.columns)
-        return 1.0 if counted or Sort.NUMBER in _sorts(candidate, schema) else 0.0
+        return 1.0 if counted or set(NUMERIC) & _sorts(candidate, schema) else 0.0
     if frame.asks == "person":
         return 1.0 if _is_person(candidate, linked, schema) else 0.0
     if frame.asks in ("date", "year"):

@@ -152,9 +152,7 @@ class Schema:
         Only classes among `said` count.
         """
         classes = self.classes_of(int(ids[0])) if len(ids) else ()
-        return any(
-            cls in said and self.words(predicate) & self._own_words(cls) for cls in classes
-        )
+        return any(cls in said and self.words(predicate) & self._own_words(cls) for cls in classes)
 
     def _own_words(self, cls: str) -> frozenset[str]:
         texts = [text for text, _ in self.classes[cls].names] + [local_name(cls)]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from askgraph.index.tokens import stem, tokens
 
-__all__ = ["Kind", "Match", "Name", "NameIndex"]
+__all__ = ["Kind", "Match", "Name", "NameIndex", "name_tokens", "rarity"]
 
 
 class Kind(IntEnum):

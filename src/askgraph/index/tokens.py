@@ -42,8 +42,10 @@ def stem(word: str) -> str:
     Light on purpose: a stem only ever joins forms of one noun or verb in English, German, Spanish
     and French. Numbers and short words stay as they are.
     """
-    if len(word) < 4 or not word[0].isalpha():
+    if len(word) < 3 or not word[0].isalpha():
         return word
+    if len(word) == 3:
+        return word[:2] if word[2] == "s" and word[1] not in "suia" else word
     for ending, put in _PLURALS:
         if word.endswith(ending) and len(word) - len(ending) + len(put) >= 3:
             return word[: len(word) - len(ending)] + put

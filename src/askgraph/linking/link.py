@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from askgraph.index.names import Kind, Match, NameIndex
+from askgraph.index.names import Kind, Match, NameIndex, rarity
 from askgraph.index.tokens import tokens
 from askgraph.linking.text import Reading
 from askgraph.linking.variants import Variant, variants
@@ -165,9 +165,9 @@ def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tu
     """How much each word of the question tells: nothing for function words, more if rare."""
     told = [0.0] * len(reading.tokens)
     for variant in found:
-        rarity = index.rarity_of(variant.word)
-        told[variant.position] = max(told[variant.position], rarity)
-    unknown = max((weight for weight in told if weight), default=1.0)
+        tells = index.rarity_of(variant.word)
+        told[variant.position] = max(told[variant.position], tells)
+    unknown = rarity(0, len(index))
     return tuple(
         0.0 if reading.is_stop(at) else (weight or unknown) for at, weight in enumerate(told)
     )

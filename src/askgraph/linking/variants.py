@@ -124,7 +124,7 @@ def _alikeness(own: str, word: str) -> float:
     left, right = len(own) - shared, len(word) - shared
     if min(left, right) == 0 and shared >= 4 and (own[shared:] or word[shared:]) in _ENDINGS:
         return 0.95
-    if shared >= _ROOT and left <= 4 and right <= 4:
+    if shared >= _ROOT and left <= 4 and right <= 4 and shared > 0.6 * max(len(own), len(word)):
         return 0.9 - 0.05 * (left + right)
     if shared >= 4 and min(left, right) == 0 and left + right <= 3:
         return 0.8 - 0.05 * (left + right)

@@ -61,8 +61,8 @@ class GraphSearch:
     evidence_rows: int = 3
     rows: int = 10_000
     timeout: float | None = 20.0
-    answer_from: float = 0.35
-    ask_from: float = 0.2
+    answer_from: float = 0.5
+    ask_from: float = 0.25
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
