@@ -2,13 +2,23 @@
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from askgraph.errors import SetupError
-from askgraph.sparql.results import Truncation
+from askgraph.rdf import vocabulary as voc
+from askgraph.sparql.results import Row, Truncation, value_of
 
-__all__ = ["DIALECTS", "Dialect", "detected", "dialect_named", "problem_in", "readable"]
+__all__ = [
+    "DIALECTS",
+    "Dialect",
+    "detected",
+    "dialect_named",
+    "mended",
+    "problem_in",
+    "readable",
+    "truth_in",
+]
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,30 @@ def detected(headers: Mapping[str, str]) -> Dialect:
     return DIALECTS["generic"]
 
 
+def truth_in(variables: Sequence[str], rows: Sequence[Row]) -> bool | None:
+    """Return the answer of an ASK query that came as a table, as Virtuoso's; None for other tables.
+
+    It has one column of a known name, with a 1 for true and no row (or a 0) for false.
+    """
+    if tuple(variables) != ("__ASK_RETVAL",):
+        return None
+    return any(value_of(row[0]) not in (None, "0", "false") for row in rows)
+
+
+def mended(value: str, datatype: str) -> str:
+    """Return a literal's value as XML Schema writes it: `true` for 1, and years of four digits.
+
+    Virtuoso stores booleans as 1 and 0, and gives back the year -0043 as -043.
+    """
+    if datatype == voc.XSD_BOOLEAN:
+        return _BOOLEANS.get(value, value)
+    if datatype in voc.DATE_DATATYPES and (short := _SHORT_YEAR.match(value)):
+        return f"{short[1]}{short[2]:0>4}{value[short.end() :]}"
+    return value
+
+
+_BOOLEANS = {"1": "true", "0": "false"}
+_SHORT_YEAR = re.compile(r"(-?)(\d{1,3})(?=-|Z|[+]|$)")
 _PROBLEMS = {
     "timeout": re.compile(
         r"time[ds]?[ -]?out|time limit|estimated execution time|took too long|TimeoutException"

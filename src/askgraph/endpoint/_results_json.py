@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
+from askgraph.endpoint._dialects import mended
 from askgraph.errors import ErrorReply, MalformedReply
 from askgraph.sparql.results import Row, Term
 
@@ -296,7 +297,9 @@ def _literal(value: str, datatype: str, language: str, direction: str) -> Litera
             return Literal(value, language=language, direction=_DIRECTIONS.get(direction))
         except ValueError:
             return _with_mended_tag(value, language)
-    return Literal(value, datatype=_iri(datatype)) if datatype else Literal(value)
+    if not datatype:
+        return Literal(value)
+    return Literal(mended(value, datatype), datatype=_iri(datatype))
 
 
 def _with_mended_tag(value: str, language: str) -> Literal:

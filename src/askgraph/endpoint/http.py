@@ -131,7 +131,9 @@ class HttpEndpoint:
         parser, _ = await self._within(
             query, timeout, lambda deadline: self._results(ready, 1, deadline)
         )
-        truth = truth_in(parser.variables, parser.rows) if parser.boolean is None else parser.boolean
+        truth = (
+            truth_in(parser.variables, parser.rows) if parser.boolean is None else parser.boolean
+        )
         if truth is None:
             raise MalformedReply(f"{self.address} answered an ASK query with rows")
         return truth
