@@ -1,0 +1,284 @@
+"""A graph behind SPARQL over HTTP gives the answers that the same graph gives embedded.
+
+The servers are one of ours on loopback and, where ASKGRAPH_TEST_VIRTUOSO names it, a Virtuoso that
+holds many other graphs too. The graphs are added as people add them: with `askgraph add`.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pyoxigraph import BlankNode, RdfFormat, Store
+from tests.servers.sparql import SparqlServer
+
+from askgraph.errors import AskgraphError
+from askgraph.evaluation.answer_object import plain_value, status_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.metadata import Profile
+from askgraph.methods import Method
+from askgraph.sample import graph_path, questions_path
+from askgraph.sparql.results import Term
+from askgraph.trace import Answer, Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.answering import outcome_of
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+
+MUSEUM = """
+@prefix : <https://museum.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:Statue rdfs:label "statue" . :Coin rdfs:label "coin" . :Room rdfs:label "room" .
+:made rdfs:label "made in year" . :found rdfs:label "found on" . :onLoan rdfs:label "on loan" .
+:shownIn rdfs:label "shown in" . :price rdfs:label "price" . :weight rdfs:label "weight" .
+:repair rdfs:label "repair" . :by rdfs:label "repaired by" . :cost rdfs:label "cost" .
+:Venus a :Statue ; rdfs:label "Venus of the harbour"@en, "Vénus du port"@fr ;
+  :made "-0300"^^xsd:gYear ; :found "1911-05-02"^^xsd:date ; :onLoan true ; :weight 1.5e2 ;
+  :shownIn :east ; :price 1250000.50 ;
+  :repair [ :by "Ada Wolf" ; :cost 300 ], [ :by "Ben Roth" ; :cost 450 ] .
+:Zeus a :Statue ; rdfs:label "Zeus with the eagle"@en, "Ζεύς"@el ;
+  :made "-0430"^^xsd:gYear ; :found "1877-11-20"^^xsd:date ; :onLoan false ; :weight 8.2e1 ;
+  :shownIn :west ; :price 990000 .
+:samurai a :Statue ; rdfs:label "侍の像"@ja, "Samurai"@en ;
+  :made "1650"^^xsd:gYear ; :found "1950-01-31"^^xsd:date ; :onLoan false ; :weight 2.0e1 ;
+  :shownIn :west ; :price 12000 .
+:owl a :Coin ; rdfs:label "Owl of the city"@en ; :made "-0440"^^xsd:gYear ; :price 700 ;
+  :onLoan true ; :shownIn :east ; :ended "-0044-03-15"^^xsd:date .
+:denar a :Coin ; rdfs:label "Denar 'of the legion'"@en ; :made "0079"^^xsd:gYear ; :price 80.5 ;
+  :onLoan false ; :shownIn :west .
+:east a :Room ; rdfs:label "East wing"@en . :west a :Room ; rdfs:label "West wing"@en .
+"""
+MUSEUM_QUESTIONS = (
+    "Which statues are shown in the West wing?",
+    "Which coins were made before 0?",
+    "In which year was Zeus with the eagle made?",
+    "Which statues are on loan?",
+    "Is the Venus of the harbour on loan?",
+    "Is the Owl of the city shown in the West wing?",
+    "What is the price of each statue?",
+    "What is the average price of the coins?",
+    "What is the total price of the statues per room?",
+    "Which statue is the heaviest?",
+    "What is the weight of the Samurai?",
+    "侍の像?",
+    "Where is Ζεύς shown?",
+    "How many statues are shown in each room?",
+    "Who repaired the Venus of the harbour?",
+    "Which statues were found after 1900-01-01?",
+    "When was the Samurai found?",
+    "How many rooms are there?",
+    "What is the price of the Denar 'of the legion'?",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A graph, its questions with their languages, and the IRI that it has on a shared server."""
+
+    name: str
+    file: str
+    questions: tuple[tuple[str, str | None], ...]
+
+    @property
+    def iri(self) -> str:
+        return f"https://askgraph.example/{self.name}"
+
+    def path(self, folder: Path) -> Path:
+        path = folder / f"{self.name}.ttl"
+        path.write_text(self.file, encoding="utf-8")
+        return path
+
+
+@dataclass(frozen=True)
+class Given:
+    """What came of a question, in what can be compared between servers."""
+
+    status: str
+    columns: tuple[str, ...]
+    answer_columns: tuple[str, ...]
+    boolean: bool | None
+    rows: frozenset[tuple[object, ...]]
+    number_of_rows: int
+
+
+def sample_questions() -> tuple[tuple[str, str | None], ...]:
+    lines = questions_path().with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
+    return tuple((line["question"], line["lang"]) for line in map(json.loads, lines))
+
+
+SAMPLE = Case("space", graph_path().read_text(encoding="utf-8"), sample_questions())
+OWN = Case("museum", MUSEUM, tuple((question, None) for question in MUSEUM_QUESTIONS))
+CASES = {case.name: case for case in (SAMPLE, OWN)}
+QUESTIONS = [(case.name, text) for case in CASES.values() for text, _ in case.questions]
+
+Answers = Mapping[tuple[str, str], Given]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("workspace")
+
+
+@pytest.fixture(scope="module")
+def embedded(folder: Path) -> Answers:
+    workspace = Workspace(folder / "embedded")
+    for case in CASES.values():
+        workspace.add(case.name, [case.path(folder)])
+    return answers_of(workspace)
+
+
+@pytest.fixture(scope="module")
+def loopback(folder: Path) -> Iterator[Workspace]:
+    workspace = Workspace(folder / "loopback")
+    stores = {name: Store() for name in CASES}
+    for name, store in stores.items():
+        store.bulk_load(CASES[name].file.encode(), RdfFormat.TURTLE)
+    with SparqlServer(stores["space"]) as space, SparqlServer(stores["museum"]) as museum:
+        added(workspace, "space", space.url)
+        added(workspace, "museum", museum.url)
+        yield workspace
+
+
+@pytest.fixture(scope="module")
+def virtuoso(folder: Path) -> Workspace:
+    url = os.environ.get("ASKGRAPH_TEST_VIRTUOSO")
+    if not url:
+        pytest.skip("ASKGRAPH_TEST_VIRTUOSO names no Virtuoso server")
+    workspace = Workspace(folder / "virtuoso")
+    for case in CASES.values():
+        load = [str(ROOT / "tools" / "virtuoso.sh"), "load", str(case.path(folder)), case.iri]
+        subprocess.run(load, check=True, timeout=120)
+        added(workspace, case.name, url, "--named-graph", case.iri)
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def loopback_answers(loopback: Workspace) -> Answers:
+    return answers_of(loopback)
+
+
+@pytest.fixture(scope="module")
+def virtuoso_answers(virtuoso: Workspace) -> Answers:
+    return answers_of(virtuoso)
+
+
+def added(workspace: Workspace, name: str, *arguments: str) -> None:
+    command = [sys.executable, "-m", "askgraph", "add", name, *arguments]
+    done = subprocess.run(
+        [*command, "--workspace", str(workspace.folder)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def answers_of(workspace: Workspace) -> Answers:
+    return {
+        (case.name, text): given
+        for case in CASES.values()
+        for (text, _), given in zip(
+            case.questions, asyncio.run(_asked(workspace, case)), strict=True
+        )
+    }
+
+
+async def _asked(workspace: Workspace, case: Case) -> Sequence[Given]:
+    graph = workspace.graph(case.name)
+    method = workspace.method()
+    try:
+        return [
+            await _given(Question(text, language), method, graph)
+            for text, language in case.questions
+        ]
+    finally:
+        await graph.endpoint.close()
+
+
+async def _given(question: Question, method: Method, graph: KnowledgeGraph) -> Given:
+    try:
+        outcome = await outcome_of(question, method, [graph])
+    except AskgraphError as error:  # one question's failure must not hide the others' answers
+        return _comparable_answer(f"{type(error).__name__}: {error}", None)
+    best = outcome if isinstance(outcome, Answer) else outcome.best
+    return _comparable_answer(status_of(outcome), best)
+
+
+def _comparable_answer(status: str, best: Answer | None) -> Given:
+    if best is None:
+        return Given(status, (), (), None, frozenset(), 0)
+    rows = best.result.rows
+    return Given(
+        status,
+        best.result.variables,
+        best.answer_columns,
+        best.boolean,
+        frozenset(tuple(map(_comparable, row)) for row in rows),
+        len(rows),
+    )
+
+
+def _comparable(term: Term | None) -> object:
+    """A value; numbers as far as two engines agree on an average, blank nodes without names."""
+    if isinstance(term, BlankNode):
+        return "a blank node"
+    value = plain_value(term)
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize(("graph", "question"), QUESTIONS)
+def test_our_own_server_gives_the_embedded_answer(
+    graph: str, question: str, embedded: Answers, loopback_answers: Answers
+) -> None:
+    assert loopback_answers[graph, question] == embedded[graph, question]
+
+
+@pytest.mark.virtuoso
+@pytest.mark.parametrize(("graph", "question"), QUESTIONS)
+def test_virtuoso_gives_the_embedded_answer(
+    graph: str, question: str, embedded: Answers, virtuoso_answers: Answers
+) -> None:
+    assert virtuoso_answers[graph, question] == embedded[graph, question]
+
+
+def test_most_questions_are_answered(embedded: Answers) -> None:
+    """Else the comparisons above would compare refusals."""
+    for name, least in (("space", 80), ("museum", 14)):
+        given = [answer for (graph, _), answer in embedded.items() if graph == name]
+        assert sum(one.status == "answer" for one in given) >= least
+        assert sum(bool(one.rows) or one.boolean is not None for one in given) >= least
+
+
+@pytest.mark.parametrize("graph", CASES)
+def test_our_own_server_tells_the_profile_of_the_file(
+    graph: str, folder: Path, embedded: Answers, loopback: Workspace
+) -> None:
+    exact = Workspace(folder / "embedded").profile(graph)
+    assert facts(loopback.profile(graph)) == facts(exact)
+
+
+@pytest.mark.virtuoso
+@pytest.mark.parametrize("graph", CASES)
+def test_virtuoso_tells_the_profile_of_the_named_graph_alone(
+    graph: str, folder: Path, embedded: Answers, virtuoso: Workspace
+) -> None:
+    exact = Workspace(folder / "embedded").profile(graph)
+    assert facts(virtuoso.profile(graph)) == facts(exact)
+
+
+def facts(profile: Profile) -> tuple[object, ...]:
+    return (
+        profile.triples,
+        {(c.iri, c.instances) for c in profile.classes},
+        {(p.iri, p.triples, p.subjects, p.objects, p.naming) for p in profile.predicates},
+        profile.cuts,
+    )
