@@ -14,6 +14,7 @@ __all__ = ["Link", "Linked", "link"]
 _AT_LEAST = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
 _BEST = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
 _CLOSE = 0.55
+_THINGS = (Kind.ENTITY, Kind.VALUE)
 _DOUBTFUL = frozenset({"short"})
 
 
@@ -97,6 +98,10 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
         similarity *= 1.0 - bent * (0.1 if similarity > 0.9 else 0.4)
         if similarity < 0.9 and not any(reading.tokens[at].text[0].isalpha() for at in run):
             continue
+        held_by = sum(index.rarity_of(word) for word in words) / match.length
+        surest = max(quality for at, quality in best.items() if not reading.is_stop(at))
+        if held_by < 0.99 and kind in _THINGS and surest < 0.85:
+            continue  # a part of a name, and that by words only akin to it
         if similarity >= _AT_LEAST[kind]:
             yield Link(
                 kind,
@@ -111,7 +116,7 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
 
 def _bent(match: Match, run: Sequence[int], reading: Reading) -> float:
     """The share of words in another form than in a thing's name: "moons" is less the Moon."""
-    if match.name.kind not in (Kind.ENTITY, Kind.VALUE):
+    if match.name.kind not in _THINGS:
         return 0.0
     own = set(tokens(match.name.text))
     words = [reading.tokens[at] for at in run]
