@@ -24,13 +24,16 @@ def comparison(places: Places, work: Work, operator: Operator) -> bool:
     """ "More than 5 X", "before 1990": a condition on a value, or on how many there are."""
     after, before = places.frame.quantity_after(operator), places.frame.quantity_before(operator)
     quantity = before if operator.name in ("at_least", "at_most") and before else after
-    sign = COMPARING.get(operator.name)
+    sign = _turned(places, operator, COMPARING.get(operator.name))
     if quantity is not None and any(work.used >> at & 1 for at in quantity.positions):
         return False
     if quantity is None or sign is None:
         return _against(places, work, operator, sign)
     taken = operator.mask | sum(1 << at for at in quantity.positions)
     temporal = operator.name in ("before", "after")
+    unit = places.next_place(work, quantity.last, 2)
+    if unit is not None and not temporal:
+        return _counted_against(places, work, operator, quantity, sign)
     spot = _compared(places, work, operator, quantity, temporal)
     if spot is None:
         return not temporal and _counted_against(places, work, operator, quantity, sign)
@@ -95,7 +98,11 @@ def _counted_against(
         return False
     place = places.next_place(work, quantity.last, 3)
     counted: int | None = None
-    if place is not None and place is not work.root and isinstance(place.variable, int):
+    if place is work.root and isinstance(place.variable, int):
+        if not _grouped_before(places, work, operator):
+            return False
+        counted = place.variable
+    elif place is not None and isinstance(place.variable, int):
         counted = place.variable
     else:
         slot = places.next_slot(work, quantity.last, 3)
@@ -114,12 +121,27 @@ def _counted_against(
     return True
 
 
+def _grouped_before(places: Places, work: Work, operator: Operator) -> bool:
+    """ "Grades that have at least 4 students": one row for each value named before."""
+    slot = places.last_slot(work, operator.first, 5)
+    spot = places.spot(work, slot) if slot is not None else None
+    if slot is None or spot is None:
+        return False
+    variable = places.hang(work, spot)
+    places.use(work, slot, spot.link)
+    shown = places.shown(work, variable, spot)
+    work.draft.group.append(shown)
+    work.projected.append((slot.first, shown))
+    return True
+
+
 def comparative(places: Places, work: Work, operator: Operator) -> bool:
     """ "Taller than 90", "larger than Mars": a condition on what the adjective measures."""
     measure = operator.measure
     if measure is None:
         return False
     up = measure.up
+    denied = _turned(places, operator, ">") != ">"
     quantity = places.frame.quantity_after(operator)
     if quantity is not None:
         spot = _compared(places, work, operator, quantity, False)
@@ -128,10 +150,20 @@ def comparative(places: Places, work: Work, operator: Operator) -> bool:
         variable = places.hang(work, spot)
         dated = places.sort(spot.predicate) in (Sort.DATE, Sort.YEAR)
         sign = "<" if up == dated else ">"
+        sign = _DENIED[sign] if denied else sign
         work.draft.filters += _bounds(places, spot.predicate, variable, quantity, sign, False)
         places.take_quantity(work, quantity)
         return True
     return _against(places, work, operator, ">" if up else "<")
+
+
+_DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
+
+
+def _turned(places: Places, operator: Operator, sign: str | None) -> str | None:
+    """The opposite sign where a "not" stands right before: "not higher than"."""
+    denied = any(op.last + 1 == operator.first for op in places.frame.of("not"))
+    return _DENIED[sign] if denied and sign is not None else sign
 
 
 def _against(places: Places, work: Work, operator: Operator, sign: str | None) -> bool:

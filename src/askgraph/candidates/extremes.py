@@ -71,7 +71,7 @@ def _measured_by(
         slot = places.last_slot(work, operator.first, 2)
     if slot is not None:
         spot = places.spot(work, slot, sorts=every)
-        if spot is not None:
+        if spot is not None and _is_measured(places, spot, measure):
             variable = places.hang(work, spot)
             places.use(work, slot, spot.link)
             return variable, places.sort(spot.predicate) not in NUMERIC
@@ -82,6 +82,14 @@ def _measured_by(
                 dated = words is measure.dates
                 return places.hang(work, found), dated
     return None
+
+
+def _is_measured(places: Places, spot: Spot, measure: Measure | None) -> bool:
+    """Whether an adjective of age or time can be about a predicate: "oldest" is not of a price."""
+    if measure is None or not measure.dates or places.sort(spot.predicate) in DATED:
+        return True
+    own = places.schema.words(spot.predicate)
+    return any(word in own for word in (*measure.measures, *measure.dates))
 
 
 def measure(places: Places, work: Work, operator: Operator) -> bool:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from askgraph.candidates.operators import Frame
+from askgraph.candidates.operators import Frame, Operator
 from askgraph.candidates.schema import Schema
 from askgraph.index.names import Kind
 from askgraph.linking.link import Link, Linked
@@ -145,9 +145,21 @@ class Grower:
             pool = self._kept(pool + joined + further, limit=6 * self.beam)
             again = self._kept(self._joins(pool[: 2 * self.beam]), limit=self.beam)
             pool = self._kept(pool + again, limit=6 * self.beam)
+        if self.frame.of("not"):
+            pool = self._kept([*pool, *self._lacking(pool)], limit=6 * self.beam)
         if self.frame.exists:
             pool = [*self._kept(self._unmet(seeds, pool)), *pool]
         return pool
+
+    def _lacking(self, pool: Sequence[State]) -> Iterator[State]:
+        """All of a class but those that fit a state, where no word names the class."""
+        for other in pool[: self.beam]:
+            classes = self.schema.classes_of(int(other.ids[0])) if len(other.ids) else ()
+            if not classes or not other.patterns:
+                continue
+            members = self.schema.instances(classes[0])
+            base = State(Node(members, cls=classes[0]), 0, 0.0, patterns=1, unknown=0.5)
+            yield from self._negated(base, other)
 
     def _unmet(self, seeds: Sequence[State], pool: Sequence[State]) -> Iterator[State]:
         """What holds for others like a thing, but not for it: the answer to "does it …" is no."""
@@ -225,11 +237,43 @@ class Grower:
         joins = ("or",) if self.frame.of("both") else ("or", "and")
         for operator in self.frame.of(*joins):
             left = [one for one in whole if 0 < operator.first - one.positions[-1] <= 2]
-            right = [one for one in whole if 0 < one.positions[0] - operator.last <= 2]
+            right = [one for one in whole if self._follows(operator, one.positions[0])]
             for one in left[:4]:
                 for other in right[:4]:
                     if one.kind is other.kind and one.target != other.target:
-                        yield from self._either(one, other, operator.mask, operator.name)
+                        between = range(operator.first, other.positions[0])
+                        mask = sum(1 << at for at in between)
+                        yield from self._either(one, other, mask, operator.name)
+            yield from self._either_number(operator)
+
+    def _follows(self, operator: Operator, position: int) -> bool:
+        """Whether only function words, or words said before, stand between ("or the state of")."""
+        tokens = self.linked.reading.tokens
+        said = {token.stem for token in tokens[: operator.first]}
+        between = range(operator.last + 1, position)
+        return 0 < position - operator.last <= 4 and all(
+            self.linked.reading.is_stop(at) or tokens[at].stem in said for at in between
+        )
+
+    def _either_number(self, operator: Operator) -> Iterator[State]:
+        """ "9 or 10": one seed for both numbers."""
+        if operator.name != "or":
+            return
+        quantities = self.linked.reading.quantities
+        left = [q for q in quantities if q.last + 1 == operator.first]
+        right = [q for q in quantities if q.first == operator.last + 1]
+        for one, other in zip(left, right, strict=False):
+            ids = np.union1d(self._equal(one), self._equal(other))
+            if len(ids):
+                mask = sum(
+                    1 << at for at in (*one.positions, *operator.positions, *other.positions)
+                )
+                node = Node(ids, terms=tuple(int(at) for at in ids[:50]))
+                yield State(node, mask, self.weight_of(mask) + 0.5, anchored=True)
+
+    def weight_of(self, mask: int) -> float:
+        """How much some words tell."""
+        return sum(weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
 
     def _either(self, one: Link, other: Link, mask: int, name: str) -> Iterator[State]:
         first, second = self._seed(one), self._seed(other)

@@ -24,6 +24,7 @@ WEIGHTS = {
     "head": 0.25,
     "far": -0.06,
     "astray": -0.1,
+    "trivial": -0.5,
 }
 
 
@@ -56,6 +57,7 @@ def _features(
         "head": _head(candidate, linked, schema),
         "far": _far(candidate),
         "astray": _astray(candidate.state.node),
+        "trivial": _trivial(candidate),
     }
 
 
@@ -170,6 +172,15 @@ def _first_word(leaf: Node) -> int | None:
     if leaf.quantity is not None:
         return leaf.quantity.first
     return leaf.link.positions[0] if leaf.link is not None else None
+
+
+def _trivial(candidate: Candidate) -> float:
+    """Whether all that is shown is a value that the question gives."""
+    form = candidate.form
+    shown = [column.value for column in form.columns if column.answer]
+    given = {(p.subject, p.predicate) for p in form.patterns if isinstance(p.object, str)}
+    said = {p.object for p in form.patterns if (p.subject, p.predicate) in given}
+    return float(bool(shown) and all(value in said for value in shown))
 
 
 def _far(candidate: Candidate) -> float:
