@@ -1,0 +1,419 @@
+"""Graph search ends with one outcome, whatever is asked of whatever graph; failures have names."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyoxigraph import RdfFormat, Store
+from tests.graphs import MOONS, PETS
+from tests.servers import faults
+from tests.servers.sparql import Fault, SparqlServer
+
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.errors import ServiceError, TimedOut, Unreachable
+from askgraph.evaluation.asking import trace_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import NameIndex
+from askgraph.metadata.names import names_in
+from askgraph.metadata.profile import profile_of
+from askgraph.methods.graph_search import GraphSearch
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.results import value_of
+from askgraph.trace import Answer, Clarification, Draft, Findings, Question, Refusal, Trace
+from askgraph.traversal.build import build_arrays
+from askgraph.workspace import Workspace
+from askgraph.workspace.answering import outcome_of
+from askgraph.workspace.running import result_of
+
+NO_LABELS = """
+@prefix : <http://shop.example/> .
+:Bike a :Product ; :soldBy :AnnasShop ; :price 250 .
+:Lamp a :Product ; :soldBy :AnnasShop ; :price 40 .
+:AnnasShop a :Shop ; :locatedIn :Oldtown .
+"""
+NO_TYPES = """
+@prefix : <http://zoo.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:leo rdfs:label "Leo" ; :keeper :mia ; :weight 190 .
+:nala rdfs:label "Nala" ; :keeper :mia ; :weight 130 .
+:mia rdfs:label "Mia" . :keeper rdfs:label "keeper" . :weight rdfs:label "weight" .
+"""
+BLANKS = """
+@prefix : <http://notes.example/> .
+[] :title "Shopping" ; :next [ :title "Cooking" ; :minutes 30 ; :next [ :title "Eating" ] ] .
+"""
+LOOP = "<http://x.example/ouroboros> <http://x.example/eats> <http://x.example/ouroboros> ."
+OTHER_SCRIPT = """
+@prefix : <http://例え.jp/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:富士山 rdfs:label "富士山"@ja ; :高さ 3776 . :高さ rdfs:label "高さ"@ja .
+"""
+SOURCES: Mapping[str, str] = {
+    "moons": MOONS,
+    "pets": PETS,
+    "empty": "",
+    "no-labels": NO_LABELS,
+    "no-types": NO_TYPES,
+    "blanks": BLANKS,
+    "loop": LOOP,
+    "other-script": OTHER_SCRIPT,
+}
+STRANGE: Mapping[str, str] = {
+    "nothing": "",
+    "spaces": "   \t\n  ",
+    "stop words": "which of the is are what who where when how many do does",
+    "one stop word": "the",
+    "emoji": "🚀🌙❓👩‍🚀",
+    "emoji among words": "Which 🌙 orbit 🪐 Jupiter?",
+    "10,000 words": "Which moons orbit Jupiter " * 2500,
+    "10,000 different words": " ".join(f"word{number}" for number in range(10_000)),
+    "one very long word": "moon" * 25_000,
+    "SPARQL": 'SELECT ?s WHERE { ?s ?p "Io"@en FILTER(?s < 3) } # } DROP ALL; --',
+    "SPARQL update": "DELETE WHERE { ?s ?p ?o }",
+    "another language": "Мои кошки любят спать на тёплой крыше",
+    "a fifth language": "Vilka månar kretsar kring Jupiter?",
+    "Japanese": "木星の衛星はどれですか",
+    "Arabic": "ما هي أقمار المشتري؟",
+    "control characters": "Which\x00moons\x01orbit\x1b[31m\x7fJupiter\u202e?",
+    "one character": "?",
+    "one letter": "a",
+    "only a number": "42",
+    "a huge number": "9" * 400,
+    "a number with an exponent": "1e400 moons",
+    "dates that do not exist": "Which moons were found on 31 February 2021 or on 2021-99-99?",
+    "quotes unbalanced": "Which \"moons orbit 'Jupiter?",
+    "backslashes": 'Which \\"moons\\" \\u0041 orbit \\ Jupiter?',
+    "angle brackets": "<http://example.org/Io> <b>bold</b> & {{x}} %s {0}",
+    "only punctuation": "?!.,;:-_()[]{}'\"",
+    "operators only": "how many more than the most average total sum of each not or and both",
+    "an operator without its argument": "moons with more than",
+    "negation of nothing": "without no not never",
+    "lone surrogate": "Which \ud83d moons?",
+    "combining marks": "I\u0301\u0301\u0301o",
+    "full-width digits": "Which moons have a radius of more than １０００?",
+    "a superscript digit": "radius ² ½ ① moons",
+    "between without an end": "moons with a radius between 5 and",
+    "top zero": "the top 0 moons by radius",
+    "top of too many": "the top 99999999999999999999 moons by radius",
+}
+
+
+def kept(source: str, folder: Path, name: str) -> KnowledgeGraph:
+    path = folder / f"{name}.ttl"
+    path.write_text(source, encoding="utf-8")
+    return Workspace(folder / "workspace").open(path)
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, KnowledgeGraph]]:
+    folder = tmp_path_factory.mktemp("graphs")
+    opened = {name: kept(source, folder, name) for name, source in SOURCES.items()}
+    yield opened
+    for graph in opened.values():
+        result_of(graph.endpoint.close())
+
+
+def asked(
+    text: str, *graphs: KnowledgeGraph, language: str | None = None, **chosen: object
+) -> Trace:
+    method = GraphSearch(**chosen)  # type: ignore[arg-type]
+    question = Question(text, language)
+    return result_of(trace_of(question, method=method, name="graph-search", graphs=graphs))
+
+
+def check(trace: Trace) -> None:
+    """What is true of every run."""
+    outcomes = [s for s in trace.steps if isinstance(s, Answer | Clarification | Refusal)]
+    assert outcomes == [trace.steps[-1]]
+    match outcomes[0]:
+        case Answer() as answer:
+            assert 0 <= answer.confidence <= 1
+            assert answer.query and answer.words
+            assert set(answer.answer_columns) <= set(answer.result.variables)
+        case Clarification(question, options):
+            assert question and len(options) > 1
+            assert len({option.query for option in options}) == len(options)
+        case Refusal(reason):
+            assert reason.strip()
+
+
+def test_steps_are_findings_then_drafts_then_one_outcome(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    steps = asked("Which moons orbit Jupiter?", graphs["moons"]).steps
+    assert isinstance(steps[0], Findings)
+    assert len(steps) > 2 and all(isinstance(step, Draft) for step in steps[1:-1])
+    assert isinstance(steps[-1], Answer)
+    assert {str(row[0]) for row in steps[-1].result.rows} == {
+        "<http://example.org/Io>",
+        "<http://example.org/Europa>",
+    }
+    assert "Jupiter" in {mention.label for mention in steps[0].mentions}
+    assert steps[-1].usage.seconds > 0 and steps[-1].usage.requests > 0
+    assert steps[-1].usage.llm_calls == 0
+
+
+def test_drafts_come_best_first(graphs: Mapping[str, KnowledgeGraph]) -> None:
+    steps = asked("Which moons orbit Jupiter?", graphs["moons"]).steps
+    scores = [step.score for step in steps if isinstance(step, Draft)]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_what_was_not_understood_is_told(graphs: Mapping[str, KnowledgeGraph]) -> None:
+    steps = asked("Which moons orbit Jupiter with a tambourine?", graphs["moons"]).steps
+    assert isinstance(steps[0], Findings)
+    assert "tambourine" in steps[0].unused_words
+    assert "Jupiter" not in steps[0].unused_words
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("strange", STRANGE)
+def test_a_strange_question_ends_with_one_outcome(
+    strange: str, name: str, graphs: Mapping[str, KnowledgeGraph]
+) -> None:
+    began = time.perf_counter()
+    check(asked(STRANGE[strange], graphs[name]))
+    assert time.perf_counter() - began < 15
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja", "zz", "", "en-GB"])
+def test_any_language_tag_will_do(language: str, graphs: Mapping[str, KnowledgeGraph]) -> None:
+    check(asked("moons Jupiter", graphs["moons"], language=language))
+
+
+@given(text=st.text(max_size=80))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_text_breaks_it(text: str, graphs: Mapping[str, KnowledgeGraph]) -> None:
+    check(asked(text, graphs["moons"]))
+
+
+WORDS = "which moons planets orbit orbits Jupiter Mars radius more than less most not without and "
+WORDS += "or both how many average total each per before after 1990 2 10 two top first in of the"
+
+
+@given(words=st.lists(st.sampled_from([*WORDS.split(), ",", "?", "'"]), max_size=14))
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_salad_of_known_words_breaks_it(
+    words: list[str], graphs: Mapping[str, KnowledgeGraph]
+) -> None:
+    check(asked(" ".join(words), graphs["moons"]))
+
+
+@pytest.mark.parametrize(
+    "strange", ["nothing", "spaces", "emoji", "stop words", "only punctuation", "one character"]
+)
+def test_a_question_that_names_nothing_is_refused_with_a_reason(
+    strange: str, graphs: Mapping[str, KnowledgeGraph]
+) -> None:
+    outcome = asked(STRANGE[strange], graphs["moons"]).outcome
+    assert isinstance(outcome, Refusal)
+    assert outcome.best is None
+
+
+@pytest.mark.parametrize("question", ["Who won the football match?", "Was kostet ein Kilo Äpfel?"])
+def test_a_question_about_other_things_is_not_answered(
+    question: str, graphs: Mapping[str, KnowledgeGraph]
+) -> None:
+    assert not isinstance(asked(question, graphs["moons"]).outcome, Answer)
+
+
+def values(trace: Trace) -> set[str]:
+    outcome = trace.outcome
+    assert isinstance(outcome, Answer), outcome
+    return {str(value_of(term)) for row in outcome.result.rows for term in row}
+
+
+def test_an_empty_graph_refuses_everything(graphs: Mapping[str, KnowledgeGraph]) -> None:
+    outcome = asked("Which moons orbit Jupiter?", graphs["empty"]).outcome
+    assert isinstance(outcome, Refusal)
+    assert outcome.best is None
+
+
+def test_a_graph_without_labels_is_asked_by_its_local_names(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    found = values(asked("Which products are sold by Anna's shop?", graphs["no-labels"]))
+    assert {"http://shop.example/Bike", "http://shop.example/Lamp"} <= found
+
+
+def test_a_graph_without_types_is_asked_by_its_names(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    assert "190" in values(asked("What is the weight of Leo?", graphs["no-types"]))
+    assert "http://zoo.example/mia" in values(
+        asked("Who is the keeper of Nala?", graphs["no-types"])
+    )
+
+
+def test_a_graph_of_blank_nodes_is_asked_by_its_values(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    assert "30" in values(asked("How many minutes does Cooking take?", graphs["blanks"]))
+
+
+def test_a_graph_in_another_script_is_asked_in_it(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    assert "3776" in values(asked("富士山 高さ", graphs["other-script"]))
+
+
+def test_of_several_graphs_the_one_that_knows_answers(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    some = [graphs["pets"], graphs["moons"], graphs["empty"]]
+    for question, name in (("Who is the owner of Rex?", "pets"), ("What orbits Mars?", "moons")):
+        outcome = asked(question, *some).outcome
+        assert isinstance(outcome, Answer)
+        assert outcome.graph == name
+        assert asked(question, *reversed(some)).outcome.query == outcome.query  # type: ignore[union-attr]
+
+
+def test_no_graph_at_all_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(ValueError, match="no graph"):
+        asked("Which moons orbit Jupiter?")
+
+
+async def test_a_stream_that_is_left_early_can_be_closed(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    stream = GraphSearch().answer(Question("Which moons orbit Jupiter?"), [graphs["moons"]])
+    async with aclosing(stream) as steps:  # type: ignore[type-var]
+        async for step in steps:
+            assert isinstance(step, Findings)
+            break
+
+
+def test_two_questions_at_a_time_do_not_meet(graphs: Mapping[str, KnowledgeGraph]) -> None:
+    async def both() -> list[set[str]]:
+        questions = [Question("What orbits Mars?"), Question("What orbits Jupiter?")] * 4
+        outcomes = await asyncio.gather(
+            *(outcome_of(question, GraphSearch(), [graphs["moons"]]) for question in questions)
+        )
+        return [{str(row[0]) for row in o.result.rows} for o in outcomes if isinstance(o, Answer)]
+
+    answers = result_of(both())
+    assert answers[0::2] == [{"<http://example.org/Phobos>"}] * 4
+    assert len(answers) == 8 and all(len(answer) == 2 for answer in answers[1::2])
+
+
+def test_rows_beyond_the_cap_are_left_out_and_this_is_told(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    outcome = asked("Which moons are there?", graphs["moons"], rows=2).outcome
+    assert isinstance(outcome, Answer)
+    assert len(outcome.result.rows) == 2
+    assert outcome.result.truncated is not None
+    assert outcome.result.truncated.by == "askgraph"
+
+
+def test_without_evidence_rows_no_evidence_is_fetched(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    question = "Which moons orbit Jupiter?"
+    with_it, without = (
+        asked(question, graphs["moons"], evidence_rows=rows).outcome for rows in (1, 0)
+    )
+    assert isinstance(with_it, Answer) and isinstance(without, Answer)
+    assert [piece.row for piece in with_it.evidence] == [0]
+    assert without.evidence == ()
+    assert without.usage.requests < with_it.usage.requests
+
+
+def test_thresholds_decide_between_answer_and_refusal(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    question = "Which moons orbit Jupiter?"
+    refused = asked(question, graphs["moons"], answer_from=1.1, ask_from=1.1).outcome
+    assert isinstance(refused, Refusal)
+    assert refused.best is not None and refused.best.result.rows
+    assert isinstance(asked("Jupiter", graphs["moons"], answer_from=0.0).outcome, Answer)
+
+
+def remote(url: str, *, local: bool = False, timeout: float = 60.0) -> KnowledgeGraph:
+    """The moons behind a URL; `local` where the arrays are here all the same."""
+    store = Store()
+    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    arrays = build_arrays(store)
+    profile = profile_of(arrays)
+    names = NameIndex.of(names_in(arrays, profile))
+    endpoint = HttpEndpoint(url, timeout=timeout, connect_timeout=1.0, retries=0)
+    prefixes = PrefixMap({"": "http://example.org/"})
+    return KnowledgeGraph("moons", endpoint, profile, names, prefixes, arrays if local else None)
+
+
+@pytest.fixture
+def server() -> Iterator[SparqlServer]:
+    store = Store()
+    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    with SparqlServer(store) as running:
+        yield running
+
+
+async def over(graph: KnowledgeGraph, **chosen: object) -> Trace:
+    method = GraphSearch(**chosen)  # type: ignore[arg-type]
+    question = Question("Which moons orbit Jupiter?")
+    try:
+        return await trace_of(question, method=method, name="graph-search", graphs=[graph])
+    finally:
+        await graph.endpoint.close()
+
+
+async def test_a_remote_graph_is_answered_as_a_local_one(server: SparqlServer) -> None:
+    trace = await over(remote(server.url))
+    check(trace)
+    assert values(trace) == {"http://example.org/Io", "http://example.org/Europa"}
+    assert len(server.requests) <= 40
+
+
+@pytest.mark.parametrize("local", [True, False])
+async def test_an_endpoint_that_is_down_is_an_error_and_no_refusal(local: bool) -> None:
+    with SparqlServer(Store()) as gone:
+        url = gone.url
+    with pytest.raises(Unreachable):
+        await over(remote(url, local=local))
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faults.status(401),
+        faults.status(503),
+        faults.status(500, "out of memory"),
+        faults.body("<html>Login</html>", kind="text/html"),
+        faults.cut(),
+    ],
+    ids=["401", "503", "500", "html", "cut"],
+)
+@pytest.mark.parametrize("local", [True, False])
+async def test_an_endpoint_that_fails_is_an_error_and_no_refusal(
+    local: bool, fault: Fault, server: SparqlServer
+) -> None:
+    server.always = fault
+    with pytest.raises(ServiceError):
+        await over(remote(server.url, local=local))
+
+
+async def test_a_silent_endpoint_costs_no_more_than_the_time_allowed(
+    server: SparqlServer,
+) -> None:
+    server.always = faults.silence()
+    began = time.perf_counter()
+    with pytest.raises(TimedOut):
+        await outcome_of(
+            Question("Which moons orbit Jupiter?"), GraphSearch(), [remote(server.url)], timeout=1
+        )
+    assert time.perf_counter() - began < 5
+
+
+async def test_queries_that_are_too_slow_are_told_and_do_not_hang(server: SparqlServer) -> None:
+    server.always = faults.silence()
+    began = time.perf_counter()
+    trace = await over(remote(server.url, local=True), timeout=0.3)
+    assert isinstance(trace.outcome, Refusal)
+    assert "time" in trace.outcome.reason
+    assert time.perf_counter() - began < 20
