@@ -11,13 +11,14 @@ from askgraph.candidates.vote import Cluster
 __all__ = ["CONFIDENCE", "Decision", "Thresholds", "confidence_of", "decided", "evidence_for"]
 
 CONFIDENCE = {
-    "bias": -1.5,
-    "score": 1.0,
-    "margin": 3.2,
-    "covered": 1.1,
+    "bias": -1.3,
+    "score": 0.8,
+    "margin": 3.3,
+    "covered": 1.6,
     "unused": -0.4,
     "unused_names": -1.0,
     "mismatch": -4.0,
+    "weakest": -1.5,
 }
 """Weights of a logistic model; `tools/calibrate.py` fits them and prints how well they hold."""
 
@@ -45,21 +46,24 @@ def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, floa
     """What speaks for and against the best cluster.
 
     Its score; its lead over the next different result; the share of the question's words that it
-    uses; how many it leaves, and how many names among them; and whether a question word asks for
-    another sort of answer than it gives.
+    uses; how many it leaves, and how many names among them; whether a question word asks for
+    another sort of answer than it gives; and how far the loosest match of a thing's name is off.
     """
     best, weights = found[0].best, proposal.linked.weights
     tokens = proposal.reading.tokens
     unused = [at for at, weight in enumerate(weights) if weight and not best.used >> at & 1]
     total = sum(weights) or 1.0
     valued = proposal.frame.asks in ("number", "date", "year")
+    links = [part.link for part in best.state.node.walk() if part.link is not None]
+    cut = 20.0 if proposal.reading.cut else 0.0
     return {
         "score": best.score,
         "margin": min(1.0, found[0].score - found[1].score) if len(found) > 1 else 0.5,
         "covered": 1.0 - sum(weights[at] for at in unused) / total,
-        "unused": float(len(unused)),
+        "unused": float(len(unused)) + cut,
         "unused_names": float(sum(at > 0 and tokens[at].capital for at in unused)),
         "mismatch": float(valued and not best.features["asks"]),
+        "weakest": 1.0 - min((link.score * link.quality for link in links), default=1.0),
     }
 
 

@@ -105,7 +105,9 @@ class Grower:
         )
         for one in self.linked.of(Kind.PREDICATE):
             number = self.schema.number(one.target)
-            if number is not None and number not in self.schema.hidden:
+            if number is None or number in self.schema.hidden:
+                continue
+            if not (self.schema.leads_on(number) and self._is_value_named(one)):
                 self.by_predicate.setdefault(number, []).append(one)
         self.total = sum(self.linked.weights) or 1.0
 
@@ -122,6 +124,15 @@ class Grower:
         if min(inside) < 0.99:
             return False
         return len(inside) < len(link.positions) or (link.preferred and link.similarity >= 0.9)
+
+    def _is_value_named(self, link: Link) -> bool:
+        """Whether the same words name a predicate of numbers better: an id rather than a link."""
+        for other in self.linked.of(Kind.PREDICATE):
+            if other.positions == link.positions and other.score > link.score:
+                number = self.schema.number(other.target)
+                if number is not None and self.schema.sort(number) is Sort.NUMBER:
+                    return True
+        return False
 
     def states(self) -> list[State]:
         """Grow all states; best first."""
