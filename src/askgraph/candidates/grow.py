@@ -360,11 +360,14 @@ class Grower:
             return
         literal = bool(len(state.ids)) and int(state.ids[0]) < self.graph.terms.first_iri
         done = not self.content & ~state.used
+        linked = linked or self._is_wide(state)
         linked = linked or (done and state.hops > 0 and not self.schema.is_nameless(state.ids))
+        wanted = self.by_predicate.keys() if linked else None
         for inverse in (True,) if literal else (False, True):
-            for predicate in self.graph.predicates_of(state.ids, inverse=inverse)[0]:
-                number = int(predicate)
-                if number not in self.schema.hidden:
+            for number in self.graph.predicates_of(state.ids, inverse=inverse)[0].tolist():
+                if number in self.schema.hidden or (wanted is not None and number not in wanted):
+                    continue
+                if inverse or self.schema.leads_on(number):
                     yield from self._hop(state, number, inverse, linked, literal)
 
     def _hop(
@@ -375,9 +378,7 @@ class Grower:
         )
         named = [] if back else self.by_predicate.get(predicate, [])
         links = [one for one in named if self.gain(one, state.used)]
-        if not inverse and not self.schema.leads_on(predicate):
-            return
-        if not links and (linked or self._is_wide(state)):
+        if not links and linked:
             return
         for plus in self._ways(predicate, inverse):
             step = self.graph.closure if plus else self.graph.step
@@ -421,6 +422,8 @@ class Grower:
 
     def _is_wide(self, state: State) -> bool:
         """Whether a state has walked far enough, or is too large, for a step that no word names."""
+        if state.hops >= 2 and not self.schema.is_nameless(state.ids):
+            return True
         return state.hops >= 3 or (len(state.ids) > 2000 and state.hops > 0)
 
     def _ways(self, predicate: int, inverse: bool) -> tuple[bool, ...]:

@@ -143,8 +143,12 @@ class Schema:
         """Whether nodes have no name of any sort."""
         if not len(ids) or int(ids[0]) < self.graph.terms.first_iri:
             return False
-        out = self.graph.predicates_of(ids[:50])[0]
-        return not any(self.predicates[int(p)].naming for p in out if int(p) in self.predicates)
+        return self.naming.isdisjoint(self.graph.predicates_of(ids[:20])[0].tolist())
+
+    @cached_property
+    def naming(self) -> frozenset[int]:
+        """The predicates that carry names, of any sort."""
+        return frozenset(number for number, p in self.predicates.items() if p.naming)
 
     def is_obvious(self, predicate: int, ids: Ids, said: frozenset[str]) -> bool:
         """Whether a predicate is called after the class of its objects: country, of a Country.

@@ -95,23 +95,23 @@ class _Run:
 
     async def proposal(self) -> Proposal:
         """Read, link and grow; off the event loop, since it computes."""
-        graph = self.graph
-        linked = await asyncio.to_thread(
-            read_and_linked, self.question.text, self.question.language, graph.names
-        )
-        arrays = graph.arrays
-        if arrays is None:
-            arrays = await neighbourhood(
-                graph.endpoint,
-                _seeds(linked),
-                triples=graph.profile.triples,
-                counts={
-                    p.iri: (p.triples, p.subjects, p.objects) for p in graph.profile.predicates
-                },
-                naming=[p.iri for p in graph.profile.predicates if p.naming == "name"],
+        graph, states = self.graph, self.method.states
+        linking = self.question.text, self.question.language, graph.names
+        if graph.arrays is not None:
+            schema = schema_of(graph.arrays, graph.profile)
+            return await asyncio.to_thread(
+                lambda: proposed(read_and_linked(*linking), schema, states=states)
             )
+        linked = await asyncio.to_thread(read_and_linked, *linking)
+        arrays = await neighbourhood(
+            graph.endpoint,
+            _seeds(linked),
+            triples=graph.profile.triples,
+            counts={p.iri: (p.triples, p.subjects, p.objects) for p in graph.profile.predicates},
+            naming=[p.iri for p in graph.profile.predicates if p.naming == "name"],
+        )
         schema = schema_of(arrays, graph.profile)
-        return await asyncio.to_thread(proposed, linked, schema, states=self.method.states)
+        return await asyncio.to_thread(proposed, linked, schema, states=states)
 
     def findings(self, proposal: Proposal) -> Findings:
         """What the words of the question were taken to mean by the best candidate."""
