@@ -47,9 +47,7 @@ class QueryError(AskgraphError):
 class QuerySyntaxError(QueryError):
     """The query does not parse; `line` and `column` count from 1, `None` where unknown."""
 
-    def __init__(
-        self, message: str, *, line: int | None = None, column: int | None = None
-    ) -> None:
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
         self.line = line
         self.column = column

@@ -65,7 +65,9 @@ def _compared(
     places: Places, work: Work, operator: Operator, quantity: Quantity, temporal: bool
 ) -> Spot | None:
     """The predicate whose value is compared: named before, named after, or by its measure."""
-    sorts = NUMERIC + DATED if quantity.days is not None else NUMERIC
+    sorts: tuple[Sort, ...] = NUMERIC + DATED if quantity.days is not None else NUMERIC
+    if temporal and quantity.days is not None:
+        sorts = DATED
     near = [
         places.last_slot(work, operator.first, 5),
         places.next_slot(work, quantity.last, 3),
@@ -80,7 +82,7 @@ def _compared(
         words = (*operator.measure.measures, *operator.measure.dates)
         return places.by_words(work, words, sorts)
     if temporal:
-        return places.only(work, DATED) or places.by_words(work, ("year", "date"), sorts)
+        return places.only(work, DATED) or places.by_words(work, ("year", "date"), NUMERIC + DATED)
     reused = [
         Spot(place, predicate, inverse, Link(Kind.PREDICATE, "", "", 1.0, (), ()))
         for (variable, predicate, inverse) in work.draft.attached

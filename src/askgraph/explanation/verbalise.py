@@ -57,7 +57,7 @@ def _iris(part: object) -> list[str]:
         return [part.value]
     if isinstance(part, tuple):
         return [iri for inner in part for iri in _iris(inner)]
-    if isinstance(part, Call) and part.name.startswith("<"):
+    if isinstance(part, Call) and part.name.startswith("<") and part.name.endswith(">"):
         return [part.name[1:-1], *_iris(part.arguments)]
     names = getattr(part, "__dataclass_fields__", ())
     return [iri for name in names for iri in _iris(getattr(part, name))]
