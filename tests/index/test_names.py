@@ -1,0 +1,101 @@
+"""Every name is found by its own words, before and after it was saved."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from askgraph.index.names import Kind, Match, Name, NameIndex, name_tokens, rarity
+
+NAMES = st.lists(
+    st.builds(
+        Name,
+        text=st.text(max_size=25) | st.sampled_from(["Red Sea", "red", "Sea of Red", "Red Red"]),
+        target=st.sampled_from([f"http://example.org/{number}" for number in range(9)]),
+        kind=st.sampled_from(Kind),
+        preferred=st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+def by_text(index: NameIndex, text: str) -> list[Match]:
+    numbers = [index.word_id(word) for word in name_tokens(text)]
+    hits = [(at, number, 1.0) for at, number in enumerate(numbers) if number is not None]
+    return index.search(hits)
+
+
+@given(names=NAMES)
+@settings(deadline=None)
+def test_every_name_is_found_by_its_own_text(names: list[Name]) -> None:
+    index = NameIndex.of(names)
+    assert {index.name(at) for at in range(len(index))} == set(names)
+    for name in names:
+        if name_tokens(name.text):
+            similar = {match.name: match.similarity for match in by_text(index, name.text)}
+            assert similar[name] == pytest.approx(1)
+
+
+@given(names=NAMES)
+@settings(deadline=None)
+def test_similarities_are_shares_and_come_best_first(names: list[Name]) -> None:
+    index = NameIndex.of(names)
+    for name in names:
+        shares = [match.similarity for match in by_text(index, name.text)]
+        assert all(0.3 <= share <= 1 for share in shares)
+        assert shares == sorted(shares, reverse=True)
+
+
+@given(names=NAMES)
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+def test_a_saved_index_finds_the_same(names: list[Name]) -> None:
+    index = NameIndex.of(names)
+    with TemporaryDirectory() as folder:
+        index.save(Path(folder))
+        loaded = NameIndex.load(Path(folder))
+        assert loaded.vocabulary == index.vocabulary
+        for name in names:
+            assert by_text(loaded, name.text) == by_text(index, name.text)
+
+
+def test_the_order_of_words_does_not_matter_and_a_part_counts_in_part() -> None:
+    index = NameIndex.of([Name("Golden Gate Bridge", "http://e/b", Kind.ENTITY)])
+    (whole,), (part,) = by_text(index, "bridge golden gate"), by_text(index, "golden gate")
+    assert whole.similarity == pytest.approx(1)
+    assert part.similarity == pytest.approx(2 / 3)
+
+
+def test_rare_words_tell_more_than_frequent_ones() -> None:
+    assert rarity(1, 1000) > rarity(10, 1000) > rarity(1000, 1000) == 1
+    index = NameIndex.of(
+        [
+            Name(f"River {name}", f"http://e/{name}", Kind.ENTITY)
+            for name in "Ems Aar Inn Ill".split()
+        ]
+    )
+    (best,) = [m for m in by_text(index, "Ems") if m.name.text == "River Ems"]
+    assert best.similarity > 0.5
+    assert all(match.similarity < 0.5 for match in by_text(index, "River"))
+
+
+def test_a_name_given_twice_is_kept_once() -> None:
+    name = Name("Io", "http://e/Io", Kind.ENTITY)
+    assert len(NameIndex.of([name, name])) == 1
+
+
+def test_an_empty_index_finds_nothing() -> None:
+    index = NameIndex.of([])
+    assert len(index) == 0
+    assert index.word_id("io") is None
+    assert index.search([]) == []
+
+
+def test_no_more_names_come_than_asked_for() -> None:
+    index = NameIndex.of(
+        Name(f"Lake {number}", f"http://e/{number}", Kind.ENTITY) for number in range(50)
+    )
+    word = index.word_id("lake")
+    assert word is not None
+    assert len(index.search([(0, word, 1.0)], limit=7)) == 7
