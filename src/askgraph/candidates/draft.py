@@ -19,13 +19,16 @@ _NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
 class Place:
     """An end of a draft's patterns and the node that it stands for, `below` steps from the root.
 
-    `words` are the first tokens of the names that the question has for it.
+    `words` are the first tokens of the names that the question has for it; `edge` leads to it from
+    its `parent`.
     """
 
     variable: int | str
     node: Node
     below: int = 0
     words: tuple[int, ...] = ()
+    parent: "Place | None" = None
+    edge: Edge | None = None
 
 
 @dataclass
@@ -55,17 +58,17 @@ class Draft:
 
     def grow(self, root: Node) -> Place:
         """Lay down a state's whole pattern; the root is place 0."""
-        return self._lay(root, 0, None)
+        return self._lay(root, 0, None, None)
 
-    def _lay(self, node: Node, below: int, edge: Edge | None) -> Place:
+    def _lay(self, node: Node, below: int, edge: Edge | None, parent: Place | None) -> Place:
         constant = self._constant(node)
         variable = constant or self.variable(self._hint(node, edge))
-        place = Place(variable, node, below, self._words(node, edge))
+        place = Place(variable, node, below, self._words(node, edge), parent, edge)
         self.places.append(place)
         if node.cls is not None:
             self.patterns.append(self.typed(variable, node.cls))
         for step, child in node.edges:
-            self._step(variable, step, child, below)
+            self._step(place, step, child)
         for denied in node.without:
             self._deny(variable, denied)
         return place
@@ -84,14 +87,15 @@ class Draft:
                 named.append(step.link)
         return tuple(link.positions[0] for link in named)
 
-    def _step(self, variable: int | str, edge: Edge, child: Node, below: int) -> None:
+    def _step(self, parent: Place, edge: Edge, child: Node) -> None:
+        variable = parent.variable
         predicate = self.schema.graph.iri_of(edge.predicate)
         constant = self._constant(child)
         if constant is not None and not (child.edges or child.cls or child.without):
             self._put(variable, predicate, constant, edge)
             return
         at = len(self.patterns)
-        place = self._lay(child, below + 1, edge)
+        place = self._lay(child, parent.below + 1, edge, parent)
         pattern = _pattern(variable, predicate, place.variable, edge)
         self.patterns.insert(at, pattern)
         if isinstance(place.variable, int):
@@ -131,7 +135,7 @@ class Draft:
         inner = Draft(self.schema, hints=self.hints)
         inner.patterns += [inner.typed(variable, denied.cls)] if denied.cls else []
         for step, child in denied.edges:
-            inner._step(variable, step, child, 1)
+            inner._step(Place(variable, denied), step, child)
         self.without.append((tuple(inner.patterns), tuple(inner.filters)))
 
     def attach(self, place: Place, predicate: int, *, inverse: bool = False) -> int:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from askgraph.candidates.draft import Place
 from askgraph.candidates.grow import Edge, Grower, Node, State
 from askgraph.candidates.operators import Frame
@@ -111,7 +113,7 @@ class Places:
             for order, link, number in self._named(slot, sorts)
             for place in work.draft.places
             if self.is_resource(place.node.ids)
-            for option in self._at(place, number, link, order, bool(sorts), prefer)
+            for option in self._at(work, place, number, link, order, bool(sorts), prefer)
         ]
         if not options and not work.afar:
             work.missed = True
@@ -128,11 +130,51 @@ class Places:
             if not (sorts and self._is_key(number, link)):
                 yield order, link, number
 
+    def ids_at(self, work: Work, place: Place) -> Ids:
+        """The nodes that a place stands for within the whole pattern and what was hung on it."""
+        if place not in work.standing:
+            ids = place.node.ids
+            if place.parent is not None and place.edge is not None:
+                reached = self._along(self.ids_at(work, place.parent), place.edge)
+                ids = np.intersect1d(reached, ids, assume_unique=True)
+            if place in work.narrowed:
+                ids = np.intersect1d(ids, work.narrowed[place], assume_unique=True)
+            work.standing[place] = ids
+        return work.standing[place]
+
+    def _along(self, ids: Ids, edge: Edge, *, back: bool = False) -> Ids:
+        step = self.graph.closure if edge.plus else self.graph.step
+        return step(ids, edge.predicate, inverse=edge.inverse != back)
+
+    def _narrow(self, work: Work, place: Place, predicate: int, inverse: bool) -> None:
+        """Keep the nodes that have a predicate, and above them those that lead to one that has."""
+        ids = self.ids_at(work, place)
+        bearers = np.unique(self.graph.pairs(ids, predicate, inverse=inverse)[0])
+        if len(bearers) == len(ids):
+            return
+        work.standing.clear()
+        while True:
+            work.narrowed[place] = bearers
+            if place.parent is None or place.edge is None:
+                return
+            above = self.ids_at(work, place.parent)
+            work.standing.clear()
+            leading = self._along(bearers, place.edge, back=True)
+            bearers = np.intersect1d(above, leading, assume_unique=True)
+            place = place.parent
+
     def _at(
-        self, place: Place, number: int, link: Link, order: int, valued: bool, prefer: bool
+        self,
+        work: Work,
+        place: Place,
+        number: int,
+        link: Link,
+        order: int,
+        valued: bool,
+        prefer: bool,
     ) -> Iterator[tuple[float, int, Spot]]:
         """A predicate at one place, forwards, and backwards where it may be."""
-        ids = place.node.ids
+        ids = self.ids_at(work, place)
         for inverse in (False,) if valued or place.below else (False, True):
             repeated = any(
                 edge.predicate == number and edge.inverse == inverse for edge, _ in place.node.edges
@@ -164,14 +206,22 @@ class Places:
         self, work: Work, slot: Slot, sorts: Sequence[Sort]
     ) -> Iterator[tuple[float, int, Spot]]:
         """A predicate of things one or two unnamed steps from the root."""
-        ids = work.root.node.ids
+        ids = self.ids_at(work, work.root)
         classes = self.schema.classes_of(int(ids[0])) if len(ids) else ()
         key = classes[:1], id(ids) if not classes else 0, slot.links[0].positions, tuple(sorts)
         if key not in self._far:
             self._kept.append(ids)
             self._far[key] = list(self._reachable(ids, slot, sorts))
         for cost, order, path, number, link in self._far[key]:
-            yield cost, order, Spot(work.root, number, False, link, path)
+            if self._is_there(ids, path, number):
+                yield cost, order, Spot(work.root, number, False, link, path)
+
+    def _is_there(self, ids: Ids, path: Sequence[Edge], number: int) -> bool:
+        """Whether a path from these very nodes leads to a predicate."""
+        sample = ids[:: len(ids) // 400 + 1]
+        for edge in path:
+            sample = self.graph.step(sample, edge.predicate, inverse=edge.inverse)
+        return len(sample) > 0 and len(self.graph.pairs(sample, number)[0]) > 0
 
     def _reachable(
         self, ids: Ids, slot: Slot, sorts: Sequence[Sort]
@@ -198,10 +248,15 @@ class Places:
             variable = work.draft.attach(place, edge.predicate, inverse=edge.inverse)
             known = [p for p in work.draft.places if p.variable == variable]
             ids = self.graph.step(place.node.ids, edge.predicate, inverse=edge.inverse)
-            place = known[0] if known else Place(variable, Node(ids), place.below + 1)
+            place = (
+                known[0]
+                if known
+                else Place(variable, Node(ids), place.below + 1, parent=place, edge=edge)
+            )
             if not known:
                 work.draft.places.append(place)
                 work.unknown += 1.0
+        self._narrow(work, place, spot.predicate, spot.inverse)
         return work.draft.attach(place, spot.predicate, inverse=spot.inverse)
 
     def use(self, work: Work, slot: Slot, link: Link) -> None:

@@ -6,6 +6,7 @@ from askgraph.candidates.draft import Draft, Place
 from askgraph.candidates.form import Form
 from askgraph.candidates.grow import Edge, State
 from askgraph.linking.link import Link
+from askgraph.traversal.arrays import Ids
 
 __all__ = ["Candidate", "Slot", "Spot", "Work"]
 
@@ -63,7 +64,8 @@ class Work:
     """One candidate in the making.
 
     `projected` are (token, variable) pairs of what is shown; `afar` allows predicates of things
-    that lie a step or two from the pattern, `missed` says that one was passed over.
+    that lie a step or two from the pattern, `missed` says that one was passed over. `narrowed` are
+    the nodes at a place that have what was hung on it; `standing` keeps what was worked out of it.
     """
 
     draft: Draft
@@ -80,6 +82,8 @@ class Work:
     projected: list[tuple[int, int]] = field(default_factory=list)
     shown_words: int = 0
     notes: list[str] = field(default_factory=list)
+    narrowed: dict[Place, Ids] = field(default_factory=dict)
+    standing: dict[Place, Ids] = field(default_factory=dict)
 
     def take(self, mask: int, gain: float) -> None:
         """Count words as used."""

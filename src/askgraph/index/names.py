@@ -55,7 +55,7 @@ class Match:
     hits: tuple[tuple[int, int, float], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NameIndex:
     """Read-only; arrays are memory-mapped when loaded from disk."""
 

@@ -35,7 +35,7 @@ _FILES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GraphArrays:
     """The triples of a graph, read-only; `complete` is False where only a part was fetched."""
 

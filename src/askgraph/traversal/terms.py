@@ -18,7 +18,7 @@ from askgraph.traversal.literals import split_literal
 __all__ = ["TermTable", "mapped"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TermTable:
     """Terms by id; `offsets` has one entry more than there are terms."""
 
