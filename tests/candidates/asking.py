@@ -1,7 +1,6 @@
 """From a question to its candidates and their rows, over a graph in memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pyoxigraph import QueryBoolean, QuerySolutions, Store
 
@@ -9,25 +8,23 @@ from askgraph.candidates.form import Form
 from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
 from askgraph.candidates.render import rendered
 from askgraph.index.names import NameIndex
-from askgraph.metadata import Profile
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.build import build_arrays
 
-__all__ = ["Known", "known"]
+__all__ = ["Known"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Known:
     """A graph in memory with all that the candidates are made from."""
 
-    store: Store
-    arrays: GraphArrays
-    profile: Profile
-    names: NameIndex
-    prefixes: PrefixMap
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.arrays = build_arrays(store)
+        self.profile = profile_of(self.arrays)
+        self.names = NameIndex.of(names_in(self.arrays, self.profile))
+        self.prefixes = PrefixMap(dict(self.profile.prefixes))
 
     def proposal(self, question: str, language: str | None = None) -> Proposal:
         """The candidates for a question."""
@@ -45,11 +42,3 @@ class Known:
             return bool(result)
         assert isinstance(result, QuerySolutions)
         return [tuple(None if term is None else str(term) for term in row) for row in result]
-
-
-def known(store: Store) -> Known:
-    """Learn all of a graph."""
-    arrays = build_arrays(store)
-    profile = profile_of(arrays)
-    names = NameIndex.of(names_in(arrays, profile))
-    return Known(store, arrays, profile, names, PrefixMap(dict(profile.prefixes)))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from pyoxigraph import RdfFormat, Store
-from tests.candidates.asking import Known, known
+from tests.candidates.asking import Known
 from tests.candidates.zoo import ZOO
 
 from askgraph.graph import KnowledgeGraph
@@ -17,14 +17,14 @@ from askgraph.workspace.running import result_of
 def zoo() -> Known:
     store = Store()
     store.bulk_load(ZOO.encode(), RdfFormat.TURTLE)
-    return known(store)
+    return Known(store)
 
 
 @pytest.fixture(scope="session")
 def space() -> Known:
     store = Store()
     store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
-    return known(store)
+    return Known(store)
 
 
 @pytest.fixture(scope="module")

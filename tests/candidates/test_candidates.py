@@ -151,12 +151,12 @@ def test_the_same_question_gives_the_same_queries(zoo: Known) -> None:
 SCRIPT = """
 import json, sys
 from pyoxigraph import RdfFormat, Store
-from tests.candidates.asking import known
+from tests.candidates.asking import Known
 from tests.candidates.test_candidates import ASKED
 from tests.candidates.zoo import ZOO
 store = Store()
 store.bulk_load(ZOO.encode(), RdfFormat.TURTLE)
-zoo = known(store)
+zoo = Known(store)
 print(json.dumps([[zoo.query(c.form) for c in zoo.proposal(q).candidates[:5]] for q in ASKED]))
 """
 
