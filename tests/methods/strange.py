@@ -46,7 +46,7 @@ STRANGE: Mapping[str, str] = {
     "emoji among words": "Which 🌙 orbit 🪐 Jupiter?",
     "10,000 words": "Which moons orbit Jupiter " * 2500,
     "10,000 different words": " ".join(f"word{number}" for number in range(10_000)),
-    "one very long word": "moon" * 25_000,
+    "one very long word": "moon" * 2_500,
     "SPARQL": 'SELECT ?s WHERE { ?s ?p "Io"@en FILTER(?s < 3) } # } DROP ALL; --',
     "SPARQL update": "DELETE WHERE { ?s ?p ?o }",
     "another language": "Мои кошки любят спать на тёплой крыше",
