@@ -37,28 +37,28 @@ def comparison(places: Places, work: Work, operator: Operator) -> bool:
     spot = _compared(places, work, operator, quantity, temporal)
     if spot is None:
         return not temporal and _counted_against(places, work, operator, quantity, sign)
-    variable = places.hang(work, spot)
     since = places.reading.tokens[operator.first].folded in _SINCE
-    work.draft.filters += _bounds(places, spot.predicate, variable, quantity, sign, since)
+    _bound(places, work, spot, quantity, sign, since=since)
     work.take(taken, sum(places.weights[at] for at in quantity.positions))
     return True
 
 
-def _bounds(
-    places: Places, predicate: int, variable: int, quantity: Quantity, sign: str, since: bool
-) -> list[Filter]:
-    sort = places.sort(predicate)
+def _bound(
+    places: Places, work: Work, spot: Spot, quantity: Quantity, sign: str, *, since: bool = False
+) -> None:
+    """Bound a predicate's value; of a span of days the far end counts, or the near one."""
+    variable, sort = places.hang(work, spot), places.sort(spot.predicate)
     if sort in (Sort.DATE, Sort.YEAR) and quantity.days is not None:
         low, high = quantity.days
         day = high if sign in (">", "<=") else low
         if since and sign == ">":
             day, sign = low, ">="
-        return [Filter(variable, sign, (_date(day, sort),))]
-    if quantity.value is None:
-        return []
-    if since and sign == ">":
-        sign = ">="
-    return [Filter(variable, sign, (_plain(quantity.value),))]
+        work.draft.filters.append(Filter(variable, sign, (_date(day, sort),)))
+        places.keep_where(work, spot, sign, day)
+    elif quantity.value is not None:
+        sign = ">=" if since and sign == ">" else sign
+        work.draft.filters.append(Filter(variable, sign, (_plain(quantity.value),)))
+        places.keep_where(work, spot, sign, quantity.value)
 
 
 def _compared(
@@ -149,11 +149,10 @@ def comparative(places: Places, work: Work, operator: Operator) -> bool:
         spot = _compared(places, work, operator, quantity, False)
         if spot is None:
             return False
-        variable = places.hang(work, spot)
         dated = places.sort(spot.predicate) in (Sort.DATE, Sort.YEAR)
         sign = "<" if up == dated else ">"
         sign = _DENIED[sign] if denied else sign
-        work.draft.filters += _bounds(places, spot.predicate, variable, quantity, sign, False)
+        _bound(places, work, spot, quantity, sign)
         places.take_quantity(work, quantity)
         return True
     return _against(places, work, operator, ">" if up else "<")
@@ -257,9 +256,8 @@ def between(places: Places, work: Work, operator: Operator) -> bool:
     spot = _compared(places, work, operator, first, first.days is not None)
     if spot is None:
         return False
-    variable = places.hang(work, spot)
-    work.draft.filters += _bounds(places, spot.predicate, variable, first, ">=", True)
-    work.draft.filters += _bounds(places, spot.predicate, variable, later[0], "<=", False)
+    _bound(places, work, spot, first, ">=")
+    _bound(places, work, spot, later[0], "<=")
     for quantity in (first, later[0]):
         places.take_quantity(work, quantity)
     return True

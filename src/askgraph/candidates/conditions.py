@@ -4,6 +4,7 @@ from askgraph.candidates.form import Filter, Pattern
 from askgraph.candidates.operators import Operator
 from askgraph.candidates.places import Places
 from askgraph.candidates.work import Work
+from askgraph.traversal.literals import Sort
 
 __all__ = ["containing", "ending", "exists", "starting", "without"]
 
@@ -67,6 +68,11 @@ def without(places: Places, work: Work, operator: Operator) -> bool:
     spot = places.spot(work, slot)
     if spot is None or spot.path:
         return False
+    if places.sort(spot.predicate) is Sort.BOOLEAN:
+        variable = places.hang(work, spot)
+        work.draft.filters.append(Filter(variable, "=", ("false",)))
+        places.use(work, slot, spot.link)
+        return True
     iri = places.graph.iri_of(spot.predicate)
     other = work.draft.variable(work.draft.hint_of(iri))
     ends = (other, spot.place.variable) if spot.inverse else (spot.place.variable, other)

@@ -87,7 +87,7 @@ class Finisher:
             self._operate(work)
             show_rest(self.places, work)
             choose_columns(self.places, work)
-            candidate = closed(work)
+            candidate = closed(self.places, work)
             if candidate is not None:
                 yield candidate
             if not work.missed:

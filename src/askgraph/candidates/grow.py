@@ -183,13 +183,15 @@ class Grower:
             for other in pool:
                 if other.used & seed.used & self.content or not other.patterns or other.hops > 2:
                     continue
-                if np.isin(seed.ids, other.ids).any() or not len(
-                    np.intersect1d(alike, other.ids, assume_unique=True)
+                bare = other.node.cls is not None and not other.node.edges  # "is A a B"
+                if np.isin(seed.ids, other.ids).any() or not (
+                    bare or len(np.intersect1d(alike, other.ids, assume_unique=True))
                 ):
                     continue
                 node = replace(other.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
                 state = _together(seed, other, node)
-                yield replace(state, unknown=state.unknown + 1.0, denied=True)
+                doubt = 0.6 if bare else 1.0
+                yield replace(state, unknown=state.unknown + doubt, denied=True)
 
     def score(self, state: State) -> float:
         """How good a state is to go on with."""
@@ -388,7 +390,7 @@ class Grower:
             doubt = self._doubt(state, ids, predicate, inverse, literal)
             doubt += 0.4 if plus and not inverse else 0.0
             ways: list[Link | None] = [*links[:3]]
-            if not links or self._is_class_like(links[0]):
+            if not links or self.is_class_like(links[0]):
                 ways.append(None)
             for one in ways:
                 edge = Edge(predicate, not inverse, plus, one)
@@ -413,7 +415,7 @@ class Grower:
         ]
         return not classes or any(self.schema.all_are(ids, cls) for cls in classes)
 
-    def _is_class_like(self, link: Link) -> bool:
+    def is_class_like(self, link: Link) -> bool:
         """Whether a class is called by the same words."""
         return any(
             one.positions == link.positions and one.similarity > 0.9

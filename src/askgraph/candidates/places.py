@@ -20,6 +20,8 @@ __all__ = ["DATED", "NUMERIC", "Places"]
 NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
 DATED = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
 
+_COMPARES = {">": np.greater, "<": np.less, ">=": np.greater_equal, "<=": np.less_equal}
+
 _UNNAMED = Link(Kind.PREDICATE, "", "", 1.0, (), ())
 """Stands for the words of a predicate that no word of the question names."""
 
@@ -147,18 +149,32 @@ class Places:
         return step(ids, edge.predicate, inverse=edge.inverse != back)
 
     def _narrow(self, work: Work, place: Place, predicate: int, inverse: bool) -> None:
-        """Keep the nodes that have a predicate, and above them those that lead to one that has."""
+        """Keep the nodes at a place that have a predicate."""
         ids = self.ids_at(work, place)
-        bearers = np.unique(self.graph.pairs(ids, predicate, inverse=inverse)[0])
-        if len(bearers) == len(ids):
+        self._keep(work, place, np.unique(self.graph.pairs(ids, predicate, inverse=inverse)[0]))
+
+    def keep_where(self, work: Work, spot: Spot, sign: str, bound: float) -> None:
+        """Keep the nodes whose value compares to a bound as the sign says, if there are any."""
+        if spot.path:
             return
-        work.standing.clear()
+        ids = self.ids_at(work, spot.place)
+        bearers, objects = self.graph.pairs(ids, spot.predicate)
+        literal = objects < self.graph.terms.first_iri
+        values = self.graph.values[objects[literal]]
+        kept = np.unique(bearers[literal][_COMPARES[sign](values, bound)])
+        if len(kept):
+            self._keep(work, spot.place, kept)
+
+    def _keep(self, work: Work, place: Place, bearers: Ids) -> None:
+        """Narrow a place, and those above it to what leads there."""
+        if len(bearers) == len(self.ids_at(work, place)):
+            return
         while True:
+            work.standing.clear()
             work.narrowed[place] = bearers
             if place.parent is None or place.edge is None:
                 return
             above = self.ids_at(work, place.parent)
-            work.standing.clear()
             leading = self._along(bearers, place.edge, back=True)
             bearers = np.intersect1d(above, leading, assume_unique=True)
             place = place.parent
@@ -185,7 +201,7 @@ class Places:
             if (
                 turned
                 and inverse
-                and self.schema.is_nary(self.graph.step(ids[:1], number, inverse=True))
+                and self.schema.is_nary(self.graph.step(ids[:50], number, inverse=True))
             ):
                 continue
             cost = 0.25 * place.below + (0.35 if turned else 0.0)
@@ -197,10 +213,7 @@ class Places:
 
     def _is_key(self, number: int, link: Link) -> bool:
         """Whether a predicate holds the number of a thing that the words name: a foreign key."""
-        return self.sort(number) is Sort.NUMBER and any(
-            one.positions == link.positions and one.similarity > 0.9
-            for one in self.linked.of(Kind.CLASS)
-        )
+        return self.sort(number) is Sort.NUMBER and self.grower.is_class_like(link)
 
     def _afar(
         self, work: Work, slot: Slot, sorts: Sequence[Sort]
@@ -247,7 +260,8 @@ class Places:
         for edge in spot.path:
             variable = work.draft.attach(place, edge.predicate, inverse=edge.inverse)
             known = [p for p in work.draft.places if p.variable == variable]
-            ids = self.graph.step(place.node.ids, edge.predicate, inverse=edge.inverse)
+            self._narrow(work, place, edge.predicate, edge.inverse)
+            ids = self._along(self.ids_at(work, place), edge)
             place = (
                 known[0]
                 if known
@@ -264,6 +278,8 @@ class Places:
         number = self.schema.number(link.target)
         if number is not None and self._is_key(number, link):
             work.unknown += 1.2
+        elif self.grower.is_class_like(link):
+            work.unknown += 0.1
         work.done.add(id(slot))
         work.take(slot.mask, self.grower.gain(link, work.used))
 

@@ -64,7 +64,7 @@ def _features(
 def _nameless(candidate: Candidate, schema: Schema) -> float:
     """Whether the answer is a node that stands only for a relation."""
     answers = [c for c in candidate.form.columns if c.answer]
-    if candidate.form.ask or len(answers) != 1 or answers[0].value != 0:
+    if candidate.form.ask or len(answers) != 1 or answers[0].value != candidate.root:
         return 0.0
     return float(schema.is_nameless(candidate.state.ids))
 
@@ -97,7 +97,7 @@ def _answer_classes(candidate: Candidate, schema: Schema) -> list[str]:
     first = shown[0] if shown else None
     if isinstance(first, Aggregate):
         first = first.variable
-    if first == 0 and len(candidate.state.ids):
+    if first == candidate.root and len(candidate.state.ids):
         return list(schema.classes_of(int(candidate.state.ids[0])))
     for pattern in candidate.form.patterns:
         if pattern.object == first and isinstance(first, int):
@@ -137,7 +137,7 @@ def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
 def _said_first(candidate: Candidate, first: int, schema: Schema) -> float:
     """Whether the first word names the answer itself, its class, or the step that leads to it."""
     node = candidate.state.node
-    own = [node.cls_link, node.link if candidate.shown_words else None]
+    own = [node.cls_link, node.link if candidate.shown_words or candidate.form.ask else None]
     if any(link is not None and first in link.positions for link in own):
         return 1.0
     for edge, child in node.edges:

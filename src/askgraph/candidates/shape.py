@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from askgraph.candidates.draft import Place
-from askgraph.candidates.form import Aggregate, Column, Key
-from askgraph.candidates.places import DATED, Places
+from askgraph.candidates.form import Aggregate, Column, Filter, Key
+from askgraph.candidates.places import DATED, NUMERIC, Places
 from askgraph.candidates.work import Candidate, Work
 from askgraph.traversal.literals import Sort
 
@@ -23,6 +23,9 @@ def show_rest(places: Places, work: Work) -> None:
         places.use(work, slot, spot.link)
         if spot.path:
             work.unknown += 0.3 * len(spot.path)
+        if places.sort(spot.predicate) is Sort.BOOLEAN:
+            work.draft.filters.append(Filter(variable, "=", ("true",)))
+            continue
         if places.zones.is_head(slot.first):
             work.shown_words |= slot.mask
             work.projected.append((slot.first, places.shown(work, variable, spot)))
@@ -66,16 +69,26 @@ def _answers_when(
 
 
 def _context(places: Places, work: Work, shown: Sequence[int]) -> list[Column]:
-    """The nameless nodes that shown values hang on: a value alone would say nothing."""
+    """The things that shown values hang on, where a value alone would say nothing.
+
+    That is so for things without a name, and for numbers and dates of several things.
+    """
+    hung = [
+        (place, places.sort(predicate))
+        for (end, predicate, inverse), variable in work.draft.attached.items()
+        if variable in shown and not inverse and places.sort(predicate) is not Sort.NONE
+        for place in work.draft.places
+        if place.variable == end and isinstance(end, int) and end not in shown
+    ]
+    bare = len(hung) == len(shown) and all(sort in NUMERIC + DATED for _, sort in hung)
+    bare = bare and work.draft.limit != 1 and not places.frame.of("distinct")
     found = []
-    for (end, predicate, inverse), variable in work.draft.attached.items():
-        if variable not in shown or inverse or places.sort(predicate) is Sort.NONE:
-            continue
-        for place in work.draft.places:
-            if place.variable != end or isinstance(end, str) or end in shown:
-                continue
-            if places.schema.is_nameless(place.node.ids):
-                found.append(Column(end, answer=False))
+    for place, _ in hung:
+        ids = places.ids_at(work, place)
+        if isinstance(place.variable, int) and places.schema.is_nameless(ids):
+            found.append(Column(place.variable, answer=False))
+        elif bare and len(ids) > 1:
+            found.append(Column(places.named(work, place), answer=False))
     return list(dict.fromkeys(found))
 
 
@@ -135,7 +148,7 @@ def _naming_words(places: Places, work: Work) -> None:
             work.take(1 << at, places.weights[at] * 0.8)
 
 
-def closed(work: Work) -> Candidate | None:
+def closed(places: Places, work: Work) -> Candidate | None:
     """Close a candidate; None where there is nothing to show."""
     draft = work.draft
     if not draft.patterns or not (draft.columns or draft.ask):
@@ -156,6 +169,8 @@ def closed(work: Work) -> Candidate | None:
     return Candidate(
         draft.form(),
         work.state,
+        work.root.variable,
+        places.ids_at(work, work.root),
         work.used,
         work.gain,
         work.unknown,

@@ -38,9 +38,9 @@ def clusters(candidates: Sequence[Candidate]) -> list[Cluster]:
 
 def _signature(candidate: Candidate) -> object:
     """Two candidates with equal signatures have equal results; unequal ones may have, too."""
-    form, ids = candidate.form, candidate.state.ids
+    form, ids = candidate.form, candidate.ids
     shown = tuple(_shown(candidate, column.value) for column in form.columns)
-    filters = tuple((f.operator, f.values) for f in form.filters)
+    filters = tuple((f.operator, f.values, _shown(candidate, f.variable)) for f in form.filters)
     modifiers = (len(form.group), form.having, form.order, form.limit, form.offset, form.ask)
     plain = not (form.group or form.order or form.having or form.ask)
     return (
@@ -56,9 +56,9 @@ def _signature(candidate: Candidate) -> object:
 def _shown(candidate: Candidate, value: int | Aggregate) -> object:
     variable = value.variable if isinstance(value, Aggregate) else value
     function = value.function if isinstance(value, Aggregate) else ""
-    if variable == 0:
+    if variable == candidate.root:
         return function, "root"
     for pattern in candidate.form.patterns:
-        if pattern.object == variable and pattern.subject == 0:
+        if pattern.object == variable and pattern.subject == candidate.root:
             return function, pattern.predicate
     return function, candidate.form.hints.get(variable), len(candidate.form.patterns)

@@ -15,11 +15,14 @@ __all__ = ["Candidate", "Slot", "Spot", "Work"]
 class Candidate:
     """A whole query with what speaks for and against it.
 
-    `used` are the words it uses, as bits; `shown_words` those that name what is shown.
+    `root` is what the pattern starts at, `ids` the nodes that it can be. `used` are the words it
+    uses, as bits; `shown_words` those that name what is shown.
     """
 
     form: Form
     state: State
+    root: int | str
+    ids: Ids
     used: int
     gain: float
     unknown: float

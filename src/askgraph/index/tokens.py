@@ -11,7 +11,8 @@ __all__ = ["folded", "stem", "tokens"]
 
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_CAMEL_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")
+_CAMEL_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\d*")
+_STROKED = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d"})
 _ENDINGS = ("'s", "’s")
 
 
@@ -21,7 +22,7 @@ def folded(word: str) -> str:
     word = word.casefold()
     if word.isascii():
         return word
-    parts = unicodedata.normalize("NFKD", word)
+    parts = unicodedata.normalize("NFD", word.translate(_STROKED))
     kept = [c for at, c in enumerate(parts) if not _latin_accent(parts, at)]
     return unicodedata.normalize("NFC", "".join(kept))
 
