@@ -8,11 +8,11 @@ export ASKGRAPH_WORKSPACE
 trap 'rm -rf "$ASKGRAPH_WORKSPACE"' EXIT
 
 questions=(
-  "Which moons are larger than Mercury?"
-  "How many moons are listed for each planet?"
-  "What are the three largest planets?"
-  "Who discovered Titan?"
-  "Welche Monde hat Neptun?"
+  "Who was the commander of Apollo 11?"           # through a node without a name
+  "Which is the second largest moon?"             # a superlative
+  "How many missions did each agency operate?"    # a count for each
+  "Which planets have no moons?"                  # what is not there
+  "Welche Trägerraketen sind höher als 90 Meter?" # in German, with a number
 )
 
 askgraph add space "$(python -c 'import askgraph.sample; print(askgraph.sample.graph_path())')"

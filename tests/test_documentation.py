@@ -1,0 +1,158 @@
+"""What the README and the pages in docs/ say is so: their Python runs, their lists are complete."""
+
+import dataclasses
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import askgraph
+from askgraph import sample
+from askgraph.candidates.decide import CONFIDENCE
+from askgraph.candidates.rank import WEIGHTS
+from askgraph.cli import app
+from askgraph.evaluation.answer_object import answer_object
+from askgraph.evaluation.report import Report
+from askgraph.methods.graph_search import GraphSearch
+from askgraph.trace import Refusal
+from askgraph.workspace.settings import GraphSettings
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "docs/python.md", "docs/how-it-works.md")
+
+
+def _text(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def _rows(page: str, heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading, without its head."""
+    section = _text(page).split(f"\n{heading}\n", 1)[1]
+    table = re.search(r"(?:^\|.*\n)+", section, re.MULTILINE)
+    assert table
+    lines = table[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("workspace")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_python_of_a_page_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", _text(page), re.DOTALL)
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path / "workspace"))
+
+    done = subprocess.run(
+        [sys.executable, "-"],
+        input="\n".join(blocks),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert blocks and done.returncode == 0, done.stderr
+
+
+def _short(result: askgraph.Result) -> str:
+    """An answer as the README's tables give it: its values, or their number where they are many."""
+    answer = result.json()
+    if answer["status"] != "answer":
+        return f"`{answer['status']}`"
+    columns, labels, rows = answer["columns"], answer["labels"], answer["rows"]
+    assert isinstance(columns, list) and isinstance(labels, dict) and isinstance(rows, list)
+    if len(rows) > 3:
+        return f"{len(rows)} rows"
+    wanted = [columns.index(column) for column in answer["answer_columns"]]  # type: ignore[attr-defined]
+    cells = [" · ".join(_cell(row[at], labels) for at in wanted) for row in rows]
+    return ", ".join(cells if answer["ordered"] else sorted(cells))
+
+
+def _cell(value: object, labels: dict[str, str]) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float() | int():
+            return f"{value:.10g}"
+        case _:
+            return labels.get(str(value), str(value))
+
+
+@pytest.mark.parametrize(
+    ("heading", "question", "answer"),
+    [
+        (heading, row[-2], row[-1])
+        for heading in ("## Questions it understands", "## When it does not know")
+        for row in _rows("README.md", heading)
+    ],
+)
+def test_a_question_of_the_readme_has_the_answer_given_there(
+    heading: str, question: str, answer: str, workspace: Path
+) -> None:
+    result = askgraph.ask(question, sample.graph_path(), workspace=workspace)
+
+    assert _short(result) == answer
+
+
+def test_every_weight_is_explained() -> None:
+    said = {row[0].strip("`") for row in _rows("docs/how-it-works.md", "### Rank")}
+    sure = {row[0].strip("`") for row in _rows("docs/how-it-works.md", "### Decide")}
+
+    assert said == WEIGHTS.keys()
+    assert sure == CONFIDENCE.keys()
+
+
+def test_every_setting_is_explained() -> None:
+    method = {
+        row[0].strip("`") for row in _rows("docs/python.md", "## The settings of graph search")
+    }
+    graph = re.findall(
+        r"`(\w+)`", " ".join(row[0] for row in _rows("docs/endpoints.md", "## Settings"))
+    )
+
+    assert method == {field.name for field in dataclasses.fields(GraphSearch)}
+    assert set(graph) == {field.name for field in dataclasses.fields(GraphSettings)}
+
+
+def test_every_key_of_the_answer_object_is_explained() -> None:
+    rows = _rows("docs/command-line.md", "### The JSON object")
+    said = set(re.findall(r"`(\w+)`", " ".join(row[0] for row in rows)))
+
+    assert said == answer_object(Refusal("none")).keys()
+
+
+def test_every_key_of_an_evaluation_is_named() -> None:
+    page = _text("docs/evaluation.md")
+
+    assert [key for key in Report(()).json() if f"`{key}`" not in page] == []
+
+
+def test_every_command_and_option_is_named() -> None:
+    page = _text("docs/command-line.md")
+    commands = {command.name: command for command in app.registered_commands}
+
+    assert [name for name in commands if f"## `{name}`" not in page] == []
+    for name in map(str, commands):
+        help_text = subprocess.run(
+            [sys.executable, "-m", "askgraph", name, "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        options = set(re.findall(r"--[a-z-]+", help_text.split("Options:", 1)[1]))
+        assert [option for option in options if option not in page] == [], name
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
