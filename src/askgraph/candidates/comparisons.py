@@ -1,5 +1,6 @@
 """Comparisons with a number, a date, a count, the average, or another thing's value."""
 
+import math
 from datetime import date, timedelta
 
 import numpy as np
@@ -11,12 +12,13 @@ from askgraph.candidates.work import Spot, Work
 from askgraph.index.names import Kind
 from askgraph.linking.link import Link
 from askgraph.linking.quantities import Quantity
-from askgraph.traversal.literals import Sort
+from askgraph.traversal.literals import Sort, day_number
 
 __all__ = ["between", "comparative", "comparison"]
 
 _SINCE = frozenset(["since", "seit", "desde", "depuis"])
 _MEASURED = (*NUMERIC, Sort.DATE, Sort.YEAR)
+_FIRST_DAY = day_number(1)
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
@@ -48,8 +50,11 @@ def _bound(
 ) -> None:
     """Bound a predicate's value; of a span of days the far end counts, or the near one."""
     variable, sort = places.hang(work, spot), places.sort(spot.predicate)
-    if sort in (Sort.DATE, Sort.YEAR) and quantity.days is not None:
-        low, high = quantity.days
+    span = _span(quantity)
+    if sort in (Sort.DATE, Sort.YEAR):
+        if span is None:
+            return
+        low, high = span
         day = high if sign in (">", "<=") else low
         if since and sign == ">":
             day, sign = low, ">="
@@ -66,7 +71,7 @@ def _compared(
 ) -> Spot | None:
     """The predicate whose value is compared: named before, named after, or by its measure."""
     sorts: tuple[Sort, ...] = NUMERIC + DATED if quantity.days is not None else NUMERIC
-    if temporal and quantity.days is not None:
+    if temporal:
         sorts = DATED
     near = [
         places.last_slot(work, operator.first, 5),
@@ -268,7 +273,23 @@ def _plain(value: float) -> str:
 
 
 def _date(day: float, sort: Sort) -> str:
-    at = date(1970, 1, 1) + timedelta(days=int(day))
+    """A date, or a year, as a literal; ISO 8601 writes years before 1 with a sign."""
+    if day < _FIRST_DAY:
+        year = 1970 + math.floor(day / 365.2425 + 0.5)
+        text, rest = f"{year:05}" if year < 0 else f"{year:04}", "-01-01"
+    else:
+        at = date(1970, 1, 1) + timedelta(days=int(day))
+        text, rest = f"{at.year:04}", f"-{at.month:02}-{at.day:02}"
     if sort is Sort.YEAR:
-        return f'"{at.year:04}"^^<{_XSD}gYear>'
-    return f'"{at.isoformat()}"^^<{_XSD}date>'
+        return f'"{text}"^^<{_XSD}gYear>'
+    return f'"{text}{rest}"^^<{_XSD}date>'
+
+
+def _span(quantity: Quantity) -> tuple[float, float] | None:
+    """The days that a quantity spans: its own, or those of the year that its number may be."""
+    if quantity.days is not None or quantity.value is None:
+        return quantity.days
+    if not float(quantity.value).is_integer() or abs(quantity.value) > 9999:
+        return None
+    year = int(quantity.value)
+    return day_number(year), day_number(year, 12, 31)

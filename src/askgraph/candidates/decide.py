@@ -7,6 +7,7 @@ from typing import Literal
 
 from askgraph.candidates.propose import Proposal
 from askgraph.candidates.vote import Cluster
+from askgraph.candidates.work import Candidate
 
 __all__ = ["CONFIDENCE", "Decision", "Thresholds", "confidence_of", "decided", "evidence_for"]
 
@@ -19,6 +20,7 @@ CONFIDENCE = {
     "unused_names": -1.0,
     "mismatch": -4.0,
     "weakest": -1.5,
+    "guess": -2.0,
 }
 """Weights of a logistic model; `tools/calibrate.py` fits them and prints how well they hold."""
 
@@ -47,7 +49,8 @@ def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, floa
 
     Its score; its lead over the next different result; the share of the question's words that it
     uses; how many it leaves, and how many names among them; whether a question word asks for
-    another sort of answer than it gives; and how far the loosest match of a thing's name is off.
+    another sort of answer than it gives; whether a thing was named and nothing asked of it; and how
+    far the loosest match of a thing's name is off.
     """
     best, weights = found[0].best, proposal.linked.weights
     tokens = proposal.reading.tokens
@@ -63,8 +66,19 @@ def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, floa
         "unused": float(len(unused)) + cut,
         "unused_names": float(sum(at > 0 and tokens[at].capital for at in unused)),
         "mismatch": float(valued and not best.features["asks"]),
+        "guess": float(_is_guess(best)),
         "weakest": 1.0 - min((link.score * link.quality for link in links), default=1.0),
     }
+
+
+def _is_guess(best: Candidate) -> bool:
+    """Whether the words name one thing, and the answer is a link of it that no word names."""
+    edges = best.state.node.edges
+    if len(edges) != 1 or best.shown_words or best.notes:
+        return False
+    edge, child = edges[0]
+    named = child.link is not None and not child.edges and best.state.node.cls_link is None
+    return named and edge.link is None and edge.inverse
 
 
 def decided(confidence: float, thresholds: Thresholds | None = None) -> Decision:

@@ -143,10 +143,18 @@ class Draft:
         key = place.variable, predicate, inverse
         if key not in self.attached:
             iri = self.schema.graph.iri_of(predicate)
-            variable = self.variable(self.hint_of(iri))
+            variable = self.variable(
+                self._subject_hint(predicate) if inverse else self.hint_of(iri)
+            )
             self.patterns.append(_pattern(place.variable, iri, variable, Edge(predicate, inverse)))
             self.attached[key] = variable
         return self.attached[key]
+
+    def _subject_hint(self, predicate: int) -> str:
+        """Return words for a predicate's subject: its class, else the predicate."""
+        subjects = self.schema.graph.ends(predicate)
+        classes = self.schema.classes_of(int(subjects[0])) if len(subjects) else ()
+        return self.hint_of(classes[0] if classes else self.schema.graph.iri_of(predicate))
 
     def typed(self, variable: int | str, cls: str) -> Pattern:
         """Return the pattern that a variable is an instance of a class or of one below it."""

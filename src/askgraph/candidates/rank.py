@@ -78,17 +78,21 @@ def _agrees(candidate: Candidate, linked: Linked, frame: Frame, schema: Schema) 
         counted = any(isinstance(c.value, Aggregate) for c in form.columns)
         return 1.0 if counted or set(NUMERIC) & _sorts(candidate, schema) else 0.0
     if frame.asks == "person":
-        return 1.0 if _is_person(candidate, linked, schema) else 0.0
+        return _is_person(candidate, linked, schema)
     if frame.asks in ("date", "year"):
         return 1.0 if _sorts(candidate, schema) & {Sort.DATE, Sort.YEAR, Sort.TEXT_DATE} else 0.0
     return 0.0
 
 
-def _is_person(candidate: Candidate, linked: Linked, schema: Schema) -> bool:
+def _is_person(candidate: Candidate, linked: Linked, schema: Schema) -> float:
     """Whether the answer is of a class that is called a person or agent, or lies below one."""
-    words = {"person", "agent", *linked.reading.words.synonyms.get("person", ())}
-    words |= {"organization", *linked.reading.words.synonyms.get("organization", ())}
-    return any(words & schema.class_stems(cls) for cls in _answer_classes(candidate, schema))
+    synonyms = linked.reading.words.synonyms
+    persons = {"person", *synonyms.get("person", ())}
+    bodies = {"agent", "organization", *synonyms.get("organization", ())}
+    stems = [schema.class_stems(cls) for cls in _answer_classes(candidate, schema)]
+    if any(persons & own for own in stems):
+        return 1.0
+    return 0.6 if any(bodies & own for own in stems) else 0.0
 
 
 def _answer_classes(candidate: Candidate, schema: Schema) -> list[str]:

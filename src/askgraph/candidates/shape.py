@@ -148,6 +148,16 @@ def _naming_words(places: Places, work: Work) -> None:
             work.take(1 << at, places.weights[at] * 0.8)
 
 
+def _break_ties(work: Work) -> None:
+    """Cut a tie at a limit by what is shown, so that every engine keeps the same rows."""
+    draft = work.draft
+    if draft.limit is None or not draft.order:
+        return
+    keys = {key.value for key in draft.order}
+    shown = [c.value for c in draft.columns if c.answer and isinstance(c.value, int)]
+    draft.order += [Key(variable) for variable in shown[:1] if variable not in keys]
+
+
 def closed(places: Places, work: Work) -> Candidate | None:
     """Close a candidate; None where there is nothing to show."""
     draft = work.draft
@@ -166,6 +176,7 @@ def closed(places: Places, work: Work) -> Candidate | None:
         draft.group += [variable for variable in plain if variable not in draft.group]
         keys = [k.value for k in draft.order if isinstance(k.value, int)]
         draft.group += [k for k in keys if draft.group and k not in draft.group]
+    _break_ties(work)
     return Candidate(
         draft.form(),
         work.state,

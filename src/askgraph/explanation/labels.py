@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from askgraph.errors import ServiceError
+from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf import vocabulary as v
@@ -82,7 +82,7 @@ async def _asked(
     found: dict[str, list[tuple[str, str | None]]] = {}
     try:
         result = await graph.endpoint.select(query, limit=20 * len(iris))
-    except ServiceError:
+    except (QueryError, ServiceError):
         return found
     for thing, name in result.rows:
         text = getattr(name, "value", "")

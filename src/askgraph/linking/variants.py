@@ -19,6 +19,7 @@ __all__ = ["Variant", "variants"]
 
 _EXACT, _JOINED, _TYPO, _SYNONYM, _SHORT = 1.0, 0.95, 0.8, 0.75, 0.8
 _ROOT = 5
+_LONGEST = 60
 _ENDINGS = frozenset("e n s en er es em ed ing".split())
 
 
@@ -40,7 +41,7 @@ def variants(reading: Reading, index: NameIndex) -> list[Variant]:
         exact = list(_exact(at, token, index))
         found += exact
         found += _joined(reading.tokens, at, index)
-        if reading.is_stop(at) or not token.folded[0].isalpha():
+        if reading.is_stop(at) or not token.folded[0].isalpha() or len(token.folded) > _LONGEST:
             continue
         found += _synonyms(at, token, reading, index)
         found += _shortened(reading, at, index)

@@ -44,6 +44,7 @@ from askgraph.traversal.remote import Seeds, neighbourhood
 __all__ = ["GraphSearch"]
 
 _DRAFTS = 5
+_AHEAD = 0.35
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,8 @@ class _Run:
         """The best cluster's answer, or the next one's where it is empty or fails."""
         fallback: Answer | None = None
         for place, cluster in enumerate(found[: self.method.tried]):
+            if fallback is not None and cluster.score < found[0].score - _AHEAD:
+                break  # the empty result is the answer: nothing else is meant nearly as well
             answer = await self.answer(cluster.best, proposal, confidence * 0.8**place)
             if answer is None:
                 continue
