@@ -214,7 +214,8 @@ def _against_average(
 
 def _against_thing(places: Places, work: Work, operator: Operator, link: Link, sign: str) -> bool:
     thing = places.graph.terms.find(f"<{link.target}>" if link.kind is Kind.ENTITY else link.target)
-    slot = places.next_slot(work, operator.last, 6) or places.last_slot(work, operator.first, 4)
+    near = (places.next_slot(work, operator.last, 6), places.last_slot(work, operator.first, 4))
+    slot = next((one for one in near if one is not None and not one.mask & link.mask), None)
     spot = places.spot(work, slot, sorts=_MEASURED) if slot is not None else None
     if spot is None and operator.measure is not None:
         words = (*operator.measure.measures, *operator.measure.dates)

@@ -81,6 +81,7 @@ class State:
         return self.node.ids
 
 
+_BE = frozenset("is are was were ist sind war waren es son era eran fue est sont etait".split())
 _TIMES = frozenset("year date time day month jahr datum ano fecha annee".split())
 _LITTLE = 0.1
 """What a function word within a name tells: "very" of "very large"."""
@@ -183,7 +184,9 @@ class Grower:
             for other in pool:
                 if other.used & seed.used & self.content or not other.patterns or other.hops > 2:
                     continue
-                bare = other.node.cls is not None and not other.node.edges  # "is A a B"
+                bare = other.node.cls is not None and not other.node.edges
+                if bare and not self._opens_with_be:  # "is A a B", but not "has A a B"
+                    continue
                 if np.isin(seed.ids, other.ids).any() or not (
                     bare or len(np.intersect1d(alike, other.ids, assume_unique=True))
                 ):
@@ -258,6 +261,11 @@ class Grower:
                         mask = sum(1 << at for at in between)
                         yield from self._either(one, other, mask, operator.name)
             yield from self._either_number(operator)
+
+    @property
+    def _opens_with_be(self) -> bool:
+        tokens = self.linked.reading.tokens
+        return bool(tokens) and tokens[0].folded in _BE
 
     def _follows(self, operator: Operator, position: int) -> bool:
         """Whether only function words, or words said before, stand between ("or the state of")."""
@@ -404,7 +412,7 @@ class Grower:
             return 0.0
         subjects = self.schema.names_subject(edge.predicate)
         named = ids if subjects != edge.inverse else state.ids
-        return 0.0 if self.fits_noun(edge.link, named) else 1.0
+        return 0.0 if self.fits_noun(edge.link, named) else 2.0
 
     def fits_noun(self, link: Link, ids: Ids) -> bool:
         """Whether nodes are of the class that the same words name, where they name one."""

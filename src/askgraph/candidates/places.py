@@ -207,8 +207,8 @@ class Places:
             cost = 0.25 * place.below + (0.35 if turned else 0.0)
             cost += 0.5 if self._is_key(number, link) else 0.0
             said_of_place = self.schema.names_subject(number) != inverse
-            doubt = 1.0 if said_of_place and not self.grower.fits_noun(link, ids) else 0.0
-            cost += 0.6 * doubt - 0.9 * link.score * link.quality - self._wanted(number, prefer)
+            doubt = 2.0 if said_of_place and not self.grower.fits_noun(link, ids) else 0.0
+            cost += 0.3 * doubt - 0.9 * link.score * link.quality - self._wanted(number, prefer)
             yield cost, order, Spot(place, number, inverse, link, doubt=doubt)
 
     def _is_key(self, number: int, link: Link) -> bool:

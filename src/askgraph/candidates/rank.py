@@ -20,7 +20,7 @@ WEIGHTS = {
     "unknown": -0.16,
     "spread": -0.01,
     "nameless": -0.35,
-    "asks": 0.25,
+    "asks": 0.35,
     "head": 0.25,
     "far": -0.06,
     "astray": -0.1,
