@@ -58,7 +58,9 @@ def _bound(
         day = high if sign in (">", "<=") else low
         if since and sign == ">":
             day, sign = low, ">="
-        work.draft.filters.append(Filter(variable, sign, (_date(day, sort),)))
+        early = sort is Sort.YEAR and day < _FIRST_DAY
+        value = str(_year_of(day)) if early else _date(day, sort)
+        work.draft.filters.append(Filter(variable, sign, (value,), as_integer=early))
         places.keep_where(work, spot, sign, day)
     elif quantity.value is not None:
         sign = ">=" if since and sign == ">" else sign
@@ -276,7 +278,7 @@ def _plain(value: float) -> str:
 def _date(day: float, sort: Sort) -> str:
     """A date, or a year, as a literal; ISO 8601 writes years before 1 with a sign."""
     if day < _FIRST_DAY:
-        year = 1970 + math.floor(day / 365.2425 + 0.5)
+        year = _year_of(day)
         text, rest = f"{year:05}" if year < 0 else f"{year:04}", "-01-01"
     else:
         at = date(1970, 1, 1) + timedelta(days=int(day))
@@ -284,6 +286,11 @@ def _date(day: float, sort: Sort) -> str:
     if sort is Sort.YEAR:
         return f'"{text}"^^<{_XSD}gYear>'
     return f'"{text}{rest}"^^<{_XSD}date>'
+
+
+def _year_of(day: float) -> int:
+    """The year before 1 that a day lies in, as years are counted back from 1970."""
+    return 1970 + math.floor(day / 365.2425 + 0.5)
 
 
 def _span(quantity: Quantity) -> tuple[float, float] | None:

@@ -41,12 +41,14 @@ class Filter:
     """A condition on a variable.
 
     `operator` is one of = != < > <= >= IN CONTAINS STRSTARTS STRENDS YEAR; `values` are constants
-    as SPARQL text, or the number of another variable, or a sub-query.
+    as SPARQL text, or the number of another variable, or a sub-query. `as_integer` compares the
+    text as a whole number: not every engine orders years before 1.
     """
 
     variable: int
     operator: str
     values: tuple[str | int | Average, ...]
+    as_integer: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from askgraph.candidates.form import Aggregate, Average, Column, Filter, Form, Key, Pattern
 from askgraph.index.tokens import folded
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
+from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF, XSD_INTEGER
 
 __all__ = ["answer_columns", "rendered"]
 
@@ -87,6 +87,8 @@ class _Writer:
 
     def condition(self, one: Filter) -> str:
         name = self.name(one.variable)
+        if one.as_integer:
+            name = f"{self.iri(XSD_INTEGER)}(STR({name}))"
         values = [self.value(value) for value in one.values]
         if one.operator == "IN":
             return f"{name} IN ({', '.join(values)})"
