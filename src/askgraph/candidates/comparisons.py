@@ -1,10 +1,8 @@
 """Comparisons with a number, a date, a count, the average, or another thing's value."""
 
-import math
-from datetime import date, timedelta
-
 import numpy as np
 
+from askgraph.candidates.days import FIRST_DAY, day_literal, year_of
 from askgraph.candidates.form import Aggregate, Average, Filter, Having, Pattern
 from askgraph.candidates.operators import COMPARING, Operator
 from askgraph.candidates.places import DATED, NUMERIC, Places
@@ -18,8 +16,6 @@ __all__ = ["between", "comparative", "comparison"]
 
 _SINCE = frozenset(["since", "seit", "desde", "depuis"])
 _MEASURED = (*NUMERIC, Sort.DATE, Sort.YEAR)
-_FIRST_DAY = day_number(1)
-_XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def comparison(places: Places, work: Work, operator: Operator) -> bool:
@@ -58,8 +54,10 @@ def _bound(
         day = high if sign in (">", "<=") else low
         if since and sign == ">":
             day, sign = low, ">="
-        early = sort is Sort.YEAR and day < _FIRST_DAY
-        value = str(_year_of(day)) if early else _date(day, sort)
+        early = sort is Sort.YEAR and day < FIRST_DAY
+        datatype = places.schema.datatype(spot.predicate)
+        literal = day_literal(day, datatype, end=sign in (">", "<="))
+        value = str(year_of(day)) if early else literal
         work.draft.filters.append(Filter(variable, sign, (value,), as_integer=early))
         places.keep_where(work, spot, sign, day)
     elif quantity.value is not None:
@@ -208,7 +206,11 @@ def _against_average(
     other = work.draft.variable(work.draft.hints[variable])
     member = work.draft.variable("other")
     iri = places.graph.iri_of(spot.predicate)
-    average = Average(other, (Pattern(member, iri, other),))
+    members: tuple[Pattern, ...] = (Pattern(member, iri, other),)
+    cls = spot.place.node.cls
+    if cls is not None:
+        members = (work.draft.typed(member, cls), *members)
+    average = Average(other, members)
     work.draft.filters.append(Filter(variable, sign, (average,)))
     work.take(mean.mask, places.weight_of(mean.mask))
     return True
@@ -273,24 +275,6 @@ def between(places: Places, work: Work, operator: Operator) -> bool:
 
 def _plain(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(value)
-
-
-def _date(day: float, sort: Sort) -> str:
-    """A date, or a year, as a literal; ISO 8601 writes years before 1 with a sign."""
-    if day < _FIRST_DAY:
-        year = _year_of(day)
-        text, rest = f"{year:05}" if year < 0 else f"{year:04}", "-01-01"
-    else:
-        at = date(1970, 1, 1) + timedelta(days=int(day))
-        text, rest = f"{at.year:04}", f"-{at.month:02}-{at.day:02}"
-    if sort is Sort.YEAR:
-        return f'"{text}"^^<{_XSD}gYear>'
-    return f'"{text}{rest}"^^<{_XSD}date>'
-
-
-def _year_of(day: float) -> int:
-    """The year before 1 that a day lies in, as years are counted back from 1970."""
-    return 1970 + math.floor(day / 365.2425 + 0.5)
 
 
 def _span(quantity: Quantity) -> tuple[float, float] | None:

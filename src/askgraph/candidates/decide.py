@@ -8,6 +8,7 @@ from typing import Literal
 from askgraph.candidates.propose import Proposal
 from askgraph.candidates.vote import Cluster
 from askgraph.candidates.work import Candidate
+from askgraph.linking.text import Reading
 
 __all__ = ["CONFIDENCE", "Decision", "Thresholds", "confidence_of", "decided", "evidence_for"]
 
@@ -66,19 +67,22 @@ def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, floa
         "unused": float(len(unused)) + cut,
         "unused_names": float(sum(at > 0 and tokens[at].capital for at in unused)),
         "mismatch": float(valued and not best.features["asks"]),
-        "guess": float(_is_guess(best)),
+        "guess": float(_is_guess(best, proposal.reading)),
         "weakest": 1.0 - min((link.score * link.quality for link in links), default=1.0),
     }
 
 
-def _is_guess(best: Candidate) -> bool:
+def _is_guess(best: Candidate, reading: Reading) -> bool:
     """Whether the words name one thing, and the answer is a link of it that no word names."""
     edges = best.state.node.edges
     if len(edges) != 1 or best.shown_words or best.notes:
         return False
     edge, child = edges[0]
-    named = child.link is not None and not child.edges and best.state.node.cls_link is None
-    return named and edge.link is None and edge.inverse
+    if child.link is None or child.edges or edge.link is not None:
+        return False
+    words = [reading.tokens[at] for at in child.link.positions]
+    several = any(word.stem != word.folded for word in words)  # "chip fabs": what is one
+    return best.state.node.cls_link is None and (edge.inverse or not several)
 
 
 def decided(confidence: float, thresholds: Thresholds | None = None) -> Decision:

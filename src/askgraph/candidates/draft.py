@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass, field
 
+from askgraph.candidates.days import day_literal
 from askgraph.candidates.form import Column, Filter, Form, Having, Key, Pattern
 from askgraph.candidates.grow import Edge, Node
 from askgraph.candidates.schema import Schema
 from askgraph.linking.quantities import Quantity
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.traversal.literals import Sort
+from askgraph.traversal.literals import Sort, split_literal
 
 __all__ = ["Draft", "Place"]
-
-_NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,22 +113,30 @@ class Draft:
         if node.quantity is not None:
             self.filters += self.equal(variable, node, node.quantity)
         elif node.terms and not node.edges:
-            texts = tuple(self.schema.graph.terms.text(at) for at in node.terms)
-            self.filters.append(Filter(variable, "IN", texts))
+            self.filters.append(self._among(variable, node))
 
     def equal(self, variable: int, node: Node, quantity: Quantity) -> list[Filter]:
         """Conditions that a variable equals a number, or lies on a day or in a year."""
-        at = int(node.ids[0])
-        if len(node.terms) == 1:
-            return [Filter(variable, "=", (self.schema.graph.terms.text(at),))]
-        sort = Sort(int(self.schema.graph.sorts[at]))
-        if sort in _NUMERIC and quantity.value is not None:
-            texts = tuple(self.schema.graph.terms.text(int(t)) for t in node.terms)
-            return [Filter(variable, "IN", texts)]
-        if quantity.value is not None and sort in (Sort.DATE, Sort.YEAR):
+        text = self.schema.graph.terms.text(int(node.ids[0]))
+        sort = Sort(int(self.schema.graph.sorts[node.ids[0]]))
+        span = quantity.days is not None and quantity.days[0] < quantity.days[1]
+        if len(node.terms) == 1 and not (span and sort is Sort.DATE):
+            return [Filter(variable, "=", (text,))]
+        if sort not in (Sort.DATE, Sort.YEAR) or quantity.days is None:
+            return [self._among(variable, node)]
+        if quantity.value is not None and sort is Sort.DATE:
             return [Filter(variable, "YEAR", (str(int(quantity.value)),))]
-        texts = tuple(self.schema.graph.terms.text(int(t)) for t in node.terms)
-        return [Filter(variable, "IN", texts)]
+        datatype = split_literal(text)[1]
+        first, last = quantity.days
+        return [
+            Filter(variable, ">=", (day_literal(first, datatype),)),
+            Filter(variable, "<=", (day_literal(last, datatype, end=True),)),
+        ]
+
+    def _among(self, variable: int, node: Node) -> Filter:
+        return Filter(
+            variable, "IN", tuple(self.schema.graph.terms.text(int(at)) for at in node.ids)
+        )
 
     def _deny(self, variable: int | str, denied: Node) -> None:
         inner = Draft(self.schema, hints=self.hints)

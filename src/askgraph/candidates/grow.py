@@ -278,19 +278,20 @@ class Grower:
 
     def _either_number(self, operator: Operator) -> Iterator[State]:
         """ "9 or 10": one seed for both numbers."""
-        if operator.name != "or":
-            return
         quantities = self.linked.reading.quantities
         left = [q for q in quantities if q.last + 1 == operator.first]
         right = [q for q in quantities if q.first == operator.last + 1]
         for one, other in zip(left, right, strict=False):
+            if self.frame.takes(one) or self.frame.takes(other):
+                continue
             ids = np.union1d(self._equal(one), self._equal(other))
             if len(ids):
                 mask = sum(
                     1 << at for at in (*one.positions, *operator.positions, *other.positions)
                 )
                 node = Node(ids, terms=tuple(int(at) for at in ids[:50]))
-                yield State(node, mask, self.weight_of(mask) + 0.5, anchored=True)
+                doubt = 0.0 if operator.name == "or" else 0.5  # "in 1990 and 1991"
+                yield State(node, mask, self.weight_of(mask) + 0.5, unknown=doubt, anchored=True)
 
     def weight_of(self, mask: int) -> float:
         """How much some words tell."""
@@ -512,7 +513,7 @@ class Grower:
             and self.is_role(edge, root=True)
             for edge, _ in state.node.edges
         )
-        return 0.1 if said else 0.0
+        return 0.3 if said else 0.0
 
     def is_role(self, edge: Edge, *, root: bool) -> bool:
         """Whether a named predicate says what its root end (or its far end) is.

@@ -149,7 +149,10 @@ def _at(reading: Reading, at: int) -> Operator | None:
 _THAN = ("more_than", "less_than", "before", "after")
 _FIRST = ("most", "fewest")
 _LOUD = frozenset(
-    "count average sum minimum maximum most fewest superlative comparative measure".split()
+    (
+        "count average sum minimum maximum most fewest superlative comparative measure "
+        "containing starting ending"
+    ).split()
 )
 _TAKES_QUANTITY = frozenset(
     "more_than less_than at_least at_most before after between top comparative".split()

@@ -218,6 +218,11 @@ class Schema:
             return Sort.NONE
         return Sort(int(np.bincount(self.graph.sorts[literals]).argmax()))
 
+    def datatype(self, predicate: int) -> str:
+        """The datatype of most of a predicate's values."""
+        listed = self.predicates[predicate].datatypes
+        return listed[0][0] if listed else v.XSD_STRING
+
     def words(self, predicate: int) -> frozenset[str]:
         """The stems of a predicate's names."""
         if predicate not in self._words:
