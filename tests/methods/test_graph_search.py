@@ -240,6 +240,16 @@ def test_rows_beyond_the_cap_are_left_out_and_this_is_told(
     assert outcome.result.truncated.by == "askgraph"
 
 
+def test_what_was_counted_is_named_by_its_label_in_the_evidence(tmp_path: Path) -> None:
+    graph = kept(MOONS.replace(":Io ", ":m1 ").replace(":Europa ", ":m2 "), tmp_path, "opaque")
+    step = asked("How many moons orbit Jupiter?", graph).steps[-1]
+    result_of(graph.endpoint.close())
+    assert isinstance(step, Answer)
+    said = {line for line in step.evidence[0].words if "orbits" in line}
+    assert said == {"Io · orbits · Jupiter", "Europa · orbits · Jupiter"}
+    assert step.labels["http://example.org/m1"] == "Io"
+
+
 def test_without_evidence_rows_no_evidence_is_fetched(
     graphs: Mapping[str, KnowledgeGraph],
 ) -> None:

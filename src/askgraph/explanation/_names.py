@@ -56,8 +56,11 @@ class Relation:
 class Names:
     """Words for terms, by the labels given, else by the IRIs themselves."""
 
-    def __init__(self, labels: Mapping[str, str], phrases: Phrases) -> None:
+    def __init__(
+        self, labels: Mapping[str, str], phrases: Phrases, *, own_case: bool = False
+    ) -> None:
         self.labels = labels
+        self.own_case = own_case  # no first letter of a label is made small
         self.phrases = phrases
         self._relations: dict[Predicate, Relation] = {}
 
@@ -88,7 +91,8 @@ class Names:
         """Return a class in words: lower case at its start, but for names and German nouns."""
         noun = self.iri(iri)
         word = noun.split(" ")[0]
-        plain = self.phrases.language != "de" and word[1:].islower() and word[0].isupper()
+        keeps = self.phrases.language == "de" or (self.own_case and iri in self.labels)
+        plain = not keeps and word[1:].islower() and word[0].isupper()
         return noun[0].lower() + noun[1:] if plain else noun
 
     def type_noun(self, iri: str) -> str:

@@ -15,10 +15,10 @@ __all__ = ["Statements"]
 
 
 class Statements:
-    """Reads patterns out by label, in English."""
+    """Reads patterns out by label, in English; labels keep their case."""
 
     def __init__(self, labels: Mapping[str, str], where: Group | None = None) -> None:
-        self._names = Names(labels, phrases_in("en"))
+        self._names = Names(labels, phrases_in("en"), own_case=True)
         self._nouns = Nouns(scope_of(where or Group()), self._names)
 
     def of(self, pattern: Pattern) -> str:

@@ -10,6 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
 from askgraph.explanation._statements import Statements
+from askgraph.explanation.verbalise import iris_in
 from askgraph.rdf.vocabulary import XSD_INTEGER
 from askgraph.sparql.reader import read
 from askgraph.sparql.results import Row, SelectResult, Term
@@ -32,22 +33,58 @@ from askgraph.sparql.tree import (
 )
 from askgraph.trace import Evidence
 
-__all__ = ["evidence"]
+__all__ = ["Behind", "evidence"]
 
 _OF_A_GROUP = 3  # solutions shown of those that were counted
 _ROW = "ask_row"
 _MARK = "ask_part"
 
 
+@dataclass(frozen=True)
+class _Solutions:
+    """What is behind one row: the patterns found, a remark, and groups of which there is none."""
+
+    patterns: tuple[Pattern, ...]
+    remark: str
+    absent: tuple[tuple[Pattern, ...], ...]
+
+    @property
+    def absent_patterns(self) -> tuple[Pattern, ...]:
+        return tuple(pattern for group in self.absent for pattern in group)
+
+    def words(self, statements: Statements) -> tuple[str, ...]:
+        found = [statements.of(pattern) for pattern in self.patterns]
+        groups = [[statements.of(pattern) for pattern in group] for group in self.absent]
+        absent = ["no triple " + " together with ".join(said) for said in groups]
+        return (*found, *([self.remark] if self.remark else []), *absent)
+
+
+@dataclass(frozen=True)
+class Behind:
+    """The patterns behind the first rows of a result, filled in: triples still without words."""
+
+    solutions: tuple[_Solutions, ...] = ()
+    where: Group | None = None
+
+    @property
+    def iris(self) -> tuple[str, ...]:
+        """The IRIs that the words name, each once."""
+        patterns = [p for row in self.solutions for p in (*row.patterns, *row.absent_patterns)]
+        return tuple(dict.fromkeys(iri for pattern in patterns for iri in iris_in(pattern)))
+
+    def told(self, labels: Mapping[str, str]) -> tuple[Evidence, ...]:
+        """Return the evidence for each row, read out by `labels` (IRI -> label)."""
+        statements = Statements(labels, self.where)
+        return tuple(
+            Evidence(number, tuple(map(_triple, row.patterns)), row.words(statements))
+            for number, row in enumerate(self.solutions)
+        )
+
+
 async def evidence(
-    query: str,
-    result: SelectResult,
-    endpoint: Endpoint,
-    *,
-    rows: int = 5,
-    labels: Mapping[str, str],
-) -> tuple[Evidence, ...]:
-    """Return the triples behind each of the first rows of a SELECT result.
+    query: str, result: SelectResult, endpoint: Endpoint, *, rows: int = 5
+) -> Behind:
+    """Return what is behind each of the first rows of a SELECT result.
 
     The values of the rows are put into the query and the other variables are asked for, all in one
     request. Of a path its ends are given, with the path as SPARQL writes it as the predicate; of
@@ -58,21 +95,24 @@ async def evidence(
     try:
         tree = _main(read(query))
     except QueryError:
-        return ()
+        return Behind()
     parts = _Parts()
     where = parts.marked(tree.where)
     if tree.form != "SELECT" or not parts.found:
-        return ()
+        return Behind()
     shown = [_Bound.of(tree, result, row) for row in result.rows[:rows]]
     if not shown:
-        return ()
+        return Behind()
     text = _batch(where, shown, parts, most=_OF_A_GROUP + 1 if tree.is_aggregate else 1)
     try:
         solutions = await endpoint.select(text)
     except QueryError:
-        return ()
-    told = _Told(parts, Statements(labels, tree.where), is_aggregate=tree.is_aggregate)
-    return tuple(told.of_row(number, solutions, bound) for number, bound in enumerate(shown))
+        return Behind()
+    filled = _Filled(parts, is_aggregate=tree.is_aggregate)
+    return Behind(
+        tuple(filled.of_row(number, solutions, bound) for number, bound in enumerate(shown)),
+        tree.where,
+    )
 
 
 def _main(query: Query) -> Query:
@@ -223,29 +263,24 @@ def _batch(where: Group, shown: Iterable[_Bound], parts: _Parts, *, most: int) -
 
 
 @dataclass(frozen=True)
-class _Told:
-    """Turns the solutions of the batch into evidence."""
+class _Filled:
+    """Puts the solutions of the batch into the patterns."""
 
     parts: _Parts
-    statements: Statements
     is_aggregate: bool
 
-    def of_row(self, number: int, solutions: SelectResult, bound: _Bound) -> Evidence:
+    def of_row(self, number: int, solutions: SelectResult, bound: _Bound) -> _Solutions:
         mine = [found for found in self.bindings(solutions) if found[_ROW] == _number(number)]
         patterns = [pattern for found in mine[:_OF_A_GROUP] for pattern in self.patterns(found)]
-        unique = list(dict.fromkeys(patterns))
-        words = [self.statements.of(pattern) for pattern in unique]
+        remark = ""
         if self.is_aggregate and len(mine) > _OF_A_GROUP:
             many = f" of {bound.counted}" if bound.counted is not None else ""
-            words.append(f"({_OF_A_GROUP}{many} that were counted; there are more)")
+            remark = f"({_OF_A_GROUP}{many} that were counted; there are more)"
         first: Mapping[str, Term] = mine[0] if mine else bound.terms
-        words += [self.absence(group, first) for group in self.parts.absent]
-        return Evidence(number, tuple(_triple(pattern) for pattern in unique), tuple(words))
-
-    def absence(self, group: tuple[Pattern, ...], found: Mapping[str, Term]) -> str:
-        """What there is no triple for, in words."""
-        said = [self.statements.of(_filled(pattern, found)) for pattern in group]
-        return "no triple " + " together with ".join(said)
+        absent = tuple(
+            tuple(_filled(pattern, first) for pattern in group) for group in self.parts.absent
+        )
+        return _Solutions(tuple(dict.fromkeys(patterns)), remark, absent)
 
     def bindings(self, solutions: SelectResult) -> Iterator[dict[str, Term]]:
         for row in solutions.rows:

@@ -11,15 +11,12 @@ from pyoxigraph import NamedNode
 from askgraph.errors import QuerySyntaxError
 from askgraph.explanation._names import Names
 from askgraph.explanation._phrases import phrases_in
+from askgraph.explanation._sentence import Sentence
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.reader import read
-from askgraph.sparql.tree import (
-    Call,
-)
+from askgraph.sparql.tree import Call
 
-__all__ = ["in_words", "iris_of"]
-
-from askgraph.explanation._sentence import Sentence
+__all__ = ["in_words", "iris_in", "iris_of"]
 
 
 def in_words(query: str, labels: Mapping[str, str], *, language: str = "en") -> str:
@@ -49,7 +46,12 @@ def iris_of(query: str) -> tuple[str, ...]:
         tree = read(query)
     except QuerySyntaxError:
         return ()
-    return tuple(dict.fromkeys(iri for iri in _iris(tree) if iri != RDF_TYPE))
+    return iris_in(tree)
+
+
+def iris_in(part: object) -> tuple[str, ...]:
+    """Return the IRIs in a part of a query's tree that words name, each once, in order."""
+    return tuple(dict.fromkeys(iri for iri in _iris(part) if iri != RDF_TYPE))
 
 
 def _iris(part: object) -> list[str]:

@@ -210,7 +210,7 @@ class _Run:
             ordered=bool(candidate.form.order),
             labels=labels,
         )
-        return await self.explained(answer)
+        return await self.explained(answer, language)
 
     async def ran(self, query: str, candidate: Candidate) -> tuple[bool | None, SelectResult]:
         """Run a query as SELECT or ASK."""
@@ -220,7 +220,7 @@ class _Run:
         result = await endpoint.select(query, timeout=timeout, limit=self.method.rows)
         return None, result
 
-    async def explained(self, answer: Answer) -> Answer:
+    async def explained(self, answer: Answer, language: str) -> Answer:
         """Add the triples behind the first rows, or why there are none."""
         endpoint = self.graph.endpoint
         if answer.boolean is not None:
@@ -230,14 +230,11 @@ class _Run:
         if not self.method.evidence_rows:
             return answer
         self.requests += 1
-        triples = await evidence(
-            answer.query,
-            answer.result,
-            endpoint,
-            rows=self.method.evidence_rows,
-            labels=answer.labels,
-        )
-        return replace(answer, evidence=triples)
+        rows = self.method.evidence_rows
+        behind = await evidence(answer.query, answer.result, endpoint, rows=rows)
+        unnamed = [iri for iri in behind.iris if iri not in answer.labels]
+        labels = answer.labels | await labels_of(unnamed, self.graph, [language])
+        return replace(answer, evidence=behind.told(labels), labels=labels)
 
     async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
         """The best readings in words, with the number of rows of each; none twice."""
