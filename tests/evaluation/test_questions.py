@@ -8,6 +8,7 @@ import pytest
 from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion, of_graph, read_questions
 from askgraph.evaluation.values import Table
+from askgraph.sample import questions_path
 
 
 def write(folder: Path, *lines: object, name: str = "questions.jsonl") -> Path:
@@ -177,6 +178,24 @@ def test_a_bad_shacl_file(tmp_path: Path, text: str, message: str) -> None:
     path.write_text(head + text)
     with pytest.raises(SetupError, match=message):
         read_questions(path)
+
+
+def test_an_example_without_a_query_can_say_that_the_graph_has_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "examples.ttl"
+    path.write_text(
+        EXAMPLES.partition("_:prefixes")[0].replace("\n", " ")
+        + ":q a sh:SPARQLExecutable ; rdfs:comment 'Who won?'@en ; "
+        "<https://schema.org/keywords> 'unanswerable' ."
+    )
+    (question,) = read_questions(path, need_gold=True)
+    assert question.unanswerable and question.sparql is None and question.language == "en"
+
+
+def test_the_sample_questions_are_the_same_in_both_forms() -> None:
+    examples = read_questions(questions_path(), need_gold=True)
+    lines = read_questions(questions_path().with_suffix(".jsonl"), need_gold=True)
+    assert [q.text for q in examples] == [q.text for q in lines]
+    assert [q.unanswerable for q in examples] == [q.unanswerable for q in lines]
 
 
 def about(*graphs: str | None) -> list[GoldQuestion]:

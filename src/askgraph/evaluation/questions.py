@@ -8,7 +8,8 @@ A line is an object with at least `id` and `question`:
 
 `"sparql": null` without answers, or the tag `unanswerable`, says that the graph holds no answer.
 SHACL examples are read as the SIB collection writes them (`sh:SPARQLExecutable`, `rdfs:comment`,
-`sh:select` or `sh:ask`, `sh:prefixes`, `schema:keywords`).
+`sh:select` or `sh:ask`, `sh:prefixes`, `schema:keywords`); one with the keyword
+`unanswerable` needs no query.
 """
 
 import json
@@ -193,12 +194,15 @@ def _shacl_examples(path: Path) -> Iterator[tuple[str, GoldQuestion]]:
     for example in statements.executables():
         query = statements.text(example, voc.SH_SELECT) or statements.text(example, voc.SH_ASK)
         comments = statements.literals(example, voc.RDFS_COMMENT)
+        tags = tuple(tag.value for key in KEYWORDS for tag in statements.literals(example, key))
         place = f"{path}, {example}"
-        if query is None:
-            raise SetupError(f"{place}: neither sh:select nor sh:ask; others cannot be scored")
+        if query is None and UNANSWERABLE not in tags:
+            raise SetupError(
+                f"{place}: neither sh:select nor sh:ask; others cannot be scored. Give it one, or "
+                f"the keyword {UNANSWERABLE!r} where the graph has no answer"
+            )
         if not comments:
             raise SetupError(f"{place}: no rdfs:comment to take the question from")
-        tags = tuple(tag.value for key in KEYWORDS for tag in statements.literals(example, key))
         for suffix, comment in zip(_suffixes(comments), comments, strict=True):
             yield (
                 place,
@@ -206,7 +210,7 @@ def _shacl_examples(path: Path) -> Iterator[tuple[str, GoldQuestion]]:
                     id=example.value + suffix,
                     text=comment.value,
                     language=comment.language,
-                    sparql=_with_prefixes(query, prefixes),
+                    sparql=None if query is None else _with_prefixes(query, prefixes),
                     tags=tags,
                     unanswerable=UNANSWERABLE in tags,
                 ),
