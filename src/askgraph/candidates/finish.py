@@ -17,7 +17,7 @@ from askgraph.candidates.work import Candidate, Work
 __all__ = ["Finisher"]
 
 _BEHIND = 0.5
-_AFAR = 50
+_AFAR = 20
 
 _Handler = Callable[[Places, Work, Operator], bool]
 
@@ -79,10 +79,10 @@ class Finisher:
         """Build the queries of one state: without the predicates that lie afar, and with them."""
         if not self._can_answer(state):
             return
+        slots = list(self.places.slots(state))
         for far in (False, True) if afar else (False,):
             draft = Draft(self.places.schema)
             root = draft.grow(state.node)
-            slots = list(self.places.slots(state))
             work = Work(draft, state, root, slots, state.used, state.gain, state.unknown, afar=far)
             self._operate(work)
             show_rest(self.places, work)

@@ -95,7 +95,7 @@ class Grower:
     schema: Schema
     linked: Linked
     frame: Frame
-    beam: int = 60
+    beam: int = 48
     widest: int = 20_000
     by_predicate: dict[int, list[Link]] = field(default_factory=dict)
     total: float = 1.0

@@ -36,6 +36,7 @@ class Places:
         self.zones = Zones.of(self.reading, frame)
         self._known: dict[tuple[int, int, bool], bool] = {}
         self._far: dict[object, list[tuple[float, int, tuple[Edge, ...], int, Link]]] = {}
+        self._left: dict[int, dict[tuple[int, ...], tuple[tuple[Link, ...], float]]] = {}
         self._kept: list[Ids] = []  # so that no other array takes over an id
 
     def weight_of(self, mask: int) -> float:
@@ -49,28 +50,35 @@ class Places:
 
     def slots(self, state: State) -> Iterator[Slot]:
         """The stretches of words that name predicates and that a state has not used."""
-        free: dict[tuple[int, ...], list[Link]] = {}
-        for links in self.grower.by_predicate.values():
-            for one in links:
-                if self.grower.gain(one, state.used):
-                    free.setdefault(one.positions, []).append(one)
-
-        def worth(positions: tuple[int, ...]) -> float:
-            fits = any(self._fits_root(state.node.ids, link) for link in free[positions])
-            best = max(link.score * link.quality for link in free[positions])
-            return sum(self.weights[at] for at in positions) * best * (2.0 if fits else 1.0)
-
+        free = self._free(state.used)
+        fits = {
+            positions: any(self._fits_root(state.ids, link) for link in links)
+            for positions, (links, _) in free.items()
+        }
         taken = 0
-        for positions in sorted(free, key=lambda p: (-worth(p), p)):
-            content = sum(1 << at for at in positions if self.weights[at])
+        for positions in sorted(free, key=lambda p: (-free[p][1] * (1 + fits[p]), p)):
+            links = free[positions][0]
+            content = links[0].mask & self.grower.content
             loud = all(self.frame.is_loud(at) for at in positions if self.weights[at])
-            if content & taken or (
-                loud and not any(self._fits_root(state.ids, x) for x in free[positions])
-            ):
+            if content & taken or (loud and not fits[positions]):
                 continue
             taken |= content
-            links = sorted(free[positions], key=lambda link: -link.score * link.quality)
-            yield Slot(positions[0], positions[-1], tuple(links))
+            yield Slot(positions[0], positions[-1], links)
+
+    def _free(self, used: int) -> dict[tuple[int, ...], tuple[tuple[Link, ...], float]]:
+        """The predicate links that some words leave, best first, by position, and their worth."""
+        if used not in self._left:
+            found: dict[tuple[int, ...], list[Link]] = {}
+            for links in self.grower.by_predicate.values():
+                for one in links:
+                    if self.grower.gain(one, used):
+                        found.setdefault(one.positions, []).append(one)
+            self._left[used] = {
+                positions: (ordered, self.weight_of(ordered[0].mask) * _fit(ordered[0]))
+                for positions, links in found.items()
+                if (ordered := tuple(sorted(links, key=lambda link: -_fit(link))))
+            }
+        return self._left[used]
 
     def _fits_root(self, ids: Ids, link: Link) -> bool:
         number = self.schema.number(link.target)
@@ -351,3 +359,8 @@ class Places:
         if name is None and isinstance(place.variable, int):
             return place.variable
         return work.draft.attach(place, name or 0)
+
+
+def _fit(link: Link) -> float:
+    """How well words fit a predicate's name."""
+    return link.score * link.quality

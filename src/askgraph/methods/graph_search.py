@@ -1,6 +1,6 @@
 """Graph search: no language model. Link, grow answer sets, apply operators, rank, decide, show.
 
-The idea of building all small queries over what a question mentions is Diefenbach, Singh and
+The idea of building all small queries over what a question mentions is Diefenbach, Both, Singh and
 Maret's (arXiv 1803.00832); growing answer sets with the words they use is ours.
 """
 
@@ -16,12 +16,13 @@ from askgraph.candidates.propose import Proposal, proposed, read_and_linked, sch
 from askgraph.candidates.render import answer_columns, rendered
 from askgraph.candidates.vote import Cluster, clusters
 from askgraph.candidates.work import Candidate
+from askgraph.endpoint.counted import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.explanation.why_empty import why_empty
-from askgraph.graph import KnowledgeGraph
+from askgraph.graph import KnowledgeGraph, surroundings
 from askgraph.index.names import Kind
 from askgraph.linking.link import Linked
 from askgraph.rdf.prefixes import PrefixMap
@@ -39,7 +40,7 @@ from askgraph.trace import (
     Step,
     Usage,
 )
-from askgraph.traversal.remote import Seeds, neighbourhood
+from askgraph.traversal.remote import Seeds
 
 __all__ = ["GraphSearch"]
 
@@ -71,8 +72,8 @@ class GraphSearch:
         """Answer a question over one graph, or over the one of several that fits best."""
         started = time.perf_counter()
         best: tuple[_Run, Proposal] | None = None
-        for graph in graphs:
-            run = _Run(self, question, graph)
+        runs = [_Run(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
+        for run in runs:
             proposal = await run.proposal()
             if best is None or _top(proposal) > _top(best[1]):
                 best = run, proposal
@@ -83,7 +84,8 @@ class GraphSearch:
         for draft in run.drafts(proposal):
             yield draft
         outcome = await run.outcome(proposal)
-        usage = Usage(time.perf_counter() - started, run.requests)
+        requests = sum(run.endpoint.requests for run in runs)
+        usage = Usage(time.perf_counter() - started, requests)
         yield _with_usage(outcome, usage)
 
 
@@ -92,27 +94,16 @@ class _Run:
     method: GraphSearch
     question: Question
     graph: KnowledgeGraph
-    requests: int = 0
+    endpoint: Counted
 
     async def proposal(self) -> Proposal:
         """Read, link and grow; off the event loop, since it computes."""
-        graph, states = self.graph, self.method.states
-        linking = self.question.text, self.question.language, graph.names
-        if graph.arrays is not None:
-            schema = schema_of(graph.arrays, graph.profile)
-            return await asyncio.to_thread(
-                lambda: proposed(read_and_linked(*linking), schema, states=states)
-            )
-        linked = await asyncio.to_thread(read_and_linked, *linking)
-        arrays = await neighbourhood(
-            graph.endpoint,
-            _seeds(linked),
-            triples=graph.profile.triples,
-            counts={p.iri: (p.triples, p.subjects, p.objects) for p in graph.profile.predicates},
-            naming=[p.iri for p in graph.profile.predicates if p.naming == "name"],
-        )
+        question, graph = self.question, self.graph
+        reading = question.text, question.language, graph.names
+        linked = await asyncio.to_thread(read_and_linked, *reading)
+        arrays = await surroundings(graph, _seeds(linked), self.endpoint)
         schema = schema_of(arrays, graph.profile)
-        return await asyncio.to_thread(proposed, linked, schema, states=states)
+        return await asyncio.to_thread(proposed, linked, schema, states=self.method.states)
 
     def findings(self, proposal: Proposal) -> Findings:
         """What the words of the question were taken to mean by the best candidate."""
@@ -141,6 +132,11 @@ class _Run:
             Draft(rendered(candidate.form, self.prefixes), round(candidate.score, 3))
             for candidate in proposal.candidates[:_DRAFTS]
         ]
+
+    @property
+    def counted(self) -> KnowledgeGraph:
+        """The graph behind the endpoint that counts."""
+        return replace(self.graph, endpoint=self.endpoint)
 
     @property
     def prefixes(self) -> PrefixMap:
@@ -190,15 +186,14 @@ class _Run:
         """Run one candidate; None where it cannot be run."""
         language = proposal.reading.language
         query = rendered(candidate.form, self.prefixes)
-        labels = await labels_of(iris_of(query), self.graph, [language])
+        labels = await labels_of(iris_of(query), self.counted, [language])
         query = formatted(query, self.prefixes, labels)
-        self.requests += 1
         try:
             boolean, result = await self.ran(query, candidate)
         except (QueryError, TimedOut):
             return None
         resources = [t.value for row in result.rows[:200] for t in row if isinstance(t, NamedNode)]
-        labels |= await labels_of(resources, self.graph, [language])
+        labels |= await labels_of(resources, self.counted, [language])
         answer = Answer(
             query=query,
             graph=self.graph.name,
@@ -214,7 +209,7 @@ class _Run:
 
     async def ran(self, query: str, candidate: Candidate) -> tuple[bool | None, SelectResult]:
         """Run a query as SELECT or ASK."""
-        endpoint, timeout = self.graph.endpoint, self.method.timeout
+        endpoint, timeout = self.endpoint, self.method.timeout
         if candidate.form.ask:
             return await endpoint.ask(query, timeout=timeout), SelectResult((), ())
         result = await endpoint.select(query, timeout=timeout, limit=self.method.rows)
@@ -222,18 +217,17 @@ class _Run:
 
     async def explained(self, answer: Answer, language: str) -> Answer:
         """Add the triples behind the first rows, or why there are none."""
-        endpoint = self.graph.endpoint
+        endpoint = self.endpoint
         if answer.boolean is not None:
             return answer
         if not answer.result.rows:
             return replace(answer, why_empty=await why_empty(answer.query, endpoint))
         if not self.method.evidence_rows:
             return answer
-        self.requests += 1
         rows = self.method.evidence_rows
         behind = await evidence(answer.query, answer.result, endpoint, rows=rows)
         unnamed = [iri for iri in behind.iris if iri not in answer.labels]
-        labels = answer.labels | await labels_of(unnamed, self.graph, [language])
+        labels = answer.labels | await labels_of(unnamed, self.counted, [language])
         return replace(answer, evidence=behind.told(labels), labels=labels)
 
     async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
