@@ -11,6 +11,7 @@ from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.cached import CachedEndpoint
+from askgraph.endpoint.counted import Counted
 from askgraph.endpoint.federated import FederatedEndpoint
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
@@ -36,6 +37,7 @@ MAKERS: Makers = {
     "two workers": lambda store, url, folder: OxigraphEndpoint(store, workers=2),
     "http": lambda store, url, folder: HttpEndpoint(url),
     "cached": lambda store, url, folder: CachedEndpoint(OxigraphEndpoint(store), folder),
+    "counted": lambda store, url, folder: Counted(OxigraphEndpoint(store)),
     "recorded": lambda store, url, folder: RecordedEndpoint(folder / "r", HttpEndpoint(url)),
     "federated": lambda store, url, folder: FederatedEndpoint(OxigraphEndpoint(store), {}),
     "all at once": lambda store, url, folder: FederatedEndpoint(

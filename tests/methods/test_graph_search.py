@@ -309,6 +309,27 @@ async def test_a_remote_graph_is_answered_as_a_local_one(server: SparqlServer) -
     assert len(server.requests) <= 40
 
 
+async def test_every_request_to_a_remote_graph_is_counted(server: SparqlServer) -> None:
+    trace = await over(remote(server.url))
+    assert trace.steps[-1].usage.requests == len(server.requests) >= 3  # type: ignore[union-attr]
+
+
+async def test_a_small_remote_graph_is_fetched_once_for_all_questions(
+    server: SparqlServer,
+) -> None:
+    graph = remote(server.url)
+    method = GraphSearch()
+    counts = []
+    for text in ("Which moons orbit Jupiter?", "Which moons orbit Mars?"):
+        server.requests.clear()
+        trace = await trace_of(Question(text), method=method, name="graph-search", graphs=[graph])
+        assert isinstance(trace.outcome, Answer)
+        assert trace.outcome.usage.requests == len(server.requests)
+        counts.append(len(server.requests))
+    await graph.endpoint.close()
+    assert counts[1] == counts[0] - 1
+
+
 @pytest.mark.parametrize("local", [True, False])
 async def test_an_endpoint_that_is_down_is_an_error_and_no_refusal(local: bool) -> None:
     with SparqlServer(Store()) as gone:
