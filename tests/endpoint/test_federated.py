@@ -138,3 +138,31 @@ async def test_silent_forgives_a_service_that_is_down(
         await both.select(query.replace("SILENT", ""))
     await both.close()
     await down.close()
+
+
+async def test_rows_that_a_server_cut_off_are_an_error(tmp_path: Path, small_store: Store) -> None:
+    (tmp_path / "a.ttl").write_text("<http://example.org/mars> <a:visited> true .")
+    OxigraphEndpoint.load([tmp_path / "a.ttl"], tmp_path / "db")
+    with SparqlServer(small_store, headers={"X-SQL-State": "S1TAT"}) as server:
+        there = HttpEndpoint(server.url)
+        both = FederatedEndpoint(OxigraphEndpoint(tmp_path / "db"), {server.url: there})
+        with pytest.raises(QueryError, match="cut off"):
+            await both.select(
+                f"SELECT * {{ ?s <a:visited> ?v SERVICE <{server.url}> {{ ?s ?p ?o }} }}"
+            )
+        await both.close()
+        await there.close()
+
+
+async def test_partial_bindings_are_not_sent_along(
+    small_store: Store, sparql_server: SparqlServer
+) -> None:
+    """Else the rows for those that the server cut off would be missing."""
+    with SparqlServer(small_store, headers={"X-SQL-State": "S1TAT"}) as server:
+        here, there = HttpEndpoint(server.url), HttpEndpoint(sparql_server.url)
+        both = FederatedEndpoint(here, {"urn:there": there})
+        result = await both.select("SELECT * { ?s ?p ?o SERVICE <urn:there> { ?s a ?class } }")
+        assert result.truncated is not None
+        assert "VALUES" not in sparql_server.requests[0].parameters["query"][0]
+        await both.close()
+        await there.close()

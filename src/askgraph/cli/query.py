@@ -43,7 +43,7 @@ def query(
     """Run a SPARQL query on a graph.
 
     SELECT, ASK, CONSTRUCT and DESCRIBE; nothing that writes. Prefixes of the graph need not be
-    declared. CONSTRUCT and DESCRIBE print N-Triples.
+    declared. CONSTRUCT and DESCRIBE print N-Triples. SERVICE <askgraph:NAME> calls another graph.
     """
     from askgraph.cli.progress import progress_bar
     from askgraph.workspace.running import result_of
@@ -73,7 +73,8 @@ async def _run(
 
     endpoint = graph.endpoint
     try:
-        ready = admitted(text, prefixes=graph.prefixes.namespaces)
+        allowed = getattr(endpoint, "services", ())
+        ready = admitted(text, allowed_services=allowed, prefixes=graph.prefixes.namespaces)
         match ready.form:
             case "SELECT":
                 result = await endpoint.select(ready.text, timeout=timeout, limit=limit)

@@ -3,16 +3,19 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from pyoxigraph import BlankNode, Triple
 
 from askgraph.endpoint import Endpoint
-from askgraph.errors import QueryError, ServiceError, TimedOut
-from askgraph.sparql.query import admitted, checked, datasets
+from askgraph.errors import ForbiddenQuery, QueryError, ServiceError, TimedOut
+from askgraph.sparql.lexer import unescaped
+from askgraph.sparql.query import admitted, datasets
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term
-from askgraph.sparql.service import ServiceClause, first_service, prologue
+
+if TYPE_CHECKING:
+    from askgraph.sparql.service import ServiceClause
 
 __all__ = ["FederatedEndpoint"]
 
@@ -30,14 +33,26 @@ class FederatedEndpoint:
     as it is. Else each clause is evaluated first, restricted to what the rest of the query may
     bind, and its solutions are put in its place as VALUES. Blank nodes of another graph become IRIs
     `urn:blank:…`. A SERVICE to a variable or within a SERVICE is refused.
+
+    `services` is looked at only where a query has a SERVICE, and each of its endpoints only where
+    one names it, so it may open them then; `at_close` closes what it opened. `prefixes` need not be
+    declared in a query with a SERVICE; they are those of `inner` unless said otherwise.
     """
 
     def __init__(
-        self, inner: Endpoint, services: Mapping[str, Endpoint], *, timeout: float = 60.0
+        self,
+        inner: Endpoint,
+        services: Mapping[str, Endpoint],
+        *,
+        timeout: float = 60.0,
+        prefixes: Mapping[str, str] | None = None,
+        at_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._inner = inner
-        self._services = dict(services)
+        self.services = services
+        self.prefixes: Mapping[str, str] = prefixes or getattr(inner, "prefixes", {})
         self._timeout = timeout
+        self._at_close = at_close
 
     @property
     def address(self) -> str:
@@ -79,6 +94,8 @@ class FederatedEndpoint:
     async def close(self) -> None:
         """Close the inner endpoint; the others belong to their graphs."""
         await self._inner.close()
+        if self._at_close:
+            await self._at_close()
 
     async def _run(
         self,
@@ -86,22 +103,28 @@ class FederatedEndpoint:
         timeout: float | None,
         run: Callable[[str, float | None], Awaitable[Result]],
     ) -> Result:
-        if "service" not in query.lower():
+        if "service" not in unescaped(query).lower():
             return await run(query, timeout)
-        prefixes: Mapping[str, str] = getattr(self._inner, "prefixes", {})
-        allowed = frozenset(self._services)
-        ready = await asyncio.to_thread(checked, query, allowed_services=allowed, prefixes=prefixes)
-        if set(ready.services) <= getattr(self._inner, "services", frozenset()):
-            return await run(ready.text, timeout)
         deadline = time.monotonic() + (self._timeout if timeout is None else timeout)
-        text = ready.text
+        ready = await asyncio.to_thread(
+            admitted, query, allowed_services=self.services, prefixes=self.prefixes
+        )
+        within_inner: Collection[str] = getattr(self._inner, "services", ())
+        if all(service in within_inner for service in ready.services):
+            return await run(query, timeout)
+        return await run(await self._joined(ready.text, deadline), _left(deadline))
+
+    async def _joined(self, text: str, deadline: float) -> str:
+        """Return a query with the solutions of its SERVICE clauses in their places."""
+        from askgraph.sparql.service import first_service
+
         while clause := first_service(text):
             solutions = await self._solutions(text, clause, deadline)
             text = text[: clause.start] + solutions + text[clause.end :]
         admitted(text)
-        return await run(text, _left(deadline))
+        return text
 
-    async def _solutions(self, text: str, clause: ServiceClause, deadline: float) -> str:
+    async def _solutions(self, text: str, clause: "ServiceClause", deadline: float) -> str:
         """Return the solutions of a clause as a group of VALUES."""
         try:
             names, rows = await self._evaluated(text, clause, deadline)
@@ -114,9 +137,11 @@ class FederatedEndpoint:
         return f"{{ VALUES ({variables}) {{ {' '.join(f'({line})' for line in lines)} }} }}"
 
     async def _evaluated(
-        self, text: str, clause: ServiceClause, deadline: float
+        self, text: str, clause: "ServiceClause", deadline: float
     ) -> tuple[tuple[str, ...], list[Row]]:
-        service = self._services[clause.target]
+        from askgraph.sparql.service import prologue
+
+        service = await asyncio.to_thread(self._service, clause.target)
         head = prologue(text)
         rows: dict[Row, None] = {}
         names: tuple[str, ...] = ()
@@ -125,6 +150,11 @@ class FederatedEndpoint:
             result = await service.select(query, timeout=_left(deadline), limit=MAX_ROWS + 1)
             names = result.variables
             rows |= dict.fromkeys(result.rows)
+            if result.truncated and result.truncated.by == "server":
+                raise QueryError(
+                    f"SERVICE <{clause.target}> was cut off ({result.truncated.reason}): bind its"
+                    " variables by patterns next to it, or make it more selective"
+                )
             if len(rows) > MAX_ROWS:
                 raise QueryError(
                     f"SERVICE <{clause.target}> gives more than {MAX_ROWS:,} rows: bind its"
@@ -132,8 +162,15 @@ class FederatedEndpoint:
                 )
         return names, list(rows)
 
-    async def _batches(self, text: str, clause: ServiceClause, deadline: float) -> list[str]:
+    def _service(self, target: str) -> Endpoint:
+        if target not in self.services:
+            raise ForbiddenQuery(f"a SERVICE needs its address in full: <{target}> is only a part")
+        return self.services[target]
+
+    async def _batches(self, text: str, clause: "ServiceClause", deadline: float) -> list[str]:
         """Return the VALUES blocks that restrict a clause to what it is joined with."""
+        from askgraph.sparql.service import prologue
+
         if not clause.shared:
             return [""]
         variables = " ".join(f"?{name}" for name in clause.shared)
@@ -143,7 +180,7 @@ class FederatedEndpoint:
             bound = await self._inner.select(query, timeout=_left(deadline), limit=MAX_BOUND + 1)
         except QueryError:
             return [""]  # such patterns cannot stand alone: take the service's solutions whole
-        if len(bound.rows) > MAX_BOUND:
+        if bound.truncated or len(bound.rows) > MAX_BOUND:
             return [""]
         rows = [row for row in bound.rows if not any(isinstance(t, BlankNode) for t in row)]
         lines = [f"({' '.join(_written(term, '') for term in row)})" for row in rows]

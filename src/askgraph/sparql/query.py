@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -61,7 +61,7 @@ class CheckedQuery:
 def checked(
     query: str,
     *,
-    allowed_services: frozenset[str] = frozenset(),
+    allowed_services: Collection[str] = (),
     prefixes: Mapping[str, str] | None = None,
 ) -> CheckedQuery:
     """Return the query as it may be sent, after a full parse.
@@ -81,18 +81,23 @@ def checked(
     return CheckedQuery(text, form, services)
 
 
-def admitted(query: str, *, prefixes: Mapping[str, str] | None = None) -> CheckedQuery:
+def admitted(
+    query: str,
+    *,
+    allowed_services: Collection[str] = (),
+    prefixes: Mapping[str, str] | None = None,
+) -> CheckedQuery:
     """Return the query as it may be sent, parsing it only where it could be anything but a read.
 
     A text in which no word outside strings, comments and IRIs is one of INSERT, DELETE, LOAD,
     CLEAR, DROP, CREATE, ADD, MOVE, COPY, WITH or SERVICE can be neither an update nor reach a
     service, under any grammar; its syntax is left to the endpoint. All others go to `checked`.
-    This takes microseconds, where a parse takes milliseconds.
+    This takes microseconds, where a parse takes milliseconds; `allowed_services` are not looked at.
     """
     text, lexed = _prepared(query, prefixes)
     form = _FORMS.get(_first_keyword(lexed))
     if form is None or _suspect(text, lexed):
-        return checked(query, prefixes=prefixes)
+        return checked(query, allowed_services=allowed_services, prefixes=prefixes)
     return CheckedQuery(text, form)
 
 
@@ -213,7 +218,7 @@ def _refuse_nested(lexed: list[Token]) -> None:
             within.pop()
 
 
-def _refuse_service(service: str, allowed: frozenset[str]) -> NoReturn:
+def _refuse_service(service: str, allowed: Collection[str]) -> NoReturn:
     where = f"to <{service}>" if not service.startswith("?") else f"to a variable ({service})"
     hint = "; allowed: " + ", ".join(sorted(allowed)) if allowed else ""
     raise ForbiddenQuery(

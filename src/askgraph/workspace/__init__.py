@@ -33,6 +33,7 @@ from askgraph.workspace.settings import (
 from askgraph.workspace.sources import changed_file, is_url, rdf_files
 
 if TYPE_CHECKING:
+    from askgraph.endpoint import Endpoint
     from askgraph.graph import KnowledgeGraph
     from askgraph.metadata import Profile
     from askgraph.methods import Method
@@ -114,8 +115,8 @@ class Workspace:
     def graph(self, name: str | None = None, *, progress: Progress = silent) -> "KnowledgeGraph":
         """Open a graph by name; the name may be left out where there is only one.
 
-        A graph whose files changed, or whose data is damaged, is built again first. Close its
-        endpoint after use.
+        A graph whose files changed, or whose data is damaged, is built again first. Its queries
+        may call the workspace's graphs by SERVICE. Close its endpoint after use.
         """
         name, settings = self._chosen(name)
         return self._ready(name, settings, progress, lambda: self._open(name, settings))
@@ -240,8 +241,23 @@ class Workspace:
 
     def _open(self, name: str, settings: GraphSettings) -> "KnowledgeGraph":
         from askgraph.workspace.opening import open_graph
+        from askgraph.workspace.services import WorkspaceServices
 
-        return open_graph(name, settings, self.data(name), cache=self.cache(name))
+        services = WorkspaceServices(self.graphs, self._service)
+        return open_graph(
+            name, settings, self.data(name), cache=self.cache(name), services=services
+        )
+
+    def _service(self, name: str) -> "Endpoint":
+        """Open only the endpoint of a graph, which another one calls."""
+        from askgraph.workspace.opening import open_endpoint
+
+        name, settings = self._chosen(name)
+
+        def endpoint() -> "Endpoint":
+            return open_endpoint(settings, self.data(name), cache=self.cache(name))
+
+        return endpoint() if settings.url else self._ready(name, settings, silent, endpoint)
 
     def _stale(self, name: str, settings: GraphSettings) -> str | None:
         """Why a data folder cannot be used as it is."""

@@ -12,24 +12,38 @@ from askgraph.workspace.settings import GraphSettings
 if TYPE_CHECKING:
     from askgraph.endpoint import Endpoint
     from askgraph.graph import KnowledgeGraph
-    from askgraph.rdf.prefixes import PrefixMap
+    from askgraph.workspace.services import WorkspaceServices
 
-__all__ = ["open_graph", "remote_endpoint"]
+__all__ = ["open_endpoint", "open_graph", "remote_endpoint"]
 
 
-def open_graph(name: str, settings: GraphSettings, data: Path, *, cache: Path) -> "KnowledgeGraph":
+def open_graph(
+    name: str,
+    settings: GraphSettings,
+    data: Path,
+    *,
+    cache: Path,
+    services: "WorkspaceServices",
+) -> "KnowledgeGraph":
     """Open a graph from its data folder; `SetupError` where that is damaged.
 
-    A local graph's worker process starts while the rest is read.
+    A local graph's worker process starts while the rest is read. A SERVICE in a query may call
+    `services`.
     """
     from askgraph.rdf.prefixes import PrefixMap
 
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
-    if settings.url:
-        endpoint = _cached(remote_endpoint(settings, prefixes.namespaces), settings, cache)
-    else:
-        endpoint = _local_endpoint(settings, prefixes, data / "store")
+    own = open_endpoint(settings, data, cache=cache, prefixes=prefixes.namespaces)
+    from askgraph.endpoint.federated import FederatedEndpoint
+
+    endpoint = FederatedEndpoint(
+        own,
+        services,
+        timeout=settings.timeout,
+        prefixes=prefixes.namespaces,
+        at_close=services.close,
+    )
     try:
         names, arrays = known_content(data)
         from askgraph.graph import KnowledgeGraph
@@ -40,14 +54,23 @@ def open_graph(name: str, settings: GraphSettings, data: Path, *, cache: Path) -
         raise
 
 
-def _local_endpoint(settings: GraphSettings, prefixes: "PrefixMap", store: Path) -> "Endpoint":
+def open_endpoint(
+    settings: GraphSettings,
+    data: Path,
+    *,
+    cache: Path,
+    prefixes: "Mapping[str, str] | None" = None,
+) -> "Endpoint":
+    """Open only the endpoint of a graph; queries need not declare `prefixes`."""
+    if settings.url:
+        return _cached(remote_endpoint(settings, prefixes), settings, cache)
     from askgraph.endpoint.oxigraph import OxigraphEndpoint
 
     endpoint = OxigraphEndpoint(
-        store,
+        data / "store",
         timeout=settings.timeout,
         graphs=settings.graphs or None,
-        prefixes=dict(prefixes.namespaces),
+        prefixes=dict(prefixes or {}),
     )
     endpoint.start()
     return endpoint

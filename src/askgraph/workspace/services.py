@@ -1,0 +1,61 @@
+"""What a SERVICE may name in a workspace: its own graphs, each opened when it is first called."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+from askgraph.endpoint import Endpoint
+from askgraph.workspace.settings import GraphSettings
+
+__all__ = ["WorkspaceServices"]
+
+
+class WorkspaceServices(Mapping[str, Endpoint]):
+    """The endpoints of a workspace's graphs, by `askgraph:NAME` and by their URL.
+
+    A URL with a query part, which may hold a key, and one that several graphs share are no names.
+    The settings are read at each look, so that graphs added later can be called too.
+    """
+
+    def __init__(
+        self,
+        graphs: Callable[[], Mapping[str, GraphSettings]],
+        opened: Callable[[str], Endpoint],
+    ) -> None:
+        self._graphs = graphs
+        self._opened = opened
+        self._open: dict[str, Endpoint] = {}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, target: str) -> Endpoint:
+        """Return the endpoint that a SERVICE names, opening it first; may take as long."""
+        name = self._targets()[target]
+        with self._lock:
+            if name not in self._open:
+                self._open[name] = self._opened(name)
+            return self._open[name]
+
+    def __contains__(self, target: object) -> bool:
+        return target in self._targets()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._targets())
+
+    def __len__(self) -> int:
+        return len(self._targets())
+
+    async def close(self) -> None:
+        """Close the endpoints that were opened here."""
+        while self._open:
+            _, endpoint = self._open.popitem()
+            await endpoint.close()
+
+    def _targets(self) -> dict[str, str]:
+        """Return the names of graphs by what a SERVICE calls them."""
+        graphs = self._graphs()
+        used = Counter(settings.url for settings in graphs.values())
+        targets = {f"askgraph:{name}": name for name in graphs}
+        for name, settings in graphs.items():
+            if settings.url and used[settings.url] == 1 and not {"?", "#"} & set(settings.url):
+                targets[settings.url] = name
+        return targets
