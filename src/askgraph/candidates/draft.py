@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from askgraph.candidates.days import day_literal
 from askgraph.candidates.form import Column, Filter, Form, Having, Key, Pattern
-from askgraph.candidates.grow import Edge, Node
 from askgraph.candidates.schema import Schema
+from askgraph.candidates.state import Edge, Node
 from askgraph.linking.quantities import Quantity
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name

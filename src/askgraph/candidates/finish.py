@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from askgraph.candidates import aggregates, comparisons, conditions, extremes, ordering
 from askgraph.candidates.draft import Draft
-from askgraph.candidates.grow import Grower, Node, State
+from askgraph.candidates.grow import Grower
 from askgraph.candidates.operators import Frame, Operator
 from askgraph.candidates.places import Places
 from askgraph.candidates.shape import choose_columns, closed, show_rest
+from askgraph.candidates.state import Node, State
 from askgraph.candidates.work import Candidate, Work
 
 __all__ = ["Finisher"]

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from askgraph.candidates.draft import Place
-from askgraph.candidates.grow import Edge, Grower, Node, State
+from askgraph.candidates.grow import Grower
 from askgraph.candidates.operators import Frame
+from askgraph.candidates.state import Edge, Node, State
 from askgraph.candidates.work import Slot, Spot, Work
 from askgraph.candidates.zones import Zones
 from askgraph.index.names import Kind

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from askgraph.candidates.finish import Finisher
-from askgraph.candidates.grow import Grower, State
+from askgraph.candidates.grow import Grower
 from askgraph.candidates.operators import Frame, frame_of
 from askgraph.candidates.rank import ranked
 from askgraph.candidates.schema import Schema
+from askgraph.candidates.search import grown
 from askgraph.candidates.work import Candidate
 from askgraph.index.names import NameIndex
 from askgraph.linking.link import Linked, link
@@ -47,7 +48,7 @@ def proposed(linked: Linked, schema: Schema, *, states: int = 150) -> Proposal:
     """Grow, finish and rank the candidates for a linked question; `states` bounds the work."""
     frame = frame_of(linked.reading)
     grower = Grower(schema.graph, schema, linked, frame)
-    grown: list[State] = grower.states()[:states]
+    found = grown(grower)[:states]
     finisher = Finisher(grower, frame)
-    candidates = ranked(list(finisher.candidates(grown)), linked, frame, schema)
+    candidates = ranked(list(finisher.candidates(found)), linked, frame, schema)
     return Proposal(linked, frame, tuple(candidates))

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from askgraph.candidates.form import Aggregate
-from askgraph.candidates.grow import Edge, Node
 from askgraph.candidates.operators import Frame
 from askgraph.candidates.places import NUMERIC
 from askgraph.candidates.schema import Schema
+from askgraph.candidates.state import Edge, Node
 from askgraph.candidates.work import Candidate
 from askgraph.index.names import Kind
 from askgraph.linking.link import Linked

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from askgraph.candidates.draft import Draft, Place
 from askgraph.candidates.form import Form
-from askgraph.candidates.grow import Edge, State
+from askgraph.candidates.state import Edge, State
 from askgraph.linking.link import Link
 from askgraph.traversal.arrays import Ids
 
