@@ -331,3 +331,71 @@ def test_gold_queries_read_without_residue_and_fast(folder: str) -> None:
     assert (time.perf_counter() - began) / len(queries) < 0.01
     for text in texts:
         assert not any(mark in text.rstrip("?") for mark in ("?", "http", "cannot be put"))
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (
+            "SELECT ?d { ?t :orbits :Mars ; :discoverer ?d }",
+            "The discoverers of the things that orbit Mars.",
+        ),
+        (
+            "SELECT ?m { ?m a :Mission ; :operator :NASA MINUS { ?m a :CrewedMission } }",
+            "The missions whose operator is NASA but not those that are crewed missions.",
+        ),
+        (
+            "SELECT ?m { ?m :mass ?x FILTER(?x IN (6, 10, 9, 8, 7)) }",
+            "The things whose mass is 6, 10, 9, 8 or 7.",
+        ),
+        (
+            "SELECT ?m { ?m :mass ?x FILTER(?x IN (5, 6, 10, 9, 8, 7)) }",
+            "The things whose mass is one of 6 values from 5 to 10.",
+        ),
+        (
+            "SELECT ?m { ?m :mass ?x FILTER(?x NOT IN (5, 6, 10, 9, 8, 7)) }",
+            "The things whose mass is not one of 6 values from 5 to 10.",
+        ),
+        (
+            "SELECT ?m { ?m :in ?x FILTER(?x IN (:A, :B, :C, :D, :E, :F)) }",
+            "one of 6 values, among them A and B",
+        ),
+        (
+            "SELECT ?m { ?m :mass ?x FILTER(?x=1 || ?x=2 || ?x=3 || ?x=4 || ?x=5 || ?x=6) }",
+            "The things whose mass is one of 6 values from 1 to 6.",
+        ),
+    ],
+)
+def test_many_values_and_nodes_without_a_noun_read_well(query: str, words: str) -> None:
+    assert words in in_words("PREFIX : <http://example.org/> " + query, {})
+
+
+def test_many_dates_are_told_by_the_first_and_the_last() -> None:
+    days = ", ".join(
+        f'"{year}-0{month}-01"^^<http://www.w3.org/2001/XMLSchema#date>'
+        for year in (1969, 1961, 1964)
+        for month in (1, 2)
+    )
+    query = f"SELECT ?a {{ ?a <http://x/founded> ?d FILTER(?d IN ({days})) }}"
+    assert in_words(query, {}) == (
+        "The things whose “founded” is one of 6 values from 1961-01-01 to 1969-02-01."
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("SELECT ?m { ?m a :Moon ; :orbits :Neptune }", "Mond mit „umkreist“: Neptun."),
+        ("ASK { :Triton :orbits :Neptune }", "Stimmt es, dass gilt: Triton umkreist Neptun?"),
+        ("SELECT ?m { ?m a :Moon ; :height 3 }", "Mond mit Höhe 3."),
+        (
+            "SELECT ?m { ?m a :Moon ; :height 3 MINUS { ?m a :Planet } }",
+            "Mond mit Höhe 3, aber nicht jene die Planet sind.",
+        ),
+    ],
+)
+def test_german_verbs_are_no_nouns_and_nouns_keep_their_case(query: str, words: str) -> None:
+    labels = {"Moon": "Mond", "orbits": "umkreist", "Neptune": "Neptun", "height": "Höhe"}
+    named = {f"http://example.org/{name}": label for name, label in labels.items()}
+    prefix = "PREFIX : <http://example.org/> "
+    assert in_words(prefix + query, named, language="de") == words

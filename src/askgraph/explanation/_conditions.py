@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.explanation._phrases import Phrases
-from askgraph.rdf.vocabulary import DATE_DATATYPES
+from askgraph.rdf.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
 from askgraph.sparql.tree import Call, Expression
 
-__all__ = ["Condition", "condition_on", "conditions_text", "unwrapped"]
+__all__ = ["Condition", "any_of", "condition_on", "conditions_text", "unwrapped"]
 
+_LISTED = 5  # values that are named one by one
 _COMPARISONS = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _TRANSPARENT = frozenset(["STR", "LCASE", "UCASE", "IRI", "URI"])
 _TESTS = {
@@ -56,7 +57,9 @@ def condition_on(
         case Call(name=name, arguments=(left, right)) if name in _COMPARISONS:
             return _comparison(name, left, right, words)
         case Call(name="IN" | "NOT IN" as name, arguments=(left, *items)):
-            return _membership(name, left, [words(item) for item in items], phrases)
+            return _membership(name, left, items, any_of(items, words, phrases))
+        case Call(name="||") if len(items := _alternatives(expression)) > _LISTED:
+            return _membership("IN", _first_side(expression), items, any_of(items, words, phrases))
         case Call(name="||" | "&&" as name, arguments=(left, right)):
             parts = [condition_on(part, words, phrases) for part in (left, right)]
             return _joined(parts, phrases, "or" if name == "||" else "and")
@@ -66,6 +69,19 @@ def condition_on(
             return _test(name, unwrapped(subject), rest, words)
         case _:
             return None
+
+
+def any_of(
+    items: Sequence[Expression], words: Callable[[Expression], str], phrases: Phrases
+) -> str:
+    """Return values as `a, b or c`; many of them by their number, with the least and the most."""
+    if len(items) <= _LISTED:
+        return phrases.listed([words(item) for item in items], "or")
+    ordered = _in_order([unwrapped(item) for item in items])
+    if ordered:
+        return phrases.say("one of", len(items), words(ordered[0]), words(ordered[-1]))
+    shown = phrases.listed([words(item) for item in items[:2]])
+    return phrases.say("one of many", len(items), shown)
 
 
 def conditions_text(conditions: Iterable[Condition], phrases: Phrases) -> str:
@@ -79,6 +95,17 @@ def conditions_text(conditions: Iterable[Condition], phrases: Phrases) -> str:
             found.append(Condition(least.variable, "between", f"{least.value}\0{most.value}"))
     found = _years(found)
     return phrases.listed([_said(condition, phrases) for condition in found])
+
+
+def _in_order(terms: Sequence[Expression]) -> list[Literal]:
+    """Dates or numbers from the least to the most; none where there is anything else."""
+    literals = [term for term in terms if isinstance(term, Literal)]
+    kinds = {literal.datatype.value for literal in literals}
+    if len(literals) == len(terms) and kinds <= DATE_DATATYPES:
+        return sorted(literals, key=lambda literal: literal.value)
+    if len(literals) == len(terms) and kinds <= NUMERIC_DATATYPES:
+        return sorted(literals, key=lambda literal: float(literal.value))
+    return []
 
 
 def _years(conditions: list[Condition]) -> list[Condition]:
@@ -134,12 +161,42 @@ def _bare(expression: Expression, words: Callable[[Expression], str]) -> str:
 
 
 def _membership(
-    name: str, left: Expression, items: list[str], phrases: Phrases
+    name: str, left: Expression, items: Sequence[Expression], values: str
 ) -> Condition | None:
     subject = unwrapped(left)
     if not isinstance(subject, Variable):
         return None
-    return Condition(subject, "in" if name == "IN" else "not in", phrases.listed(items, "or"))
+    few, many = ("in", "=") if name == "IN" else ("not in", "!=")
+    return Condition(subject, few if len(items) <= _LISTED else many, values)
+
+
+def _equals(expression: Expression) -> Iterator[Expression]:
+    """The parts of alternatives: `a || b || c`."""
+    match expression:
+        case Call(name="||", arguments=(left, right)):
+            yield from _equals(left)
+            yield from _equals(right)
+        case _:
+            yield expression
+
+
+def _alternatives(expression: Expression) -> list[Expression]:
+    """The values of `?x = 1 || ?x = 2 || …`; none where it is anything else."""
+    values: list[Expression] = []
+    for part in _equals(expression):
+        match part:
+            case Call(name="=", arguments=(left, Literal() | NamedNode() as value)):
+                if left != _first_side(expression):
+                    return []
+                values.append(value)
+            case _:
+                return []
+    return values
+
+
+def _first_side(expression: Expression) -> Expression:
+    first = next(_equals(expression))
+    return first.arguments[0] if isinstance(first, Call) and first.arguments else first
 
 
 def _joined(parts: list[Condition | None], phrases: Phrases, word: str) -> Condition | None:

@@ -97,8 +97,7 @@ class Listing(Asked):
         """`the crew members where the mission is Apollo 11`."""
         assert isinstance(root, Variable)
         self.teller.known[root.value] = self.phrases.say("thing")
-        statements = self.teller.statements(root)
-        return self.phrases.say("where they", nouns, statements) if statements else nouns
+        return self.teller.where_they(nouns, root)
 
     def their(self, nouns: Sequence[str], *, plain: bool = False) -> str:
         known, optional = ([*nouns], []) if plain else self.split_optional(nouns)

@@ -33,6 +33,7 @@ _VERBS = frozenset(
 _NO_NOUN = re.compile(
     rf"(?:{_PREPOSITIONS})|(?!(?:speed|seed|need|bed|feed|breed|shed|weed|steed)$)\w+ed"
 )
+_GERMAN_VERB = re.compile(r"(?!ge)[a-zäöüß]+t(?: [a-zäöüß]+)*")
 _IS_DATE = re.compile(
     r"\b(?:date|year|day|born|founded|birth|death|datum|jahr|fecha|año|année|naissance)\b"
     r"|(?:datum|jahr)\b",
@@ -143,6 +144,8 @@ class Names:
             return Relation("noun", self.phrases.say("type"))
         text = self.class_noun(iri)
         if self.phrases.language != "en":
+            if self.phrases.language == "de" and _GERMAN_VERB.fullmatch(self.labels.get(iri, "")):
+                return Relation("verb", text)
             is_phrase = text.split(" ")[-1] in _FOREIGN_PREPOSITIONS
             return Relation("noun", self.phrases.quoted(text) if is_phrase else text)
         if re.match(r"(?:has|have) \w", text):

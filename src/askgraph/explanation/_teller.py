@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from pyoxigraph import NamedNode, Variable
 
@@ -51,8 +52,8 @@ class Teller(ValueWords):
             return self.phrases.say("of", noun, self.phrase(source, many=False))
         self.known[source.value] = self.phrases.say("thing")
         plural = self.phrases.plural(noun) if many else self.phrases.one(noun)
-        statements = self.statements(source)
-        return self.phrases.say("where they", plural, statements) + "," if statements else plural
+        text = self.where_they(plural, source)
+        return text if text == plural else text + ","
 
     def clauses(self, variable: Term, *, many: bool) -> list[str]:
         """The clauses on a variable as one text in a list, or an empty list."""
@@ -68,7 +69,36 @@ class Teller(ValueWords):
             texts = found
         else:
             texts = [_singular(text) for text in found]
-        return [self.phrases.listed(list(dict.fromkeys(texts)))] if texts else []
+        return [self.together(texts)] if texts else []
+
+    def together(self, clauses: Iterable[str]) -> str:
+        """Clauses as a list, those on what is left out after the others."""
+        start = self.phrases.say("not those", "")
+        unique = list(dict.fromkeys(clauses))
+        left_out = [clause for clause in unique if clause.startswith(start)]
+        others = [clause for clause in unique if clause not in left_out]
+        return " ".join([self.phrases.listed(others), *left_out]).strip()
+
+    def where_they(self, nouns: str, source: Variable) -> str:
+        """`customers where the supplier is Intel`, `discoverers of the things that orbit Mars`."""
+        if self.has_values_only(source):
+            statements = self.statements(source)
+            return self.phrases.say("where they", nouns, statements) if statements else nouns
+        return self.phrases.say("of those", nouns, " ".join(self.clauses(source, many=True)))
+
+    def has_values_only(self, variable: Variable) -> bool:
+        """Whether all that is left to tell of a variable are its own values, by their nouns."""
+        for number, pattern in enumerate(self.scope.patterns):
+            if number in self.told or variable not in (pattern.subject, pattern.object):
+                continue
+            target = pattern.object
+            is_silent = isinstance(target, Variable) and target.value in self.silent | set(
+                self.known
+            )
+            kind = self.names.relation(pattern.predicate).kind
+            if target == variable or (kind != "noun" and not is_silent):
+                return False
+        return True
 
     def statements(self, variable: Variable) -> str:
         """All that holds of a variable without a name: `the mission is Apollo 11 and …`."""
@@ -78,7 +108,7 @@ class Teller(ValueWords):
             *self.scope_clauses(variable, many=False),
         ]
         texts = [re.sub("^whose ", self.phrases.say("the", ""), text) for text in found]
-        return self.phrases.listed(list(dict.fromkeys(texts)))
+        return self.together(texts)
 
     def own_conditions(self, variable: Term) -> list[str]:
         """Filters, VALUES and sub-selects on the variable itself."""
@@ -160,6 +190,8 @@ class Teller(ValueWords):
             clauses = [self.that_is(conditions), *clauses]
         if noun and noun != relation.text:
             return " ".join([self.phrases.one(noun), *clauses])
+        if clauses and relation.kind == "verb" and self.phrases.language != "en":
+            return " ".join([self.phrases.say("something"), *clauses])
         if clauses:
             return self.phrases.say("one that", self.phrases.listed(clauses))
         return self.phrases.one(noun) if noun else self.phrases.say("something")
@@ -171,7 +203,8 @@ class Teller(ValueWords):
             case "any":
                 return self.phrases.say("any link", relation.text, value)
             case "verb":
-                verb = relation.text.removesuffix("s") if many else relation.text
+                is_english = self.phrases.language == "en"
+                verb = relation.text.removesuffix("s") if many and is_english else relation.text
                 return self.phrases.say("verb", verb, value)
             case _:
                 return self.phrases.say("relation", relation.text, value)

@@ -9,6 +9,7 @@ from pyoxigraph import Variable
 
 from askgraph.explanation._conditions import (
     Condition,
+    any_of,
     condition_on,
     conditions_text,
     unwrapped,
@@ -91,9 +92,10 @@ class ValueWords(Nouns, ABC):
             if variable in values.variables:
                 at = values.variables.index(variable)
                 cells = [row[at] for row in values.rows]
-                texts = [self.names.term(cell) for cell in cells if cell is not None]
-                if texts:
-                    found.append(Condition(variable, "in", self.phrases.listed(texts, "or")))
+                known = [cell for cell in cells if cell is not None]
+                if known:
+                    text = any_of(known, self.words, self.phrases)
+                    found.append(Condition(variable, "in", text))
         return found
 
     def words(self, expression: Expression) -> str:
