@@ -35,6 +35,7 @@ class Grower:
     widest: int = 20_000
     by_predicate: dict[int, list[Link]] = field(default_factory=dict)
     total: float = 1.0
+    _left: dict[int, dict[int, list[Link]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.linked = replace(
@@ -123,7 +124,10 @@ class Grower:
         done = not self.content & ~state.used
         linked = linked or self._is_wide(state)
         linked = linked or (done and state.hops > 0 and not self.schema.is_nameless(state.ids))
-        wanted = self.by_predicate.keys() if linked else None
+        named = self.left_links(state.used)
+        wanted = [n for n in named if literal or self.schema.leads_on(n)] if linked else None
+        if wanted is not None and not wanted:
+            return
         for inverse in (True,) if literal else (False, True):
             for number in self.graph.predicates_of(state.ids, inverse=inverse)[0].tolist():
                 if number in self.schema.hidden or (wanted is not None and number not in wanted):
@@ -137,8 +141,7 @@ class Grower:
         back = any(
             edge.predicate == predicate and edge.inverse == inverse for edge, _ in state.node.edges
         )
-        named = [] if back else self.by_predicate.get(predicate, [])
-        links = [one for one in named if self.gain(one, state.used)]
+        links = [] if back else self.left_links(state.used).get(predicate, [])
         if not links and linked:
             return
         for plus in self._ways(predicate, inverse):
@@ -156,6 +159,16 @@ class Grower:
                 unknown = doubt if one is None else self._mistaken(edge, ids, state)
                 unknown += 0.8 if back else 0.0
                 yield self._stepped(state, edge, ids, unknown, literal)
+
+    def left_links(self, used: int) -> dict[int, list[Link]]:
+        """The predicates that the words not yet used name, with their links."""
+        if used not in self._left:
+            left = {
+                number: [one for one in links if self.gain(one, used)]
+                for number, links in self.by_predicate.items()
+            }
+            self._left[used] = {number: links for number, links in left.items() if links}
+        return self._left[used]
 
     def _mistaken(self, edge: Edge, ids: Ids, state: State) -> float:
         """Whether a noun that is a class too ("moon of") is said of what is not of that class."""

@@ -70,10 +70,9 @@ class Places:
         """The predicate links that some words leave, best first, by position, and their worth."""
         if used not in self._left:
             found: dict[tuple[int, ...], list[Link]] = {}
-            for links in self.grower.by_predicate.values():
+            for links in self.grower.left_links(used).values():
                 for one in links:
-                    if self.grower.gain(one, used):
-                        found.setdefault(one.positions, []).append(one)
+                    found.setdefault(one.positions, []).append(one)
             self._left[used] = {
                 positions: (ordered, self.weight_of(ordered[0].mask) * _fit(ordered[0]))
                 for positions, links in found.items()
@@ -160,7 +159,7 @@ class Places:
     def _narrow(self, work: Work, place: Place, predicate: int, inverse: bool) -> None:
         """Keep the nodes at a place that have a predicate."""
         ids = self.ids_at(work, place)
-        self._keep(work, place, np.unique(self.graph.pairs(ids, predicate, inverse=inverse)[0]))
+        self._keep(work, place, self.graph.bearers(ids, predicate, inverse=inverse))
 
     def keep_where(self, work: Work, spot: Spot, sign: str, bound: float) -> None:
         """Keep the nodes whose value compares to a bound as the sign says, if there are any."""

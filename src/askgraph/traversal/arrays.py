@@ -108,6 +108,10 @@ class GraphArrays:
             return self.pairs(nodes, predicate, inverse=inverse)[1]
         return _distinct(self.pairs(nodes, predicate, inverse=inverse)[1])
 
+    def bearers(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return those of the nodes that an edge of a predicate leaves."""
+        return _distinct(self.pairs(nodes, predicate, inverse=inverse)[0])
+
     def closure(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return the nodes that one or more edges of a predicate away from a set."""
         reached = np.zeros(len(self.terms), dtype=np.bool_)
