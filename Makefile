@@ -65,7 +65,7 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
 
 # One resolution for Python 3.11 and newer on all systems; no index address is written.
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
-	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --group build
+	--generate-hashes --no-header --no-annotate --group build
 
 lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--upgrade for newer ones)
 	python3 -m venv build/lock

@@ -170,15 +170,7 @@ def _most_common(
 ) -> bool:
     """ "The most common X": the value that most members share."""
     shown = places.shown(work, variable, spot)
-    work.draft.group.append(shown)
-    work.grouped = True
-    work.projected.append((operator.last, shown))
-    if not isinstance(work.root.variable, int):
-        return False
-    counted = Aggregate("COUNT", work.root.variable, distinct=True)
-    work.draft.order.append(Key(counted, descending))
-    _limit(places, work, operator)
-    return True
+    return _by_members(places, work, operator, shown, operator.last, descending)
 
 
 def _most_frequent(places: Places, work: Work, operator: Operator, descending: bool) -> bool:
@@ -193,9 +185,16 @@ def _most_frequent(places: Places, work: Work, operator: Operator, descending: b
     variable = places.hang(work, spot)
     places.use(work, slot, spot.link)
     shown = places.shown(work, variable, spot)
+    return _by_members(places, work, operator, shown, slot.first, descending)
+
+
+def _by_members(
+    places: Places, work: Work, operator: Operator, shown: int, token: int, descending: bool
+) -> bool:
+    """Group by a shown variable that stands for a word, and order by how many members share it."""
     work.draft.group.append(shown)
     work.grouped = True
-    work.projected.append((slot.first, shown))
+    work.projected.append((token, shown))
     if not isinstance(work.root.variable, int):
         return False
     counted = Aggregate("COUNT", work.root.variable, distinct=True)

@@ -30,7 +30,7 @@ from askgraph.errors import (
 
 __all__ = ["Exchange", "checked_url", "page_problem", "some_text"]
 
-USER_AGENT = f"askgraph/{version('askgraph')} (+https://pypi.org/project/askgraph/)"
+USER_AGENT = f"askgraph/{version('askgraph')} (questions over SPARQL)"
 GET_LENGTH = 2_000  # a longer address goes into the body of a POST
 ERROR_LENGTH = 64 * 1024  # so much of an error page is read
 REDIRECTS = 5
