@@ -335,10 +335,8 @@ async def test_a_reply_of_ten_megabytes_is_cut_off(
 ) -> None:
     llm_server.turns.append(Turn("and the Moon " * 800_000))
 
-    try:
-        choice = (await completed(model.complete(ASKED))).first
-    except MalformedReply:
-        return
+    choice = (await completed(model.complete(ASKED))).first
+
     assert choice.finish is Finish.LENGTH
     assert len(choice.text) < 1_000_000
 

@@ -2,12 +2,15 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.servers import faults
 from tests.servers.llm import LlmServer
 
 from askgraph.llm import LanguageModel, Message, User, completed
+from askgraph.llm.anthropic import AnthropicModel
 from askgraph.llm.budget import Account, Budget
 from askgraph.llm.budgeted import BudgetedModel
 from askgraph.llm.cached import CachedModel
@@ -58,15 +61,22 @@ async def _arrived(server: LlmServer, requests: int) -> None:
         await asyncio.sleep(0.01)
 
 
+MAKERS: dict[str, Callable[[LlmServer], LanguageModel]] = {
+    "one request for both choices": lambda server: OpenAIModel("m", base_url=server.base + "/v1"),
+    "a request for each": lambda server: AnthropicModel("m", base_url=server.base, key_env=None),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
-    llm_server: LlmServer, tmp_path: Path
+    make: Callable[[LlmServer], LanguageModel], llm_server: LlmServer, tmp_path: Path
 ) -> None:
-    model = OpenAIModel("m", base_url=llm_server.base + "/v1")
+    model = make(llm_server)
     run = Account(Budget(), scope="run")
     await completed(model.complete(_asked(99)))
     await model.close()
     tasks, files = asyncio.all_tasks(), _open_files()
-    llm_server.acts.extend([faults.breathing()] * 8 + [faults.slow_drip(0.01)] * 8)
+    llm_server.acts.extend([faults.breathing(), faults.slow_drip(0.01)] * 16)
 
     cache = tmp_path / "cache"
     started = [

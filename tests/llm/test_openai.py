@@ -9,7 +9,7 @@ from tests.servers import faults
 from tests.servers.llm import LlmServer, Says, Turn
 from tests.servers.sparql import Fault
 
-from askgraph.errors import ErrorReply, Overloaded, SetupError, TimedOut
+from askgraph.errors import ErrorReply, MalformedReply, Overloaded, SetupError, TimedOut
 from askgraph.llm import Completion, Finish, Message, TokenLogprob, ToolSchema, User, completed
 from askgraph.llm.openai import OpenAIModel
 
@@ -260,6 +260,15 @@ async def test_ten_megabytes_of_arguments_are_cut_off(
 
     assert first.finish is Finish.LENGTH
     assert len(first.calls[0].arguments) < 1_000_000
+
+
+async def test_an_event_that_does_not_end_is_given_up_at_the_cap(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.acts.append(faults.body("data: " + "x" * 9_000_000, kind="text/event-stream"))
+
+    with pytest.raises(MalformedReply, match="larger than 8 MiB"):
+        await completed(model.complete(ASKED))
 
 
 def test_one_model_serves_one_event_loop_after_the_other(llm_server: LlmServer) -> None:

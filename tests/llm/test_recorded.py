@@ -9,7 +9,7 @@ import pytest
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 
-from askgraph.errors import MalformedReply, Overloaded, SetupError
+from askgraph.errors import MalformedReply, Overloaded, SetupError, Unauthorised
 from askgraph.llm import LanguageModel, Message, User, completed
 from askgraph.llm.anthropic import AnthropicModel
 from askgraph.llm.google import GoogleModel
@@ -84,15 +84,17 @@ async def test_a_key_that_the_server_sends_back_is_blotted_out(
     make: Make, llm_server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
-    llm_server.turns.append(Turn(f"You sent {KEY}."))
+    told = json.dumps({"error": {"message": f"the key {KEY} is unknown"}})
+    llm_server.acts.append(faults.body(told, code=401, kind="application/json"))
     recording = RecordedModel(tmp_path / "r.jsonl", make, record=True)
 
-    await completed(recording.complete(ASKED))
+    with pytest.raises(Unauthorised):
+        await completed(recording.complete(ASKED))
 
     await recording.close()
     text = (tmp_path / "r.jsonl").read_text()
+    assert "the key *** is unknown" in text
     assert KEY not in text
-    assert "Bearer" not in text
 
 
 async def test_a_request_that_was_not_recorded_is_a_fault_of_the_setup(
