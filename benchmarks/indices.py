@@ -4,9 +4,9 @@
 
 A resource has a label of 2.6 words and one synonym on average, words as frequent as in a language
 (the n-th word 1/n as often as the first). Of 500 searches seven in ten stop within their last word,
-many after one or two letters. "within" is a set of 10,000 ids, resolved in each call. "resident" is
-the memory of a process of its own that opens the index and searches, Python and numpy included;
-"of it mapped" are pages of the index that the operating system may take back.
+many after one or two letters. An index is built from a TSV file. "within" is a set of 10,000 IRIs,
+looked up in each call. "resident" is the memory, after all searches, of a process of its own, Python
+and numpy included; "of it mapped" are pages of files that the operating system may take back.
 
 "right" is the share of the first ten that a reference gives: for keyword, bm25 and trigram a
 search through all names, over an index of `--checked` resources; for vector the recall of the exact
@@ -32,6 +32,7 @@ import numpy as np
 
 from askgraph.index import DiskIndex, Resource
 from askgraph.index._words import search_words, spelling
+from askgraph.index.sources.tsv import read_tsv, write_tsv
 from askgraph.index.tokens import stem
 from askgraph.registry import load
 
@@ -107,26 +108,29 @@ def apart(what: str, kind: str, count: int, folder: Path) -> list[str]:
 def build(kind: str, count: int, folder: Path) -> list[str]:
     """Build; return names, seconds, peak memory and size on disk."""
     options = {"embedder": Clusters(count)} if kind == "vector" else {}
+    rows = folder.with_name("resources.tsv")
+    write_tsv(rows, resources(count))
     start = time.perf_counter()
-    load("index", kind).build(resources(count), folder, **options)
+    load("index", kind).build(read_tsv(rows), folder, **options)
     seconds = time.perf_counter() - start
     peak = limits.getrusage(limits.RUSAGE_SELF).ru_maxrss / 1024
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
     names = sum(len(resource.names) for resource in resources(count))
+    chosen = random.Random(SEED + 1).sample(range(count), min(WITHIN, count))
+    asked = (searches(count), [iri(number) for number in chosen])
+    folder.with_name("asked.json").write_text(json.dumps(asked))
     return [f"{names:,}", f"{seconds:.1f}", f"{peak:.0f}", f"{size:.0f}"]
 
 
 def search(kind: str, count: int, folder: Path) -> list[str]:
     """Search; return the times without and with `within`, and the memory."""
-    asked = searches(count)
-    chosen = random.Random(SEED + 1).sample(range(count), min(WITHIN, count))
-    within = [iri(number) for number in chosen]
+    asked, within = json.loads(folder.with_name("asked.json").read_text())
     index = opened(kind, count, folder)
     index.search(asked[0])
     index.search(asked[0], within=within)
     free = percentiles(index, asked, None)
-    resident, mapped = memory()
     restricted = percentiles(index, asked, within)
+    resident, mapped = memory()
     return [*free, *restricted, f"{resident:.0f}", f"{mapped:.0f}"]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Resource
-from askgraph.index._folder import check_files
+from askgraph.index.folder import check_files
 from askgraph.registry import load, names
 
 INDICES = names("index")

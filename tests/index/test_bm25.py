@@ -27,14 +27,14 @@ def by_formula(
 ) -> list[float]:
     bags = [Counter(text.split()) for text in all_texts]
     average = sum(bag.total() for bag in bags) / len(bags)
+    holding = Counter(word for bag in bags for word in bag)
     scores = []
     for text in texts.values():
         bag, score = Counter(text.split()), 0.0
-        for word in set(query.split()):
-            holding = sum(word in other for other in bags)
-            rarity = math.log(1 + (len(bags) - holding + 0.5) / (holding + 0.5))
+        for word in set(query.split()) & bag.keys():
+            rarity = math.log(1 + (len(bags) - holding[word] + 0.5) / (holding[word] + 0.5))
             damped = k1 * (1 - b + b * bag.total() / average)
-            score += rarity * bag[word] * (k1 + 1) / (bag[word] + damped) if bag[word] else 0.0
+            score += rarity * bag[word] * (k1 + 1) / (bag[word] + damped)
         scores.append(score)
     return sorted((score for score in scores if score), reverse=True)
 

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index._folder import Folder, NewFolder
 from askgraph.index._postings import Documents, Postings
 from askgraph.index._table import Table, owners
 from askgraph.index._vocabulary import prefix_ranges
+from askgraph.index.folder import Folder, NewFolder
 
 __all__ = ["Heads", "write_heads"]
 

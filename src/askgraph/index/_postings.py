@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index._folder import Folder, NewFolder
 from askgraph.index._table import small, spread
 from askgraph.index._vocabulary import Vocabulary, write_vocabulary
+from askgraph.index._window import Window
+from askgraph.index.folder import Folder, NewFolder
 
 __all__ = ["Documents", "Postings", "PostingsWriter"]
 
@@ -21,12 +22,15 @@ Documents = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Postings:
-    """Read-only and memory-mapped; a word is in a document at most once, with its count."""
+    """Read-only and memory-mapped; a word is in a document at most once, with its count.
+
+    Of the words' lists only those in use are mapped.
+    """
 
     vocabulary: Vocabulary
     word_offsets: NDArray[np.integer]
-    documents: NDArray[np.int32]
-    counts: NDArray[np.uint8]
+    documents: Window
+    counts: Window
     document_offsets: NDArray[np.integer]
     words: NDArray[np.int32]
     word_counts: NDArray[np.uint8]
@@ -34,8 +38,15 @@ class Postings:
     @classmethod
     def open(cls, folder: Folder) -> "Postings":
         """Map the postings of an index into memory."""
-        fields = (folder.array(f"postings_{name}") for name in _FIELDS)
-        return cls(Vocabulary.open(folder), *fields)
+        return cls(
+            Vocabulary.open(folder),
+            folder.array("postings_word_offsets"),
+            folder.window("postings_documents"),
+            folder.window("postings_counts"),
+            folder.array("postings_document_offsets"),
+            folder.array("postings_words"),
+            folder.array("postings_word_counts"),
+        )
 
     def __len__(self) -> int:
         """How many documents there are."""
@@ -43,7 +54,7 @@ class Postings:
 
     def posted(self, low: int, high: int) -> NDArray[np.int32]:
         """Return the documents of a range of words, one word after the other."""
-        return self.documents[self.word_offsets[low] : self.word_offsets[high]]
+        return self.documents[int(self.word_offsets[low]) : int(self.word_offsets[high])]
 
     def size(self, low: int, high: int) -> int:
         """Return how many postings a range of words has."""
@@ -57,16 +68,6 @@ class Postings:
         starts = self.document_offsets[documents].astype(np.int64)
         lengths = self.document_offsets[documents + 1] - starts
         return spread(starts, lengths), np.repeat(np.arange(len(documents)), lengths)
-
-
-_FIELDS = (
-    "word_offsets",
-    "documents",
-    "counts",
-    "document_offsets",
-    "words",
-    "word_counts",
-)
 
 
 class PostingsWriter:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
 from askgraph.index import Progress, Resource
-from askgraph.index._folder import Folder, NewFolder
 from askgraph.index._keys import Keys, keys_of
 from askgraph.index._lines import Lines
+from askgraph.index.folder import Folder, NewFolder
 from askgraph.rdf.labels import words_of_local_name
 
 __all__ = ["Numbers", "Table", "TableWriter", "owners", "small", "spread"]

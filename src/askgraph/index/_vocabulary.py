@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from askgraph.index._folder import Folder, NewFolder
+from askgraph.index.folder import Folder, NewFolder
 
 __all__ = ["Vocabulary", "prefix_ranges", "write_vocabulary"]
 

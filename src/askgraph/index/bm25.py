@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index._best import Scores, best_of, positive
-from askgraph.index._folder import Folder, Kind, new_folder
 from askgraph.index._postings import Documents, Postings, PostingsWriter
 from askgraph.index._table import Table, TableWriter
 from askgraph.index._words import search_words
+from askgraph.index.folder import Folder, Kind, new_folder
 from askgraph.index.tokens import stem
 
 __all__ = ["BM25Index"]
@@ -146,7 +146,7 @@ class BM25Index:
             rest = sum(other.most for other in terms[at + 1 :])
             if least > term.most + rest:
                 break
-            low, high = self.postings.word_offsets[term.word : term.word + 2]
+            low, high = self.postings.word_offsets[term.word : term.word + 2].tolist()
             listed = self.postings.documents[low:high]
             own = term.rarity * self._weights(self.postings.counts[low:high], self.lengths[listed])
             kept = np.flatnonzero(own + rest >= least * _ROUNDING)

@@ -16,7 +16,7 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Hit, Progress, Resource
 from askgraph.index._best import positive
-from askgraph.index._folder import Folder, Kind, new_folder
+from askgraph.index.folder import Folder, Kind, new_folder
 
 __all__ = ["HybridIndex"]
 

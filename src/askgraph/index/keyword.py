@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index._best import Best, best_names, positive
-from askgraph.index._folder import Folder, Kind, new_folder
 from askgraph.index._heads import Heads, write_heads
 from askgraph.index._postings import Documents, Postings, PostingsWriter
 from askgraph.index._table import Table, TableWriter
 from askgraph.index._words import search_words
+from askgraph.index.folder import Folder, Kind, new_folder
 
 __all__ = ["KeywordIndex"]
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index._best import Best, Scores, best_names, positive
-from askgraph.index._folder import Folder, Kind, new_folder
 from askgraph.index._postings import Documents, Postings, PostingsWriter
 from askgraph.index._table import Table, TableWriter
 from askgraph.index._words import spelling
+from askgraph.index.folder import Folder, Kind, new_folder
 
 __all__ = ["TrigramIndex"]
 
@@ -134,7 +134,7 @@ class TrigramIndex:
 
     def _add(self, parts: list[_Part], sums: NDArray[np.float32]) -> None:
         for part in parts:
-            low, high = self.postings.word_offsets[part.word : part.word + 2]
+            low, high = self.postings.word_offsets[part.word : part.word + 2].tolist()
             counts = self.postings.counts[low:high]
             sums[self.postings.documents[low:high]] += np.float32(part.share) * counts
 

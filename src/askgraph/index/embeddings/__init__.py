@@ -42,12 +42,20 @@ def embedder_of(name: str) -> Embedder:
 
         return Hashed()
     if kind == "local" and rest:
-        from askgraph.index.embeddings.local import LocalModel
-
-        return LocalModel(rest)
+        return _local(rest)
     if kind == "openai" and "@" in rest:
         from askgraph.index.embeddings.openai import EmbeddingsServer
 
         model, _, address = rest.partition("@")
         return EmbeddingsServer(model, address)
     raise SetupError(f"no embedder {name!r}; name 'hashed', 'local:PATH' or 'openai:MODEL@URL'")
+
+
+def _local(model: str) -> Embedder:
+    try:
+        from askgraph.index.embeddings.local import LocalModel
+    except ModuleNotFoundError as error:
+        raise SetupError(
+            f"the embedder 'local:{model}' needs {error.name}: pip install 'askgraph[embeddings]'"
+        ) from error
+    return LocalModel(model)

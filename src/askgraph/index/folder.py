@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
+from askgraph.index._window import Window
 
 __all__ = ["Folder", "Kind", "NewFolder", "Setting", "check_files", "new_folder"]
 
@@ -85,6 +86,14 @@ class Folder:
         """Return a setting that is a list of texts."""
         value = self.settings[setting]
         return value if isinstance(value, list) else [str(value)]
+
+    def window(self, name: str) -> Window:
+        """Open an array of which only slices are taken."""
+        file = self.path / f"{name}.npy"
+        try:
+            return Window(file)
+        except (OSError, ValueError) as error:
+            raise _damaged(self.path, f"{file.name!r}: {error}") from error
 
     def array(self, name: str) -> NDArray[Any]:
         """Map an array into memory; nothing is read until it is used."""
