@@ -5,7 +5,7 @@
 A resource has a label of 2.6 words and one synonym on average, words as frequent as in a language
 (the n-th word 1/n as often as the first). Of 500 searches seven in ten stop within their last word,
 many after one or two letters. An index is built from a TSV file. "within" is a set of 10,000 IRIs,
-looked up in each call. "resident" is the memory, after all searches, of a process of its own, Python
+looked up in each call. "resident" is the memory of a process of its own after all searches, Python
 and numpy included; "of it mapped" are pages of files that the operating system may take back.
 
 "right" is the share of the first ten that a reference gives: for keyword, bm25 and trigram a

@@ -25,6 +25,7 @@ PAGES = (
     "docs/how-it-works.md",
     "docs/evaluation.md",
     "docs/language-models.md",
+    "docs/indices.md",
 )
 
 
