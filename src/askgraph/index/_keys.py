@@ -29,10 +29,11 @@ def keys_of(texts: Sequence[str]) -> Keys:
 
 def _keys(texts: Sequence[str]) -> Keys:
     """The bytes as digits of a number to an odd base, modulo 2 to the 64, then mixed."""
-    # A zero byte ends each text; one within a text is written as its escape.
-    whole = "\0".join([*(text.replace("\0", "\\0") for text in texts), ""]).encode()
-    digits = np.frombuffer(whole, np.uint8)
+    digits = _digits(texts)
     starts = np.flatnonzero(digits == 0)
+    if len(starts) > len(texts):
+        digits = _digits([text.replace("\0", "\\0") for text in texts])
+        starts = np.flatnonzero(digits == 0)
     starts[1:] = starts[:-1] + 1
     starts[0] = 0
     size = 1 << (len(digits) - 1).bit_length()
@@ -46,6 +47,11 @@ def _keys(texts: Sequence[str]) -> Keys:
 
 
 _ONE = np.uint8(1)
+
+
+def _digits(texts: Sequence[str]) -> NDArray[np.uint8]:
+    """The bytes of the texts, a zero byte after each."""
+    return np.frombuffer("\0".join((*texts, "")).encode(), np.uint8)
 
 
 @lru_cache(maxsize=4)
