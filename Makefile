@@ -71,7 +71,8 @@ lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--u
 	python3 -m venv build/lock
 	build/lock/bin/python -m pip --disable-pip-version-check --quiet install uv==$(UV_VERSION)
 	$(COMPILE) $(UPGRADE) --output-file requirements/run.txt
-	$(COMPILE) $(UPGRADE) --extra dev --extra evaluation --extra dask --extra ray \
+	$(COMPILE) $(UPGRADE) --extra dev --extra evaluation --extra dask --extra ray --extra vector \
+		--extra anthropic --extra google --extra telemetry \
 		--constraints requirements/run.txt --output-file requirements/dev.txt
 	@if grep -nE '://|--index|--extra-index|--find-links' requirements/*.txt; then \
 	  echo "A lock file names an address; it must not." >&2; exit 1; \

@@ -19,7 +19,14 @@ from askgraph.trace import Refusal
 from askgraph.workspace.settings import GraphSettings
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/python.md", "docs/how-it-works.md", "docs/evaluation.md")
+PAGES = (
+    "README.md",
+    "docs/python.md",
+    "docs/how-it-works.md",
+    "docs/evaluation.md",
+    "docs/language-models.md",
+    "docs/indices.md",
+)
 
 
 def _text(page: str) -> str:

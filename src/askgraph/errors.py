@@ -5,23 +5,27 @@
     ├── QueryError             the query's author, person or model
     │   ├── QuerySyntaxError   it does not parse
     │   └── ForbiddenQuery     it would write, or reach a graph that is not allowed
-    └── ServiceError           nobody here: the endpoint
-        ├── Unreachable        no connection, or the name is unknown
-        ├── Unauthorised       401, 403
-        ├── Overloaded         429, 502, 503, 504, still after the retries
-        ├── TimedOut           no complete answer within the time allowed
-        ├── ErrorReply         the endpoint answered with an error, whatever its HTTP status
-        └── MalformedReply     what came is no SPARQL result: cut off, HTML, other bytes
+    ├── ServiceError           nobody here: the endpoint, or the server of a language model
+    │   ├── Unreachable        no connection, or the name is unknown
+    │   ├── Unauthorised       401, 403
+    │   ├── Overloaded         429, 502, 503, 504, still after the retries
+    │   ├── TimedOut           no complete answer within the time allowed
+    │   ├── ErrorReply         it answered with an error, whatever its HTTP status
+    │   │   └── PromptTooLong  the messages do not fit the language model
+    │   └── MalformedReply     what came is no result: cut off, HTML, other bytes
+    └── BudgetSpent            nobody, for it is wanted: the run may cost no more
 
 A result that was cut off by a row cap is no error: `SelectResult.truncated` says by whom.
 """
 
 __all__ = [
     "AskgraphError",
+    "BudgetSpent",
     "ErrorReply",
     "ForbiddenQuery",
     "MalformedReply",
     "Overloaded",
+    "PromptTooLong",
     "QueryError",
     "QuerySyntaxError",
     "ServiceError",
@@ -58,7 +62,7 @@ class ForbiddenQuery(QueryError):
 
 
 class ServiceError(AskgraphError):
-    """The endpoint failed; the same query may work later or elsewhere."""
+    """The endpoint or model server failed; the same request may work later or elsewhere."""
 
 
 class Unreachable(ServiceError):
@@ -66,11 +70,11 @@ class Unreachable(ServiceError):
 
 
 class Unauthorised(ServiceError):
-    """The endpoint refused the credentials, or wants some."""
+    """The service refused the credentials, or wants some."""
 
 
 class Overloaded(ServiceError):
-    """The endpoint is too busy, still after the retries."""
+    """The service is too busy, still after the retries; `retry_after` is in seconds."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -82,8 +86,25 @@ class TimedOut(ServiceError):
 
 
 class ErrorReply(ServiceError):
-    """The endpoint answered with an error message, whatever its HTTP status."""
+    """The service answered with an error message, whatever its HTTP status."""
+
+
+class PromptTooLong(ErrorReply):
+    """The messages and tools have more tokens than the language model takes."""
 
 
 class MalformedReply(ServiceError):
-    """The reply is not a SPARQL result: cut in the middle, an HTML page, other bytes."""
+    """The reply is not what was asked for: cut in the middle, an HTML page, other bytes."""
+
+
+class BudgetSpent(AskgraphError):
+    """The next call of a language model would cost more than allowed; it was not made, or ended.
+
+    `limit` is what is used up: calls, tokens, money or seconds. `scope` is whose limit it is, as
+    its account is named: question or run. A method ends with its best attempt.
+    """
+
+    def __init__(self, message: str, *, limit: str, scope: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.scope = scope

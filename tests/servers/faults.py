@@ -9,6 +9,7 @@ from tests.servers.sparql import Fault, Reply, Request, SparqlServer
 
 __all__ = [
     "body",
+    "breathing",
     "capped",
     "chunked_and_cut",
     "cut",
@@ -122,6 +123,20 @@ def endless() -> Fault:
         while True:
             writer.write(b'{"n":{"type":"literal","value":"1"}},' * 100)
             await writer.drain()
+
+    return act
+
+
+def breathing(start: str = "") -> Fault:
+    """Send the start of a stream of events, and then only signs of life for ever."""
+
+    async def act(server: SparqlServer, request: Request, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        writer.write(start.encode())
+        while True:
+            writer.write(b": still here\n\n")
+            await writer.drain()
+            await asyncio.sleep(0.02)
 
     return act
 

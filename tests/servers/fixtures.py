@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.servers.llm import LlmServer
 from tests.servers.sparql import SparqlServer
 
 SMALL = """
@@ -28,4 +29,10 @@ def small_store() -> Store:
 @pytest.fixture
 def sparql_server(small_store: Store) -> Iterator[SparqlServer]:
     with SparqlServer(small_store) as server:
+        yield server
+
+
+@pytest.fixture
+def llm_server() -> Iterator[LlmServer]:
+    with LlmServer() as server:
         yield server

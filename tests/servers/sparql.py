@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
 from pyoxigraph import (
@@ -77,7 +78,7 @@ class SparqlServer:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> "SparqlServer":
+    def __enter__(self) -> Self:
         self._thread.start()
         self._ready.wait()
         return self

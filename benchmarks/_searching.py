@@ -1,0 +1,59 @@
+"""Searches an index in a process that holds little else, for benchmarks/indices.py.
+
+    python benchmarks/_searching.py KIND RESOURCES FOLDER
+
+Prints p50 and p99 without and with `within`, the megabytes resident, and those of them mapped.
+"""
+
+import importlib
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def main() -> None:
+    """Measure and print."""
+    kind, count, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    asked, within = json.loads(folder.with_name("asked.json").read_text())
+    index = opened(kind, count, folder)
+    index.search(asked[0])
+    index.search(asked[0], within=within)
+    figures = [*percentiles(index, asked, None), *percentiles(index, asked, within)]
+    print(json.dumps([*figures, *memory()]))
+
+
+def opened(kind: str, count: int, folder: Path) -> Any:
+    """Open an index without the registry, which costs memory."""
+    module = importlib.import_module(f"askgraph.index.{kind}")
+    plugin = getattr(module, module.__all__[0])
+    if kind != "vector":
+        return plugin.open(folder)
+    from indices import Clusters
+
+    return plugin.open(folder, embedder=Clusters(count))
+
+
+def percentiles(index: Any, asked: Sequence[str], within: list[str] | None) -> list[str]:
+    """Search each text once; return p50 and p99 in milliseconds."""
+    times = []
+    for text in asked:
+        start = time.perf_counter()
+        index.search(text, within=within)
+        times.append(1000 * (time.perf_counter() - start))
+    return [f"{np.percentile(times, share):.2f}" for share in (50, 99)]
+
+
+def memory() -> list[str]:
+    """Megabytes resident, and how many of them are pages of files (Linux)."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    lines = dict(line.split(":", 1) for line in status)
+    return [f"{int(lines[name].split()[0]) / 1024:.0f}" for name in ("VmRSS", "RssFile")]
+
+
+if __name__ == "__main__":
+    main()

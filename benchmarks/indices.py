@@ -1,0 +1,313 @@
+"""Search indices over generated names: time to build, time to search, memory, and whether right.
+
+    python benchmarks/indices.py [--resources 1_000_000] [--kinds keyword bm25 trigram vector]
+
+A resource has a label of 2.6 words and one synonym on average, words as frequent as in a language
+(the n-th word 1/n as often as the first). Of 500 searches seven in ten stop within their last word,
+many after one or two letters. An index is built from a TSV file. "within" is a set of 10,000 IRIs,
+looked up in each call. "resident" is the memory of a process of its own after all searches, Python
+and numpy included; "of it mapped" are pages of files that the operating system may take back.
+
+"right" is the share of the first ten that a reference gives: for keyword, bm25 and trigram a
+search through all names, over an index of `--checked` resources; for vector the recall of the exact
+nearest ten over all. Vectors are generated: 384 dimensions, in clusters of 100.
+"""
+
+import argparse
+import json
+import math
+import random
+import resource as limits
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from _searching import opened
+from askgraph.index import Resource
+from askgraph.index._words import search_words, spelling
+from askgraph.index.sources.tsv import read_tsv, write_tsv
+from askgraph.index.tokens import stem
+from askgraph.registry import load
+
+SYLLABLES = [
+    start + vowel + end
+    for start in "b c d f g h j k l m n p r s t v w z br cl st tr sh".split()
+    for vowel in "a e i o u".split()
+    for end in ("", "n", "r", "s", "l")
+]
+SEED = 7
+SEARCHES = 500
+WITHIN = 10_000
+DIMENSIONS = 384
+CLUSTER = 100
+HEADS = (
+    "kind",
+    "resources",
+    "names",
+    "build s",
+    "build peak MB",
+    "disk MB",
+    "p50 ms",
+    "p99 ms",
+    "within p50",
+    "within p99",
+    "resident MB",
+    "of it mapped",
+    "right",
+)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--resources", type=int, default=1_000_000)
+    parser.add_argument("--checked", type=int, default=100_000)
+    parser.add_argument("--kinds", nargs="+", default=["keyword", "bm25", "trigram", "vector"])
+    parser.add_argument("--one", nargs=4, help="measure one step: what, kind, resources, folder")
+    options = parser.parse_args()
+    if options.one:
+        what, kind, count, folder = options.one
+        print(json.dumps(STEPS[what](kind, int(count), Path(folder))))
+        return
+    lines = []
+    for kind in options.kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            built = apart("build", kind, options.resources, Path(folder, "index"))
+            searching = Path(__file__).with_name("_searching.py")
+            searched = asked_of(searching, kind, options.resources, Path(folder, "index"))
+            right = checked(kind, options.resources, options.checked, Path(folder))
+        lines.append((kind, f"{options.resources:,}", *built, *searched, *right))
+    # Costs memory that is not the index's, so only here.
+    from _measure import print_table
+
+    print_table(HEADS, *lines)
+
+
+def checked(kind: str, count: int, fewer: int, folder: Path) -> list[str]:
+    """Compare with the reference, over a smaller index where the reference is slow."""
+    if kind == "vector":
+        return apart("recall", kind, count, folder / "index")
+    apart("build", kind, fewer, folder / "fewer")
+    return apart("compare", kind, fewer, folder / "fewer")
+
+
+def apart(what: str, kind: str, count: int, folder: Path) -> list[str]:
+    """Measure one step in a new process."""
+    return asked_of(Path(__file__), "--one", what, kind, count, folder)
+
+
+def asked_of(script: Path, *arguments: object) -> list[str]:
+    """Run a script in a new process; return what it prints as JSON."""
+    command = [sys.executable, str(script), *map(str, arguments)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    figures: list[str] = json.loads(done.stdout)
+    return figures
+
+
+def build(kind: str, count: int, folder: Path) -> list[str]:
+    """Build; return names, seconds, peak memory and size on disk."""
+    options = {"embedder": Clusters(count)} if kind == "vector" else {}
+    rows = folder.with_name("resources.tsv")
+    write_tsv(rows, resources(count))
+    start = time.perf_counter()
+    load("index", kind).build(read_tsv(rows), folder, **options)
+    seconds = time.perf_counter() - start
+    peak = limits.getrusage(limits.RUSAGE_SELF).ru_maxrss / 1024
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+    names = sum(len(resource.names) for resource in resources(count))
+    chosen = random.Random(SEED + 1).sample(range(count), min(WITHIN, count))
+    asked = (searches(count), [iri(number) for number in chosen])
+    folder.with_name("asked.json").write_text(json.dumps(asked))
+    return [f"{names:,}", f"{seconds:.1f}", f"{peak:.0f}", f"{size:.0f}"]
+
+
+def compare(kind: str, count: int, folder: Path) -> list[str]:
+    """Return the share of the first ten that the reference gives, equal scores being equal."""
+    index = opened(kind, count, folder)
+    reference = REFERENCES[kind](list(resources(count)))
+    shares = []
+    for text in searches(count)[:100]:
+        expected = reference(text)[:10]
+        hits = index.search(text)
+        same = sum(
+            hit.item.iri == wanted[1] if kind == "keyword" else abs(hit.score - wanted[0]) < 1e-3
+            for hit, wanted in zip(hits, expected, strict=True)
+        )
+        shares.append(same / len(expected) if expected else 1.0)
+    return [f"{sum(shares) / len(shares):.4f}"]
+
+
+def recall(kind: str, count: int, folder: Path) -> list[str]:
+    """Return how many of the first ten are as near as the tenth of the exact search."""
+    index = opened(kind, count, folder)
+    everything = [iri(number) for number in range(count)]
+    shares = []
+    for text in searches(count)[:50]:
+        # Equal names have equal vectors, often more than ten.
+        least = index.search(text, within=everything)[-1].score - 1e-5
+        shares.append(sum(hit.score >= least for hit in index.search(text)) / 10)
+    return [f"{sum(shares) / len(shares):.4f}"]
+
+
+def iri(number: int) -> str:
+    """The IRI of a generated resource."""
+    return f"http://example.org/entity/{number}"
+
+
+def resources(count: int) -> Iterator[Resource]:
+    """The generated resources, the same each time."""
+    chance = random.Random(SEED)
+    words, weights = vocabulary(count)
+    for number in range(count):
+        names = [name_of(chance, words, weights) for _ in range(chance.choice((1, 1, 2, 2, 4)))]
+        described = " ".join(chance.choices(words, cum_weights=weights, k=5))
+        score = float(int(1e6 / (1 + chance.random() * count)))
+        yield Resource(iri(number), names[0], tuple(names[1:]), score, (described,))
+
+
+def name_of(chance: random.Random, words: list[str], weights: list[float]) -> str:
+    """A name of one to five words, 2.6 on average."""
+    length = chance.choice((1, 2, 2, 3, 5))
+    return " ".join(chance.choices(words, cum_weights=weights, k=length)).title()
+
+
+def vocabulary(count: int) -> tuple[list[str], list[float]]:
+    """Words, and their weights summed up."""
+    chance = random.Random(SEED)
+    wanted = max(200, count // 5)
+    words: dict[str, None] = {}
+    while len(words) < wanted:
+        words["".join(chance.choices(SYLLABLES, k=chance.choice((1, 2, 2, 3, 3))))] = None
+    return list(words), list(accumulate(1 / rank for rank in range(1, wanted + 1)))
+
+
+def searches(count: int) -> list[str]:
+    """Names, seven in ten cut within the last word."""
+    chance = random.Random(SEED + 2)
+    words, weights = vocabulary(count)
+    asked = []
+    for _ in range(SEARCHES):
+        *before, last = name_of(chance, words, weights).lower().split()
+        if chance.random() < 0.7:
+            last = last[: chance.choice((1, 2, 2, 3, 4))]
+        asked.append(" ".join((*before, last)))
+    return asked
+
+
+class Clusters:
+    """Generated vectors: each text lies near one of the centres."""
+
+    name = "clusters"
+    dimensions = DIMENSIONS
+
+    def __init__(self, count: int) -> None:
+        chance = np.random.default_rng(SEED)
+        self.centres = chance.standard_normal(
+            (max(10, 2 * count // CLUSTER), DIMENSIONS), np.float32
+        )
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return a vector for each text."""
+        seeds = [zlib.crc32(text.lower().encode()) for text in texts]
+        own = np.stack(
+            [np.random.default_rng(s).standard_normal(DIMENSIONS, np.float32) for s in seeds]
+        )
+        return self.centres[np.array(seeds) % len(self.centres)] + 0.7 * own
+
+
+Reference = Callable[[str], list[tuple[float, str]]]
+
+
+def by_keywords(everything: list[Resource]) -> Reference:
+    """Every name against every keyword."""
+    order = sorted(everything, key=lambda item: -item.score)
+    bags = [(item.iri, [set(search_words(name)) for name in item.names]) for item in order]
+
+    def reference(text: str) -> list[tuple[float, str]]:
+        keywords = dict.fromkeys(search_words(text))
+        found = []
+        for name, words in bags:
+            best = max(sum(counted(keyword, bag) for keyword in keywords) for bag in words)
+            if best:
+                found.append((best, name))
+        return sorted(found, key=lambda item: -item[0])
+
+    def counted(keyword: str, bag: set[str]) -> float:
+        if keyword in bag:
+            return 1.0
+        return 0.75 if any(word.startswith(keyword) for word in bag) else 0.0
+
+    return reference
+
+
+def by_bm25(everything: list[Resource]) -> Reference:
+    """The formula, for every resource."""
+    bags = [
+        Counter(stem(w) for text in (*item.names, *item.infos) for w in search_words(text))
+        for item in everything
+    ]
+    lengths = [bag.total() for bag in bags]
+    average = sum(lengths) / len(lengths)
+    frequency = Counter(word for bag in bags for word in bag)
+
+    def reference(text: str) -> list[tuple[float, str]]:
+        rarities = {
+            word: math.log(1 + (len(bags) - frequency[word] + 0.5) / (frequency[word] + 0.5))
+            for word in dict.fromkeys(map(stem, search_words(text)))
+            if word in frequency
+        }
+        found = []
+        for item, bag, length in zip(everything, bags, lengths, strict=True):
+            damped = 1.2 * (1 - 0.75 + 0.75 * length / average)
+            score = sum(
+                rarity * bag[word] * 2.2 / (bag[word] + damped) for word, rarity in rarities.items()
+            )
+            if score:
+                found.append((score, item.iri))
+        return sorted(found, reverse=True)
+
+    return reference
+
+
+def by_trigrams(everything: list[Resource]) -> Reference:
+    """The cosine of every name."""
+    bags = [(item.iri, [trigrams(name) for name in item.names]) for item in everything]
+
+    def reference(text: str) -> list[tuple[float, str]]:
+        wanted = trigrams(text)
+        found = [(max(cosine(wanted, bag) for bag in listed), name) for name, listed in bags]
+        return sorted((item for item in found if item[0] > 0), reverse=True)
+
+    return reference
+
+
+def trigrams(text: str) -> Counter[str]:
+    """Three letters each, with the spaces between words."""
+    whole = spelling(text)
+    return Counter(whole[at : at + 3] for at in range(len(whole) - 2))
+
+
+def cosine(one: Counter[str], two: Counter[str]) -> float:
+    """The cosine of two vectors of counts."""
+    common = sum(count * two[part] for part, count in one.items() if part in two)
+    return common / math.sqrt(sum(c * c for c in one.values()) * sum(c * c for c in two.values()))
+
+
+STEPS = {
+    "build": build,
+    "compare": compare,
+    "recall": recall,
+}
+REFERENCES = {"keyword": by_keywords, "bm25": by_bm25, "trigram": by_trigrams}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""How many tokens a text has, guessed where no server tells: one for four bytes of UTF-8."""
+
+import json
+
+from askgraph.llm import Choice, Request, TokenUsage, ToolCall
+from askgraph.llm.messages import Assistant, Message, ToolResult
+
+__all__ = ["estimated_input", "estimated_tokens", "estimated_usage"]
+
+_EACH = 4  # tokens around a message or a tool
+
+
+def estimated_tokens(text: str) -> int:
+    """Guess the tokens of a text."""
+    return -(-len(text.encode("utf-8", "replace")) // 4)
+
+
+def estimated_input(request: Request) -> int:
+    """Guess the tokens of a request's messages, tools and schema."""
+    texts = [_text(message) for message in request.messages]
+    texts += [
+        f"{tool.name} {tool.description} {json.dumps(tool.parameters)}" for tool in request.tools
+    ]
+    if request.schema is not None:
+        texts.append(json.dumps(request.schema))
+    return sum(estimated_tokens(text) + _EACH for text in texts)
+
+
+def estimated_usage(request: Request, choices: tuple[Choice, ...]) -> TokenUsage:
+    """Guess what a request and its choices cost."""
+    output = sum(
+        estimated_tokens(choice.text + choice.reasoning + choice.refusal + _calls(choice.calls))
+        for choice in choices
+    )
+    return TokenUsage(input=estimated_input(request), output=output, estimated=True)
+
+
+def _text(message: Message) -> str:
+    match message:
+        case Assistant(text, calls, reasoning):
+            return text + reasoning + _calls(calls)
+        case ToolResult(_, tool, text):
+            return tool + text
+        case _:
+            return message.text
+
+
+def _calls(calls: tuple[ToolCall, ...]) -> str:
+    return "".join(call.name + call.arguments for call in calls)

@@ -1,0 +1,162 @@
+"""A request as Chat Completions wants it, without what a server was found not to take."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from askgraph.llm import Assistant, Message, Request, System, ToolResult, User
+from askgraph.llm._schema_prompt import asking_for
+
+__all__ = ["LENGTH_NAMES", "Lacks", "body", "length_name_for", "refused_parameter"]
+
+LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
+_WITHOUT = (
+    "response_format", "stream_options", "logprobs", "seed", "temperature", "top_p", "stop",
+    "reasoning_effort", "n", "max_completion_tokens", "max_tokens", "tool_choice",
+)  # fmt: skip
+_UNKNOWN = (
+    "support", "unknown", "unrecognized", "unexpected", "extra", "not permitted", "not allowed",
+    "not implemented", "unavailable",
+)  # fmt: skip
+
+
+class Lacks(set[str]):
+    """Names of parameters that a server refused; `schema` is a schema in `response_format`."""
+
+
+def body(request: Request, model: str, lacks: Lacks, *, choices: int, seed: int | None) -> Any:
+    """Return the JSON of a streamed request for so many choices."""
+    name = _length_name(lacks)
+    wanted: dict[str, Any] = {
+        "model": model,
+        "stream": True,
+        "messages": [_message(message) for message in _told(request, lacks)],
+        "stream_options": {"include_usage": True},
+        "n": choices if choices > 1 else None,
+        "seed": seed,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        name: request.max_tokens,
+        "stop": list(request.stop) or None,
+        "logprobs": True if request.logprobs else None,
+        "reasoning_effort": request.effort,
+        "response_format": _format(request, lacks),
+    }
+    if request.tools:
+        wanted["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in request.tools
+        ]
+        wanted["tool_choice"] = _tool_choice(request.tool_choice)
+    return {key: value for key, value in wanted.items() if value is not None and key not in lacks}
+
+
+def refused_parameter(message: str, sent: Mapping[str, object], lacks: Lacks) -> str | None:
+    """Name the parameter that a server says it does not know, if the request can do without it.
+
+    A refused `json_schema` is `schema` at first: plain JSON output may still be had.
+    """
+    said = message.lower()
+    if not any(mark in said for mark in _UNKNOWN):
+        return None
+    format_ = "schema" if "schema" not in lacks else "response_format"
+    for name in _WITHOUT:
+        if name in sent and re.search(rf"(?<!\w){name}(?!\w)", said):
+            return format_ if name == "response_format" else name
+    if "response_format" in sent and re.search("json_schema|json_object", said):
+        return format_
+    return None
+
+
+def length_name_for(base_url: str) -> Lacks:
+    """Return what a server lacks from the start: only OpenAI itself takes the newer name."""
+    own = (urlsplit(base_url).hostname or "").endswith("api.openai.com")
+    return Lacks({"max_tokens"} if own else {"max_completion_tokens"})
+
+
+def _length_name(lacks: Lacks) -> str:
+    return "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
+
+
+def _told(request: Request, lacks: Lacks) -> tuple[Message, ...]:
+    """The messages, with the schema in words where the server cannot hold the model to it."""
+    if request.schema is None or not lacks & {"schema", "response_format"}:
+        return request.messages
+    return asking_for(request.schema, request.messages)
+
+
+def _message(message: Message) -> dict[str, object]:
+    match message:
+        case System(text):
+            return {"role": "system", "content": text}
+        case User(text):
+            return {"role": "user", "content": text}
+        case ToolResult(call, _, text):
+            return {"role": "tool", "tool_call_id": call, "content": text}
+        case Assistant(text, calls, _, opaque):
+            said: dict[str, object] = {"role": "assistant", "content": text or None}
+            if calls:
+                said["tool_calls"] = [
+                    {
+                        "id": call.id,
+                        "type": "function",
+                        "function": {"name": call.name, "arguments": _sound(call.arguments)},
+                    }
+                    for call in calls
+                ]
+            elif not text:
+                said["content"] = ""
+            return said | (json.loads(opaque) if opaque else {})
+
+
+def _sound(arguments: str) -> str:
+    """Arguments as JSON: several servers fail on a conversation that holds any other text."""
+    try:
+        sound = isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        sound = False
+    return arguments if sound else json.dumps({"unreadable": arguments})
+
+
+def _tool_choice(choice: str) -> object:
+    if choice in ("auto", "none", "required"):
+        return None if choice == "auto" else choice
+    return {"type": "function", "function": {"name": choice}}
+
+
+def _format(request: Request, lacks: Lacks) -> object:
+    if request.schema is None:
+        return None
+    if "schema" in lacks:
+        return {"type": "json_object"}
+    named = {"name": "reply", "schema": request.schema, "strict": _is_strict(request.schema)}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def _is_strict(schema: object) -> bool:
+    """Tell whether every object in a schema is closed and needs all it has.
+
+    OpenAI enforces a schema to the letter only then, and refuses to promise it otherwise.
+    """
+    if isinstance(schema, list):
+        return all(_is_strict(part) for part in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    parts = schema.get("properties")
+    if schema.get("type") == "object" or isinstance(parts, Mapping):
+        names = set(parts) if isinstance(parts, Mapping) else set()
+        if (
+            schema.get("additionalProperties") is not False
+            or set(schema.get("required", ())) != names
+        ):
+            return False
+    return all(_is_strict(part) for part in schema.values())

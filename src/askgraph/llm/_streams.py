@@ -1,0 +1,107 @@
+"""Streams of events held to their time, and several of them read as one."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from askgraph.errors import MalformedReply, TimedOut
+from askgraph.llm import Completion, Event, Restart, TokenUsage
+
+__all__ = ["Stream", "timed", "together", "topped_up"]
+
+Stream = AsyncGenerator[Event, None]
+
+
+async def timed(stream: Stream, *, first: float, total: float, address: str) -> Stream:
+    """Pass a stream on; `TimedOut` where its first event or its end comes too late (seconds)."""
+    began = time.monotonic()
+    limit, waited_for = began + min(first, total), "nothing"
+    async with aclosing(stream):
+        while True:
+            try:
+                async with asyncio.timeout(max(0.0, limit - time.monotonic())):
+                    event = await anext(stream)
+            except StopAsyncIteration:
+                return
+            except TimeoutError as problem:
+                seconds = limit - began
+                raise TimedOut(
+                    f"{address} sent {waited_for} within {seconds:g} seconds"
+                ) from problem
+            limit, waited_for = began + total, "no complete reply"
+            yield event
+
+
+async def topped_up(ask: Callable[[int, int], Stream], wanted: int) -> Stream:
+    """Ask until there are as many choices as wanted.
+
+    `ask(choices, already)` streams so many choices at most. The first request is for all; where
+    fewer come, the rest is asked for one by one, all at once.
+    """
+    whole: Completion | None = None
+    async with aclosing(ask(wanted, 0)) as stream:
+        async for event in stream:
+            if isinstance(event, Completion):
+                whole = event
+            else:
+                yield event
+    if whole is None:
+        return
+    there = len(whole.choices)
+    if there < wanted:
+        others = [ask(1, already) for already in range(there, wanted)]
+        async with aclosing(together(others, already=there)) as stream:
+            async for event in stream:
+                if not isinstance(event, Completion):
+                    yield event
+                    continue
+                whole = replace(
+                    whole,
+                    choices=whole.choices + event.choices,
+                    usage=whole.usage + event.usage,
+                )
+    yield whole
+
+
+async def together(streams: Sequence[Stream], *, already: int = 0) -> Stream:
+    """Read streams of one choice each at once; their choices are numbered from `already` on."""
+    if len(streams) == 1 and not already:
+        async with aclosing(streams[0]) as stream:
+            async for event in stream:
+                yield event
+        return
+    queue: asyncio.Queue[tuple[int, Event | None]] = asyncio.Queue()
+    tasks = [asyncio.create_task(_read(at, one, queue)) for at, one in enumerate(streams)]
+    ends: dict[int, Completion] = {}
+    try:
+        while len(ends) < len(streams):
+            at, news = await queue.get()
+            if news is None:
+                await tasks[at]
+            elif isinstance(news, Completion):
+                ends[at] = news
+            else:
+                yield news if isinstance(news, Restart) else replace(news, choice=already + at)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    whole = [ends[at] for at in range(len(streams))]
+    choices = tuple(choice for one in whole for choice in one.choices[:1])
+    usage = sum((one.usage for one in whole), TokenUsage())
+    yield replace(whole[0], choices=choices, usage=usage)
+
+
+async def _read(at: int, stream: Stream, queue: asyncio.Queue[tuple[int, Event | None]]) -> None:
+    """Put all events into the queue, and None once the stream is over, well or not."""
+    try:
+        async with aclosing(stream):
+            async for event in stream:
+                queue.put_nowait((at, event))
+                if isinstance(event, Completion):
+                    return
+        raise MalformedReply("the stream of a language model ended without a completion")
+    finally:
+        queue.put_nowait((at, None))

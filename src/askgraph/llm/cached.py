@@ -1,0 +1,120 @@
+"""A language model whose completions are kept on disk, so that the same request costs once."""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Unpack
+
+from askgraph.llm import (
+    CallPart,
+    Completion,
+    Event,
+    Finish,
+    Identity,
+    LanguageModel,
+    Message,
+    Options,
+    ReasoningPart,
+    Request,
+    TextPart,
+)
+from askgraph.llm._stored import completion_from_json, completion_to_json, request_to_json
+
+__all__ = ["CachedModel"]
+
+_VERSION = 1
+
+
+class CachedModel:
+    """Keeps the completions of `inner` in a folder, one file each, without end.
+
+    The key is the model's identity and the whole request: messages, tools, schema and all options.
+    The same request gives the same completion for ever; for other samples change `seed`. Cut-off
+    and empty completions are not kept. A file that is damaged counts as absent. What comes from
+    the disk has `stored` set. Files hold the questions and replies as text, and no key.
+    """
+
+    def __init__(self, inner: LanguageModel, folder: Path | str) -> None:
+        self._inner = inner
+        self._folder = Path(folder)
+
+    @property
+    def identity(self) -> Identity:
+        """Which model answers."""
+        return self._inner.identity
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Give what is kept, or send the messages and keep the reply."""
+        request = Request.of(messages, options)
+        key = json.dumps([_VERSION, request_to_json(self.identity, request)], sort_keys=True)
+        kept = await asyncio.to_thread(self._read, key)
+        if kept is not None:
+            for event in _parts(kept):
+                yield event
+            return
+        async with aclosing(self._inner.complete(messages, **options)) as stream:
+            async for event in stream:
+                if isinstance(event, Completion) and _lasting(event):
+                    with contextlib.suppress(OSError):  # a full disk costs money, not the answer
+                        await asyncio.to_thread(self._write, key, event)
+                yield event
+
+    async def close(self) -> None:
+        """Close the model that is asked; the completions stay."""
+        await self._inner.close()
+
+    def _file(self, key: str) -> Path:
+        name = hashlib.sha256(key.encode()).hexdigest()
+        return self._folder / name[:2] / f"{name}.json"
+
+    def _read(self, key: str) -> Completion | None:
+        """Return what is kept under a key; None where there is nothing, or nothing sound."""
+        try:
+            head, _, body = self._file(key).read_bytes().partition(b"\n")
+            known = json.loads(head)
+            if known != {"key": key, "sha256": hashlib.sha256(body).hexdigest()}:
+                return None
+            return completion_from_json(json.loads(body))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _write(self, key: str, completion: Completion) -> None:
+        body = json.dumps(completion_to_json(completion)).encode()
+        head = json.dumps({"key": key, "sha256": hashlib.sha256(body).hexdigest()}).encode()
+        file = self._file(key)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent, suffix=".partial")
+        try:
+            with os.fdopen(handle, "wb") as to:
+                to.write(head + b"\n" + body)
+            Path(name).replace(file)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+def _lasting(completion: Completion) -> bool:
+    """Tell whether every choice says something, and is whole."""
+    return all(
+        choice.finish is not Finish.LENGTH and (choice.text or choice.calls or choice.refusal)
+        for choice in completion.choices
+    )
+
+
+def _parts(completion: Completion) -> list[Event]:
+    events: list[Event] = []
+    for number, choice in enumerate(completion.choices):
+        if choice.reasoning:
+            events.append(ReasoningPart(choice.reasoning, number))
+        if choice.text:
+            events.append(TextPart(choice.text, number))
+        events += [CallPart(call, number) for call in choice.calls]
+    return [*events, completion]

@@ -1,0 +1,200 @@
+"""Any server that speaks OpenAI's Chat Completions: OpenAI, vLLM, Ollama, llama.cpp, Mistral, ….
+
+Only the part of the protocol that these share is used, and a server that lacks some of it is asked
+without: a parameter that it refuses is left out from then on, a schema is asked for in words.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Unpack
+
+import httpx2
+from openai import APIError, APIStatusError, AsyncOpenAI, Omit
+
+from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
+from askgraph.llm import Event, Identity, Message, Options, Request
+from askgraph.llm._assembly import Assembly
+from askgraph.llm._connection import Connection, checked_url
+from askgraph.llm._credentials import Key
+from askgraph.llm._events import Json, json_events, read_object
+from askgraph.llm._failures import connection_failure, status_failure
+from askgraph.llm._openai_reply import read_chunk, read_whole
+from askgraph.llm._openai_request import (
+    LENGTH_NAMES,
+    Lacks,
+    body,
+    length_name_for,
+    refused_parameter,
+)
+from askgraph.llm._streams import timed, topped_up
+
+__all__ = ["OpenAIModel"]
+
+
+_NOT_FROM_THE_ENVIRONMENT: Any = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+_NO_KEY: Any = {"Authorization": Omit()}
+
+
+class OpenAIModel:
+    """Completes through the server at `base_url`; `key_env` names the variable with its key.
+
+    `extra` are further fields of the request's body, such as vLLM's `use_beam_search`. The times
+    are in seconds: to connect, to the first piece of text, reasoning or call, and for all of it.
+    A reply of more than 8 MiB ends in `MalformedReply`, one of more than 400,000 characters is cut.
+    Fails at once; `retried` tries again.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str = "https://api.openai.com/v1",
+        key_env: str | None = None,
+        extra: Mapping[str, object] | None = None,
+        connect_timeout: float = 10.0,
+        first_timeout: float = 120.0,
+        timeout: float = 600.0,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._address = checked_url(base_url)
+        self._key = Key.of(None if getattr(transport, "offline", False) else key_env)
+        self._no_key = None if self._key.value else _NO_KEY
+        self._extra = dict(extra or {})
+        settings = json.dumps(self._extra, sort_keys=True) if self._extra else ""
+        self._identity = Identity("openai", model, self._address, settings)
+        self._first, self._total = first_timeout, timeout
+        self._connection = Connection(
+            self._library, connect_timeout=connect_timeout, transport=transport
+        )
+        self._lacks = length_name_for(self._address)
+        self._renamed = False
+
+    def __repr__(self) -> str:
+        return f"OpenAIModel({self._identity.model!r}, base_url={self._address!r})"
+
+    @property
+    def identity(self) -> Identity:
+        """Which model answers."""
+        return self._identity
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Send the messages and give the reply as it arrives."""
+        request = Request.of(messages, options)
+
+        def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
+            return timed(
+                self._one(request, choices, already),
+                first=self._first,
+                total=self._total,
+                address=self._address,
+            )
+
+        async with aclosing(topped_up(ask, request.n)) as stream:
+            async for event in stream:
+                yield event
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._connection.close()
+
+    async def _one(
+        self, request: Request, choices: int, already: int
+    ) -> AsyncGenerator[Event, None]:
+        seed = None if request.seed is None else request.seed + already
+        while True:
+            lacks = Lacks(self._lacks)
+            sent = body(request, self._identity.model, lacks, choices=choices, seed=seed)
+            try:
+                async with aclosing(self._sent(sent, request)) as stream:
+                    async for event in stream:
+                        yield event
+                return
+            except ErrorReply as problem:
+                refused = refused_parameter(str(problem), sent, lacks)
+                if refused is None or not _complaint(problem):
+                    raise
+                self._lack(refused)
+
+    def _lack(self, name: str) -> None:
+        """Remember what the server refused; the length has a second name to be tried."""
+        self._lacks.add(name)
+        if name in LENGTH_NAMES and not self._renamed:
+            self._renamed = True
+            self._lacks -= set(LENGTH_NAMES) - {name}
+
+    async def _sent(self, sent: Json, request: Request) -> AsyncGenerator[Event, None]:
+        assembly = Assembly(request, model=self._identity.model)
+        try:
+            async with self._connection.library().chat.completions.with_streaming_response.create(
+                **sent, extra_body=self._extra, extra_headers=self._no_key
+            ) as reply:
+                kind = reply.headers.get("content-type", "")
+                async with aclosing(
+                    self._read(reply.http_response.aiter_bytes(), kind, assembly)
+                ) as stream:
+                    async for event in stream:
+                        yield event
+        except APIStatusError as problem:
+            raise status_failure(
+                problem.status_code,
+                problem.body,
+                problem.response.headers,
+                address=self._address,
+                key=self._key,
+            ) from problem
+        except (APIError, httpx2.HTTPError) as problem:
+            raise connection_failure(problem, self._address, self._key) from problem
+        for call in assembly.calls():
+            yield call
+        yield assembly.completion()
+
+    async def _read(
+        self, parts: AsyncGenerator[bytes, None], kind: str, assembly: Assembly
+    ) -> AsyncGenerator[Event, None]:
+        if "json" in kind:
+            whole = b"".join([part async for part in parts])
+            reply = read_object(whole, address=self._address)
+            self._raise_error_in(reply)
+            for event in read_whole(reply, assembly):
+                yield event
+        else:
+            async with aclosing(json_events(parts, address=self._address)) as chunks:
+                async for chunk in chunks:
+                    self._raise_error_in(chunk)
+                    for event in read_chunk(chunk, assembly):
+                        yield event
+                    if assembly.full:
+                        return
+        if not assembly.ended:
+            raise MalformedReply(f"the reply of {self._address} is cut off, or is no completion")
+
+    def _raise_error_in(self, reply: Json) -> None:
+        """Raise the error that some servers send with status 200."""
+        error = reply.get("error")
+        if not error:
+            return
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) else 200
+        raise status_failure(status, reply, {}, address=self._address, key=self._key)
+
+    def _library(self, client: httpx2.AsyncClient) -> AsyncOpenAI:
+        return AsyncOpenAI(
+            api_key=self._key.value or "none",
+            base_url=self._address,
+            http_client=client,
+            max_retries=0,
+            default_headers=_NOT_FROM_THE_ENVIRONMENT,
+        )
+
+
+def _complaint(problem: ErrorReply) -> bool:
+    """Tell whether a server found fault with the request itself, before it wrote anything."""
+    cause = problem.__cause__
+    return (
+        not isinstance(problem, PromptTooLong)
+        and isinstance(cause, APIStatusError)
+        and cause.status_code in (400, 404, 422, 500, 501)
+    )

@@ -1,0 +1,74 @@
+"""A language model asked again where trying again may help: busy, cut off, silent, unreachable."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Unpack
+
+from askgraph.errors import MalformedReply, Overloaded, ServiceError, TimedOut, Unreachable
+from askgraph.llm import Event, Identity, LanguageModel, Message, Options, Restart
+
+__all__ = ["RetriedModel"]
+
+_AGAIN = (MalformedReply, Overloaded, TimedOut, Unreachable)
+
+
+class RetriedModel:
+    """Asks `inner` again up to `retries` times, each time after a longer wait.
+
+    The wait is what the server asks for with Retry-After, else between half and all of
+    `first_wait` · 2ⁿ seconds; a server that asks for more than `longest_wait` is not waited for.
+    What came before a failure is declared void by a `Restart`.
+    """
+
+    def __init__(
+        self,
+        inner: LanguageModel,
+        *,
+        retries: int = 4,
+        first_wait: float = 1.0,
+        longest_wait: float = 60.0,
+    ) -> None:
+        self._inner = inner
+        self._retries = retries
+        self._first_wait = first_wait
+        self._longest_wait = longest_wait
+
+    @property
+    def identity(self) -> Identity:
+        """Which model answers."""
+        return self._inner.identity
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Send the messages, again where it fails, and give the reply as it arrives."""
+        attempt = 0
+        while True:
+            try:
+                async with aclosing(self._inner.complete(messages, **options)) as stream:
+                    async for event in stream:
+                        yield event
+                return
+            except _AGAIN as problem:
+                wait = self._wait(problem, attempt)
+                if wait is None:
+                    raise
+                reason = str(problem)
+            yield Restart(reason)
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    async def close(self) -> None:
+        """Close the model that is asked."""
+        await self._inner.close()
+
+    def _wait(self, problem: ServiceError, attempt: int) -> float | None:
+        """Return the seconds to wait before the next try; None where there is none."""
+        if attempt >= self._retries:
+            return None
+        if isinstance(problem, Overloaded) and problem.retry_after is not None:
+            return problem.retry_after if problem.retry_after <= self._longest_wait else None
+        wait = self._first_wait * 2.0**attempt * random.uniform(0.5, 1.0)
+        return min(wait, self._longest_wait)

@@ -1,0 +1,98 @@
+"""A language model that says what it was told to say: for tests, demonstrations and estimates."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Unpack
+
+from askgraph.errors import AskgraphError, SetupError
+from askgraph.llm import (
+    CallPart,
+    Choice,
+    Completion,
+    Event,
+    Finish,
+    Identity,
+    Message,
+    Options,
+    ReasoningPart,
+    Request,
+    TextPart,
+    ToolCall,
+)
+from askgraph.llm._estimate import estimated_usage
+
+__all__ = ["ScriptedModel"]
+
+Reply = str | ToolCall | Choice | Sequence[Choice] | Completion | AskgraphError
+
+
+class ScriptedModel:
+    """Gives the replies in order, or what the function says to each request.
+
+    A reply is a text, a tool call, one choice, several choices, a whole completion, or an error to
+    raise. One choice stands for all that a request wants. `delay` is in seconds before each reply.
+    `requests` are those that came. Usage is estimated from the text. Raises `SetupError` where the
+    script is at its end.
+    """
+
+    def __init__(
+        self,
+        replies: Sequence[Reply] | Callable[[Request], Reply],
+        *,
+        delay: float = 0.0,
+        model: str = "scripted",
+    ) -> None:
+        self.requests: list[Request] = []
+        self._replies = replies
+        self.delay = delay
+        self._identity = Identity("scripted", model)
+
+    @property
+    def identity(self) -> Identity:
+        """The name it was given."""
+        return self._identity
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Give the next reply, word by word."""
+        request = Request.of(messages, options)
+        self.requests.append(request)
+        reply = self._reply(request, len(self.requests))
+        if self.delay:
+            await asyncio.sleep(self.delay)
+        whole = self._whole(reply, request)
+        for number, choice in enumerate(whole.choices):
+            if choice.reasoning:
+                yield ReasoningPart(choice.reasoning, number)
+            for word in choice.text.splitlines(keepends=True):
+                yield TextPart(word, number)
+            for call in choice.calls:
+                yield CallPart(call, number)
+        yield whole
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to give back."""
+
+    def _reply(self, request: Request, number: int) -> Reply:
+        if callable(self._replies):
+            return self._replies(request)
+        if number > len(self._replies):
+            raise SetupError(f"the script has {len(self._replies)} replies; this is call {number}")
+        return self._replies[number - 1]
+
+    def _whole(self, reply: Reply, request: Request) -> Completion:
+        match reply:
+            case AskgraphError():
+                raise reply
+            case Completion():
+                return reply
+            case str():
+                choices = (Choice(reply),) * request.n
+            case ToolCall():
+                choices = (Choice(calls=(reply,), finish=Finish.CALLS),) * request.n
+            case Choice():
+                choices = (reply,) * request.n
+            case _:
+                choices = tuple(reply)
+        return Completion(choices, estimated_usage(request, choices), self._identity.model)

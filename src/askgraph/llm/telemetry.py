@@ -1,0 +1,106 @@
+"""A language model whose calls are OpenTelemetry spans with the `gen_ai` attributes.
+
+Spans go to whatever tracer provider the process has set up, and nowhere without one. They hold
+names, numbers and how it ended: no text of a message or reply, and no key.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Unpack
+from urllib.parse import urlsplit
+
+from opentelemetry import trace
+from opentelemetry.util.types import AttributeValue
+
+from askgraph.errors import AskgraphError
+from askgraph.llm import (
+    Completion,
+    Event,
+    Identity,
+    LanguageModel,
+    Message,
+    Options,
+    Request,
+    Restart,
+)
+
+__all__ = ["TelemetryModel"]
+
+
+class TelemetryModel:
+    """Makes a span of every call of `inner`, with its usage and how it ended."""
+
+    def __init__(
+        self, inner: LanguageModel, *, tracer_provider: trace.TracerProvider | None = None
+    ) -> None:
+        self._inner = inner
+        self._tracer = trace.get_tracer("askgraph.llm", tracer_provider=tracer_provider)
+
+    @property
+    def identity(self) -> Identity:
+        """Which model answers."""
+        return self._inner.identity
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Send the messages and give the reply as it arrives."""
+        request = Request.of(messages, options)
+        span = self._tracer.start_span(
+            f"chat {self.identity.model}",
+            kind=trace.SpanKind.CLIENT,
+            attributes=_asked(self.identity, request),
+        )
+        try:
+            async with aclosing(self._inner.complete(messages, **options)) as stream:
+                async for event in stream:
+                    if isinstance(event, Completion):
+                        span.set_attributes(_answered(event))
+                    elif isinstance(event, Restart):
+                        span.add_event("restart")
+                    yield event
+        except AskgraphError as problem:
+            kind = type(problem).__name__
+            span.set_attribute("error.type", kind)
+            span.set_status(trace.StatusCode.ERROR, kind)
+            raise
+        finally:
+            span.end()
+
+    async def close(self) -> None:
+        """Close the model that is asked."""
+        await self._inner.close()
+
+
+def _asked(identity: Identity, request: Request) -> dict[str, AttributeValue]:
+    address = urlsplit(identity.address)
+    found: dict[str, AttributeValue | None] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": identity.provider,
+        "gen_ai.request.model": identity.model,
+        "gen_ai.request.choice.count": request.n if request.n > 1 else None,
+        "gen_ai.request.max_tokens": request.max_tokens,
+        "gen_ai.request.seed": request.seed,
+        "gen_ai.request.temperature": request.temperature,
+        "gen_ai.request.top_p": request.top_p,
+        "gen_ai.request.stop_sequences": request.stop or None,
+        "gen_ai.output.type": "text" if request.schema is None else "json",
+        "server.address": address.hostname,
+        "server.port": address.port,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _answered(completion: Completion) -> dict[str, AttributeValue]:
+    usage = completion.usage
+    found: dict[str, AttributeValue] = {
+        "gen_ai.response.model": completion.model,
+        "gen_ai.response.finish_reasons": [choice.finish.value for choice in completion.choices],
+        "gen_ai.usage.input_tokens": usage.input,
+        "gen_ai.usage.output_tokens": usage.output,
+        "gen_ai.usage.cache_read.input_tokens": usage.cached,
+        "gen_ai.usage.cache_creation.input_tokens": usage.cache_written,
+        "askgraph.usage.estimated": usage.estimated,
+        "askgraph.stored": completion.stored,
+    }
+    return found | ({"gen_ai.response.id": completion.id} if completion.id else {})

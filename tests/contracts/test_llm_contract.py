@@ -1,0 +1,396 @@
+"""What every language model promises, whatever stands behind it, from a server that misbehaves."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from tests.servers import faults
+from tests.servers.llm import LlmServer, Turn
+from tests.servers.sparql import Fault
+
+from askgraph.errors import (
+    AskgraphError,
+    ErrorReply,
+    MalformedReply,
+    Overloaded,
+    PromptTooLong,
+    TimedOut,
+    Unauthorised,
+    Unreachable,
+)
+from askgraph.llm import (
+    Assistant,
+    CallPart,
+    Completion,
+    Finish,
+    LanguageModel,
+    Message,
+    Restart,
+    System,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    ToolSchema,
+    User,
+    completed,
+)
+from askgraph.llm.anthropic import AnthropicModel
+from askgraph.llm.budget import Account, Budget
+from askgraph.llm.budgeted import BudgetedModel
+from askgraph.llm.cached import CachedModel
+from askgraph.llm.calls import BadCall, CallFault, checked_call
+from askgraph.llm.google import GoogleModel
+from askgraph.llm.limited import LimitedModel
+from askgraph.llm.openai import OpenAIModel
+from askgraph.llm.recorded import RecordedModel
+from askgraph.llm.retried import RetriedModel
+from askgraph.llm.telemetry import TelemetryModel
+
+KEY = "sk-of-the-test-0123456789"
+SEARCH = ToolSchema(
+    "search_entity",
+    "Find entities by name.",
+    {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+)
+ASKED: list[Message] = [System("Be brief."), User("What orbits the Earth?")]
+
+
+def _openai(server: LlmServer, timeout: float = 30.0) -> OpenAIModel:
+    return OpenAIModel("m", base_url=server.base + "/v1", key_env="TEST_KEY", first_timeout=timeout)
+
+
+def _anthropic(server: LlmServer, timeout: float = 30.0) -> AnthropicModel:
+    return AnthropicModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
+
+
+def _google(server: LlmServer, timeout: float = 30.0) -> GoogleModel:
+    return GoogleModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
+
+
+def _wrapped(server: LlmServer, timeout: float, folder: Path) -> LanguageModel:
+    """Everything at once, none of it in the way."""
+    retried = RetriedModel(LimitedModel(_openai(server, timeout), at_once=50), retries=0)
+    spending = BudgetedModel(retried, Account(Budget(tokens=1_000_000)))
+    return TelemetryModel(CachedModel(spending, folder / "cache"))
+
+
+def _recording(server: LlmServer, timeout: float, folder: Path) -> LanguageModel:
+    return RecordedModel(
+        folder / "recording.jsonl",
+        lambda transport: OpenAIModel(
+            "m",
+            base_url=server.base + "/v1",
+            key_env="TEST_KEY",
+            first_timeout=timeout,
+            transport=transport,
+        ),
+        record=True,
+    )
+
+
+Maker = Callable[[LlmServer, float, Path], LanguageModel]
+MAKERS: dict[str, Maker] = {
+    "openai": lambda server, timeout, folder: _openai(server, timeout),
+    "anthropic": lambda server, timeout, folder: _anthropic(server, timeout),
+    "google": lambda server, timeout, folder: _google(server, timeout),
+    "recorded": _recording,
+    "wrapped": _wrapped,
+}
+
+
+@pytest.fixture(params=MAKERS)
+async def model(
+    request: pytest.FixtureRequest,
+    llm_server: LlmServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> AsyncIterator[LanguageModel]:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    made = MAKERS[request.param](llm_server, 30.0, tmp_path)
+    yield made
+    await made.close()
+    await made.close()
+
+
+@pytest.fixture(params=MAKERS)
+async def hasty(
+    request: pytest.FixtureRequest,
+    llm_server: LlmServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> AsyncIterator[LanguageModel]:
+    """The same models, which wait 0.2 seconds for the first word."""
+    monkeypatch.setenv("TEST_KEY", KEY)
+    made = MAKERS[request.param](llm_server, 0.2, tmp_path)
+    yield made
+    await made.close()
+
+
+def test_it_fulfils_the_protocol(model: LanguageModel) -> None:
+    assert isinstance(model, LanguageModel)
+    assert model.identity.model == "m"
+
+
+async def test_text_comes_in_pieces_and_then_as_a_whole(
+    model: LanguageModel, llm_server: LlmServer
+) -> None:
+    text = "The Moon, the ISS\u2028and 東京's satellites. " * 20
+    llm_server.turns.append(Turn(text))
+
+    events = [event async for event in model.complete(ASKED)]
+
+    pieces = [event.text for event in events if isinstance(event, TextPart)]
+    assert len(pieces) > 1
+    assert "".join(pieces) == text
+    last = events[-1]
+    assert isinstance(last, Completion)
+    assert (last.first.text, last.first.finish, last.model) == (text, Finish.STOP, "m-served")
+
+
+async def test_usage_counts_the_cached_tokens_as_part_of_the_input(model: LanguageModel) -> None:
+    usage = (await completed(model.complete(ASKED))).usage
+
+    assert (usage.input, usage.cached, usage.output, usage.estimated) == (100, 40, 20, False)
+
+
+async def test_several_calls_come_at_once(model: LanguageModel, llm_server: LlmServer) -> None:
+    calls = (("search_entity", '{"text": "Moon"}'), ("search_entity", '{"text": "Earth"}'))
+    llm_server.turns.append(Turn("Two searches.", calls, finish="calls"))
+
+    events = [event async for event in model.complete(ASKED, tools=[SEARCH])]
+
+    last = events[-1]
+    assert isinstance(last, Completion)
+    said = [(call.name, json.loads(call.arguments)) for call in last.first.calls]
+    assert said == [(name, json.loads(arguments)) for name, arguments in calls]
+    assert len({call.id for call in last.first.calls}) == 2
+    assert last.first.finish is Finish.CALLS
+    assert [part.call for part in events if isinstance(part, CallPart)] == [*last.first.calls]
+
+
+async def test_a_conversation_goes_on_with_reasoning_calls_and_results(
+    model: LanguageModel, llm_server: LlmServer
+) -> None:
+    turn = Turn("", (("search_entity", '{"text": "Moon"}'),), reasoning="Hm, the Moon?")
+    llm_server.turns.append(turn)
+    first = (await completed(model.complete(ASKED, tools=[SEARCH]))).first
+
+    answer = await completed(
+        model.complete(
+            [
+                *ASKED,
+                first.message,
+                ToolResult(first.calls[0].id, "search_entity", "wd:Q405 Moon"),
+                User("So?"),
+            ],
+            tools=[SEARCH],
+        )
+    )
+
+    assert first.reasoning == "Hm, the Moon?"
+    assert answer.first.text == "The Moon."
+    sent = llm_server.requests[1].body.decode()
+    assert first.calls[0].id in sent
+    assert "wd:Q405 Moon" in sent
+
+
+async def test_arguments_that_are_no_json_can_be_sent_back(model: LanguageModel) -> None:
+    bad = Assistant("", (ToolCall("c9", "search_entity", '{"text": "Mo'),))
+
+    answer = await completed(
+        model.complete([*ASKED, bad, ToolResult("c9", "search_entity", "no JSON")], tools=[SEARCH])
+    )
+
+    assert answer.first.text == "The Moon."
+
+
+async def test_as_many_choices_come_as_are_wanted(
+    model: LanguageModel, llm_server: LlmServer
+) -> None:
+    llm_server.says.most_choices = 2
+    llm_server.turns.extend([Turn("a"), Turn("b"), Turn("c"), Turn("d"), Turn("e")])
+
+    events = [event async for event in model.complete(ASKED, n=5, seed=7)]
+
+    last = events[-1]
+    assert isinstance(last, Completion)
+    assert sorted(choice.text for choice in last.choices) == ["a", "b", "c", "d", "e"]
+    for number, choice in enumerate(last.choices):
+        parts = [e.text for e in events if isinstance(e, TextPart) and e.choice == number]
+        assert "".join(parts) == choice.text
+
+
+@pytest.mark.parametrize(
+    ("finish", "told"),
+    [("length", Finish.LENGTH), ("refused", Finish.REFUSED), ("stop", Finish.STOP)],
+)
+async def test_the_finish_reason_is_told(
+    model: LanguageModel, llm_server: LlmServer, finish: str, told: Finish
+) -> None:
+    llm_server.turns.append(Turn("The M", finish=finish))
+
+    assert (await completed(model.complete(ASKED))).first.finish is told
+
+
+async def test_an_empty_reply_is_a_completion(model: LanguageModel, llm_server: LlmServer) -> None:
+    llm_server.turns.append(Turn(""))
+
+    choice = (await completed(model.complete(ASKED))).first
+
+    assert (choice.text, choice.calls, choice.finish) == ("", (), Finish.STOP)
+
+
+async def test_an_unknown_tool_is_passed_on_and_told_apart(
+    model: LanguageModel, llm_server: LlmServer
+) -> None:
+    llm_server.turns.append(Turn("", (("find_entities", "{}"),), finish="calls"))
+
+    choice = (await completed(model.complete(ASKED, tools=[SEARCH]))).first
+
+    checked = checked_call(choice.calls[0], [SEARCH])
+    assert isinstance(checked, BadCall)
+    assert checked.fault is CallFault.TOOL
+
+
+FAULTS: dict[str, tuple[Fault, type[AskgraphError]]] = {
+    "429": (faults.status(429, "slow down", retry_after="7"), Overloaded),
+    "500": (faults.status(500, "oops"), Overloaded),
+    "503": (faults.status(503, "<html>busy</html>"), Overloaded),
+    "401": (faults.status(401, f"no such key: {KEY}"), Unauthorised),
+    "404": (faults.status(404, "no such model"), ErrorReply),
+    "too long": (
+        faults.body('{"error": {"message": "prompt is too long: 9 > 8 tokens"}}', code=400),
+        PromptTooLong,
+    ),
+    "cut": (faults.cut(), MalformedReply),
+    "cut chunk": (faults.chunked_and_cut(), MalformedReply),
+    "reset": (faults.reset(), AskgraphError),
+    "bad JSON": (
+        faults.body('data: {"choices": [{]\n\n', kind="text/event-stream"),
+        MalformedReply,
+    ),
+    "a list": (faults.body("data: [1, 2]\n\n", kind="text/event-stream"), MalformedReply),
+    "nothing": (faults.body("", kind="text/event-stream"), MalformedReply),
+    "a page": (faults.body("<html>hello</html>", kind="text/html"), MalformedReply),
+    "one line of 10 MB": (
+        faults.body("data: " + "x" * 10_000_000, kind="text/event-stream"),
+        MalformedReply,
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_each_failure_has_its_error_and_the_next_call_works(
+    model: LanguageModel, llm_server: LlmServer, fault: str
+) -> None:
+    act, error = FAULTS[fault]
+    llm_server.acts.append(act)
+
+    with pytest.raises(error) as caught:
+        await completed(model.complete(ASKED))
+
+    assert KEY not in str(caught.value)
+    assert (await completed(model.complete(ASKED))).first.text == "The Moon."
+
+
+async def test_retry_after_is_kept_for_who_tries_again(
+    model: LanguageModel, llm_server: LlmServer
+) -> None:
+    llm_server.acts.append(faults.status(429, "slow down", retry_after="7"))
+
+    with pytest.raises(Overloaded) as caught:
+        await completed(model.complete(ASKED))
+
+    assert caught.value.retry_after == 7.0
+
+
+async def test_silence_ends_in_a_time_out(hasty: LanguageModel, llm_server: LlmServer) -> None:
+    llm_server.acts.append(faults.silence())
+
+    with pytest.raises(TimedOut, match=r"sent nothing within 0\.2 seconds"):
+        await completed(hasty.complete(ASKED))
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+async def test_a_server_that_is_not_there_is_unreachable(
+    make: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    with LlmServer() as gone:
+        pass
+    model = make(gone, 30.0, tmp_path)
+
+    with pytest.raises(Unreachable):
+        await completed(model.complete(ASKED))
+
+    await model.close()
+
+
+async def test_a_reply_of_ten_megabytes_is_cut_off(
+    model: LanguageModel, llm_server: LlmServer
+) -> None:
+    llm_server.turns.append(Turn("and the Moon " * 800_000))
+
+    choice = (await completed(model.complete(ASKED))).first
+
+    assert choice.finish is Finish.LENGTH
+    assert len(choice.text) < 1_000_000
+
+
+async def test_a_stream_that_is_closed_early_leaves_no_task(
+    model: LanguageModel, llm_server: LlmServer
+) -> None:
+    llm_server.turns.extend([Turn("the Moon " * 10_000)] * 3)
+    before = asyncio.all_tasks()
+
+    async with aclosing(model.complete(ASKED, n=3)) as stream:
+        async for event in stream:
+            if isinstance(event, TextPart):
+                break
+
+    await asyncio.sleep(0.05)  # the HTTP library closes its own streams a moment later
+    assert asyncio.all_tasks() == before
+
+
+def _written(folder: Path) -> list[bytes]:
+    return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+
+
+async def test_the_key_appears_nowhere(
+    model: LanguageModel,
+    llm_server: LlmServer,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    echo = json.dumps({"error": {"message": f"key {KEY} is unknown, {KEY}!"}})
+    llm_server.acts.append(faults.body(echo, code=403, kind="application/json"))
+
+    with pytest.raises(Unauthorised) as caught:
+        await completed(model.complete(ASKED))
+    await completed(model.complete(ASKED))
+
+    files = _written(tmp_path)
+    assert any(KEY in str(request.headers) for request in llm_server.requests)
+    assert KEY not in repr(model) + repr(vars(model)) + repr(caught.value) + caplog.text
+    assert [data for data in files if KEY.encode() in data] == []
+
+
+async def test_no_part_of_a_failed_call_is_left_after_a_restart(
+    model: LanguageModel, llm_server: LlmServer
+) -> None:
+    llm_server.acts.append(faults.chunked_and_cut(0.6))
+    again = RetriedModel(model, retries=1, first_wait=0.01)
+    text = ""
+
+    async for event in again.complete(ASKED):
+        if isinstance(event, Restart):
+            text = ""
+        elif isinstance(event, TextPart):
+            text += event.text
+
+    assert text == "The Moon."

@@ -1,0 +1,66 @@
+"""Requests to Anthropic: what is cached, what goes back, what it lacks."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.servers.llm import LlmServer, Says, Turn
+
+from askgraph.llm import Message, System, ToolResult, ToolSchema, User, completed
+from askgraph.llm.anthropic import AnthropicModel
+
+ASKED: list[Message] = [System("Be brief."), User("What orbits the Earth?")]
+SEARCH = ToolSchema("search", "Search.", {"type": "object", "properties": {}})
+
+
+@pytest.fixture
+async def model(llm_server: LlmServer) -> AsyncIterator[AnthropicModel]:
+    made = AnthropicModel("m", base_url=llm_server.base, key_env=None)
+    yield made
+    await made.close()
+
+
+async def test_system_tools_and_the_last_turn_are_marked_for_the_prompt_cache(
+    model: AnthropicModel, llm_server: LlmServer
+) -> None:
+    await completed(model.complete(ASKED, tools=[SEARCH, SEARCH]))
+
+    sent = llm_server.bodies[0]
+    assert "cache_control" in sent["system"][0]
+    assert ["cache_control" in tool for tool in sent["tools"]] == [False, True]
+    assert "cache_control" in sent["messages"][-1]["content"][-1]
+
+
+async def test_signed_reasoning_goes_back_before_its_call(
+    model: AnthropicModel, llm_server: LlmServer
+) -> None:
+    llm_server.turns.append(Turn("", (("search", "{}"), ("search", "{}")), reasoning="Hm."))
+    first = (await completed(model.complete(ASKED, tools=[SEARCH]))).first
+    results = [ToolResult(call.id, call.name, "none") for call in first.calls]
+
+    await completed(model.complete([*ASKED, first.message, *results], tools=[SEARCH]))
+
+    asked, own, answer = llm_server.bodies[1]["messages"]
+    assert own["content"][0] == {"type": "thinking", "thinking": "Hm.", "signature": "signed"}
+    assert [block["type"] for block in own["content"]] == ["thinking", "tool_use", "tool_use"]
+    assert [block["type"] for block in answer["content"]] == ["tool_result", "tool_result"]
+    assert asked["role"] == "user"
+
+
+async def test_a_schema_is_asked_for_in_words_where_the_server_cannot_hold_to_it(
+    model: AnthropicModel, llm_server: LlmServer
+) -> None:
+    llm_server.says = Says(refuses={"output_config"})
+    schema = {"type": "object", "properties": {}}
+
+    await completed(model.complete(ASKED, schema=schema))
+
+    first, second = llm_server.bodies
+    assert first["output_config"]["format"]["schema"] == schema
+    assert json.dumps(schema) in second["messages"][-1]["content"][-1]["text"]
+
+
+async def test_usage_of_several_choices_adds_up(model: AnthropicModel) -> None:
+    done = await completed(model.complete(ASKED, n=3))
+
+    assert (len(done.choices), done.usage.input, done.usage.output) == (3, 300, 60)

@@ -1,0 +1,117 @@
+"""Tool calls as models write them: what can be run is run, the rest becomes words for the model."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from askgraph.llm import ToolCall, ToolSchema
+from askgraph.llm.calls import BadCall, CallFault, SoundCall, checked_call
+
+SEARCH = ToolSchema(
+    "search_entity",
+    "Find entities by name.",
+    {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 100},
+            "exact": {"type": "boolean"},
+            "kind": {"enum": ["class", "individual"]},
+            "within": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+        },
+        "required": ["text"],
+    },
+)
+CANCEL = ToolSchema("cancel", "Give up.", {"type": "object", "properties": {}})
+TOOLS = [SEARCH, CANCEL]
+
+
+def _checked(arguments: str, name: str = "search_entity") -> SoundCall | BadCall:
+    return checked_call(ToolCall("c1", name, arguments), TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ('{"text": "Moon", "limit": 3}', {"text": "Moon", "limit": 3}),
+        ('```json\n{"text": "Moon"}\n```', {"text": "Moon"}),
+        (json.dumps('{"text": "Moon"}'), {"text": "Moon"}),
+        ("{'text': 'Moon', 'exact': True}", {"text": "Moon", "exact": True}),
+        ('{"text": "Moon", "limit": "3"}', {"text": "Moon", "limit": 3}),
+        ('{"text": "Moon", "exact": "true"}', {"text": "Moon", "exact": True}),
+        ('{"text": "Moon", "within": "None"}', {"text": "Moon", "within": None}),
+        ('{"text": "Moon", "within": "[\\"a\\"]"}', {"text": "Moon", "within": ["a"]}),
+        ('{"text": "405"}', {"text": "405"}),
+    ],
+)
+def test_what_is_meant_is_read(written: str, read: dict[str, object]) -> None:
+    checked = _checked(written)
+
+    assert isinstance(checked, SoundCall)
+    assert checked.arguments == read
+
+
+@pytest.mark.parametrize(
+    "name", ["search_entity", "Search-Entity", "functions.search_entity", "search_entity()"]
+)
+def test_the_tool_is_found_in_other_spellings(name: str) -> None:
+    checked = _checked('{"text": "Moon"}', name)
+
+    assert isinstance(checked, SoundCall)
+    assert checked.tool is SEARCH
+
+
+@pytest.mark.parametrize(
+    ("written", "fault", "said"),
+    [
+        ('{"text": "Mo', CallFault.JSON, "no JSON object"),
+        ("[1]", CallFault.JSON, "list and no object"),
+        ("[" * 100_000, CallFault.JSON, "no JSON object"),
+        ("{}", CallFault.ARGUMENTS, "'text' is missing"),
+        ("", CallFault.ARGUMENTS, "'text' is missing"),
+        ('{"text": 5}', CallFault.ARGUMENTS, "must be string, not 5"),
+        ('{"text": "Moon", "limt": 3}', CallFault.ARGUMENTS, "did you mean 'limit'?"),
+        ('{"text": "Moon", "limit": 0}', CallFault.ARGUMENTS, "must be 1 or more"),
+        ('{"text": "Moon", "limit": true}', CallFault.ARGUMENTS, "must be integer"),
+        ('{"text": "Moon", "kind": "thing"}', CallFault.ARGUMENTS, '"class", "individual"'),
+        ('{"text": "Moon", "within": [1]}', CallFault.ARGUMENTS, "'within[0]' must be string"),
+    ],
+)
+def test_what_cannot_be_run_is_said_in_words(written: str, fault: CallFault, said: str) -> None:
+    checked = _checked(written)
+
+    assert isinstance(checked, BadCall)
+    assert checked.fault is fault
+    assert said in checked.feedback
+    assert len(checked.feedback) < 500
+
+
+def test_an_unknown_tool_is_answered_with_the_near_ones_and_all() -> None:
+    checked = _checked("{}", "serch_entity")
+
+    assert isinstance(checked, BadCall)
+    assert checked.feedback == (
+        "There is no tool 'serch_entity', so nothing was run."
+        " Did you mean search_entity? The tools are search_entity, cancel."
+    )
+
+
+def test_a_tool_without_arguments_needs_none() -> None:
+    assert isinstance(_checked("", "cancel"), SoundCall)
+
+
+@given(st.text() | st.recursive(st.none() | st.text() | st.integers(), st.lists).map(json.dumps))
+def test_no_text_is_too_odd(written: str) -> None:
+    assert isinstance(_checked(written), SoundCall | BadCall)
+
+
+@given(st.dictionaries(st.sampled_from(["text", "limit", "exact", "x"]), st.text() | st.integers()))
+def test_what_is_run_has_what_it_needs(arguments: dict[str, object]) -> None:
+    checked = _checked(json.dumps(arguments))
+
+    if isinstance(checked, SoundCall):
+        assert isinstance(checked.arguments["text"], str)
+        assert isinstance(checked.arguments.get("limit", 1), int)
+        assert "x" not in checked.arguments

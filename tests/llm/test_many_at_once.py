@@ -1,0 +1,122 @@
+"""Many questions at once: as fast as one, and nothing left behind when they are cancelled."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Unpack
+
+import pytest
+from tests.servers import faults
+from tests.servers.llm import LlmServer
+
+from askgraph.llm import Event, LanguageModel, Message, Options, User, completed
+from askgraph.llm.anthropic import AnthropicModel
+from askgraph.llm.budget import Account, Budget
+from askgraph.llm.budgeted import BudgetedModel
+from askgraph.llm.cached import CachedModel
+from askgraph.llm.limited import LimitedModel
+from askgraph.llm.openai import OpenAIModel
+from askgraph.llm.retried import RetriedModel
+from askgraph.llm.scripted import ScriptedModel
+
+
+def _asked(number: int, turn: int = 0) -> list[Message]:
+    return [User(f"Question {number}, turn {turn}")]
+
+
+def _stacked(model: LanguageModel, run: Account) -> LanguageModel:
+    patient = RetriedModel(LimitedModel(model, at_once=100))
+    return BudgetedModel(patient, Account(Budget(tokens=5_000)), run)
+
+
+def _open_files() -> list[str]:
+    return sorted(str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.exists())
+
+
+class Counting:
+    """A model that knows how many of its streams were open at once."""
+
+    def __init__(self, inner: LanguageModel) -> None:
+        self.inner, self.identity = inner, inner.identity
+        self.open = self.most = 0
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        self.open += 1
+        self.most = max(self.most, self.open)
+        try:
+            async with aclosing(self.inner.complete(messages, **options)) as stream:
+                async for event in stream:
+                    yield event
+        finally:
+            self.open -= 1
+
+    async def close(self) -> None:
+        await self.inner.close()
+
+
+async def test_a_hundred_questions_are_answered_at_once() -> None:
+    counting = Counting(ScriptedModel(lambda request: "The Moon.", delay=1.0))
+    run = Account(Budget(calls=1_000), scope="run")
+
+    async def question(number: int) -> None:
+        model = _stacked(counting, run)
+        for turn in range(3):
+            await completed(model.complete(_asked(number, turn)))
+
+    await asyncio.gather(*(question(number) for number in range(100)))
+
+    assert (run.calls, counting.most, counting.open) == (300, 100, 0)
+
+
+def _kept(folder: Path) -> list[Path]:
+    return [*folder.rglob("*")]
+
+
+async def _arrived(server: LlmServer, requests: int) -> None:
+    for _ in range(1_000):
+        if len(server.requests) >= requests:
+            return
+        await asyncio.sleep(0.01)
+
+
+MAKERS: dict[str, Callable[[LlmServer], LanguageModel]] = {
+    "one request for both choices": lambda server: OpenAIModel("m", base_url=server.base + "/v1"),
+    "a request for each": lambda server: AnthropicModel("m", base_url=server.base, key_env=None),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
+    make: Callable[[LlmServer], LanguageModel], llm_server: LlmServer, tmp_path: Path
+) -> None:
+    model = make(llm_server)
+    run = Account(Budget(), scope="run")
+    await completed(model.complete(_asked(99)))
+    await model.close()
+    tasks, files = asyncio.all_tasks(), _open_files()
+    llm_server.acts.extend([faults.breathing(), faults.slow_drip(0.01)] * 16)
+
+    cache = tmp_path / "cache"
+    started = [
+        asyncio.create_task(
+            completed(CachedModel(_stacked(model, run), cache).complete(_asked(number), n=2))
+        )
+        for number in range(16)
+    ]
+    await _arrived(llm_server, 17)
+    for task in started:
+        task.cancel()
+    ends = await asyncio.gather(*started, return_exceptions=True)
+    await model.close()
+    await asyncio.sleep(0.1)  # the server's side of the connections closes
+
+    assert all(isinstance(end, asyncio.CancelledError) for end in ends)
+    assert asyncio.all_tasks() == tasks
+    assert [file for file in _open_files() if "socket" in file] == [
+        file for file in files if "socket" in file
+    ]
+    assert _kept(cache) == []
+    assert run.calls == 16

@@ -1,0 +1,297 @@
+"""Servers that speak Chat Completions each in their own way, and a client that copes with them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.servers import faults
+from tests.servers.llm import LlmServer, Says, Turn
+from tests.servers.sparql import Fault
+
+from askgraph.errors import ErrorReply, MalformedReply, Overloaded, SetupError, TimedOut
+from askgraph.llm import Completion, Finish, Message, TokenLogprob, ToolSchema, User, completed
+from askgraph.llm.openai import OpenAIModel
+
+ASKED: list[Message] = [User("What orbits the Earth?")]
+SCHEMA = {"type": "object", "properties": {"iri": {"type": "string"}}, "required": ["iri"]}
+SEARCH = ToolSchema("search", "Search.", {"type": "object", "properties": {}})
+
+
+@pytest.fixture
+async def model(llm_server: LlmServer) -> AsyncIterator[OpenAIModel]:
+    made = OpenAIModel("m", base_url=llm_server.base + "/v1")
+    yield made
+    await made.close()
+
+
+def _events(*chunks: object, done: bool = True) -> Fault:
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+    return faults.body("".join(lines) + "data: [DONE]\n\n" * done, kind="text/event-stream")
+
+
+def _said(finish: str | None = "stop", **delta: object) -> dict[str, object]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+async def test_options_are_sent_under_the_names_all_servers_know(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    await completed(
+        model.complete(
+            ASKED, tools=[SEARCH], tool_choice="search", seed=3, max_tokens=50, temperature=0.0
+        )
+    )
+
+    sent = llm_server.bodies[0]
+    assert sent["tools"][0]["function"]["name"] == "search"
+    assert sent["tool_choice"] == {"type": "function", "function": {"name": "search"}}
+    assert (sent["seed"], sent["max_tokens"], sent["temperature"]) == (3, 50, 0.0)
+    assert "n" not in sent
+
+
+async def test_further_fields_go_into_the_body(llm_server: LlmServer) -> None:
+    extra = {"use_beam_search": True}
+    model = OpenAIModel("m", base_url=llm_server.base + "/v1", extra=extra)
+
+    await completed(model.complete(ASKED, n=2))
+
+    assert llm_server.bodies[0]["use_beam_search"] is True
+    assert "use_beam_search" in model.identity.settings
+    await model.close()
+
+
+async def test_without_a_key_no_authorization_is_sent(
+    model: OpenAIModel, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-this-server")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-not-for-this-server")
+
+    await completed(model.complete(ASKED))
+
+    assert "not-for-this-server" not in str(llm_server.requests[0].headers)
+    assert "authorization" not in llm_server.requests[0].headers
+
+
+async def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_on(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.says = Says(refuses={"seed", "stream_options"})
+
+    for _ in range(2):
+        await completed(model.complete(ASKED, seed=1, temperature=0.5))
+
+    assert [sorted({"seed", "stream_options"} & body.keys()) for body in llm_server.bodies] == [
+        ["seed", "stream_options"],
+        ["stream_options"],
+        [],
+        [],
+    ]
+    assert llm_server.bodies[-1]["temperature"] == 0.5
+
+
+async def test_the_length_is_asked_for_under_the_name_the_server_takes(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.says = Says(refuses={"max_tokens"})
+
+    await completed(model.complete(ASKED, max_tokens=9))
+
+    assert llm_server.bodies[-1]["max_completion_tokens"] == 9
+
+
+async def test_a_server_that_takes_neither_name_is_asked_without_a_length(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.says = Says(refuses={"max_tokens", "max_completion_tokens"})
+
+    done = await completed(model.complete(ASKED, max_tokens=9))
+
+    assert done.first.text == "The Moon."
+    assert len(llm_server.bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ("schema", "strict"),
+    [
+        (SCHEMA, False),
+        (SCHEMA | {"additionalProperties": False}, True),
+        (SCHEMA | {"additionalProperties": False, "required": []}, False),
+    ],
+)
+async def test_a_schema_is_strict_where_it_is_closed(
+    schema: dict[str, object], strict: bool, model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    await completed(model.complete(ASKED, schema=schema))
+
+    assert llm_server.bodies[0]["response_format"]["json_schema"]["strict"] is strict
+
+
+async def test_a_schema_is_asked_for_in_words_where_the_server_cannot_hold_to_it(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.says = Says(refuses={"response_format"})
+
+    await completed(model.complete(ASKED, schema=SCHEMA))
+
+    first, second, last = llm_server.bodies
+    assert first["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert second["response_format"] == {"type": "json_object"}
+    assert "response_format" not in last
+    assert json.dumps(SCHEMA) in last["messages"][-1]["content"]
+
+
+async def test_a_refusal_of_the_value_is_no_reason_to_leave_it_out(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.acts.append(faults.status(400, "temperature must be at most 2"))
+
+    with pytest.raises(ErrorReply, match="at most 2"):
+        await completed(model.complete(ASKED, temperature=9.0))
+
+    assert len(llm_server.requests) == 1
+
+
+async def test_a_server_that_does_not_stream_is_read_too(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.says = Says(streams=False)
+
+    done = await completed(model.complete(ASKED, n=2))
+
+    assert [choice.text for choice in done.choices] == ["The Moon.", "The Moon."]
+    assert done.usage.estimated
+    assert done.usage.total > 0
+
+
+async def test_calls_that_are_all_numbered_zero_are_told_apart(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    def call(id_: str, arguments: object) -> dict[str, object]:
+        return {"index": 0, "id": id_, "function": {"name": "search", "arguments": arguments}}
+
+    whole = [call("a", '{"text": 1}'), call("b", {"text": 2})]
+    llm_server.acts.append(_events(_said(None, tool_calls=whole), _said("stop")))
+
+    first = (await completed(model.complete(ASKED))).first
+
+    assert [(one.id, one.arguments) for one in first.calls] == [
+        ("a", '{"text": 1}'),
+        ("b", '{"text": 2}'),
+    ]
+    assert first.finish is Finish.CALLS
+
+
+async def test_calls_without_an_id_get_one(model: OpenAIModel, llm_server: LlmServer) -> None:
+    call = {"function": {"name": "search", "arguments": "{}"}}
+    llm_server.acts.append(_events(_said("tool_calls", tool_calls=[call, call])))
+
+    first = (await completed(model.complete(ASKED))).first
+
+    assert len({call.id for call in first.calls}) == 2
+
+
+async def test_words_of_refusal_make_a_refusal(model: OpenAIModel, llm_server: LlmServer) -> None:
+    llm_server.acts.append(_events(_said("stop", refusal="I would rather not.")))
+
+    first = (await completed(model.complete(ASKED))).first
+
+    assert (first.finish, first.refusal) == (Finish.REFUSED, "I would rather not.")
+
+
+async def test_an_error_inside_a_good_reply_is_an_error(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    error = {"error": {"message": "the engine is overloaded"}}
+    llm_server.acts.append(_events(_said(None, content="The"), error))
+
+    with pytest.raises(Overloaded, match="overloaded"):
+        await completed(model.complete(ASKED))
+
+
+async def test_log_probabilities_add_up(model: OpenAIModel, llm_server: LlmServer) -> None:
+    llm_server.turns.append(Turn(logprobs=(("The ", -0.5), ("Moon", -0.25))))
+
+    first = (await completed(model.complete(ASKED, logprobs=True))).first
+
+    assert first.logprobs == (TokenLogprob("The ", -0.5), TokenLogprob("Moon", -0.25))
+    assert first.logprob == -0.75
+    assert llm_server.bodies[0]["logprobs"] is True
+
+
+async def test_choices_that_are_asked_for_again_have_other_seeds(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.says = Says(most_choices=1)
+
+    done = await completed(model.complete(ASKED, n=3, seed=10))
+
+    assert len(done.choices) == 3
+    assert sorted(body["seed"] for body in llm_server.bodies) == [10, 11, 12]
+
+
+async def test_signs_of_life_are_no_first_word(llm_server: LlmServer) -> None:
+    llm_server.acts.append(faults.breathing())
+    model = OpenAIModel("m", base_url=llm_server.base + "/v1", first_timeout=0.3)
+
+    with pytest.raises(TimedOut):
+        await completed(model.complete(ASKED))
+
+    await model.close()
+
+
+async def test_a_reply_that_does_not_end_ends_at_the_total_time(llm_server: LlmServer) -> None:
+    start = f"data: {json.dumps(_said(None, content='The'))}\n\n"
+    llm_server.acts.append(faults.breathing(start))
+    model = OpenAIModel("m", base_url=llm_server.base + "/v1", timeout=0.5)
+
+    with pytest.raises(TimedOut, match="no complete reply"):
+        await completed(model.complete(ASKED))
+
+    await model.close()
+
+
+async def test_ten_megabytes_of_arguments_are_cut_off(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.turns.append(Turn("", (("search", '{"text": "' + "x" * 7_000_000 + '"}'),)))
+
+    first = (await completed(model.complete(ASKED))).first
+
+    assert first.finish is Finish.LENGTH
+    assert len(first.calls[0].arguments) < 1_000_000
+
+
+async def test_an_event_that_does_not_end_is_given_up_at_the_cap(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.acts.append(faults.body("data: " + "x" * 9_000_000, kind="text/event-stream"))
+
+    with pytest.raises(MalformedReply, match="larger than 8 MiB"):
+        await completed(model.complete(ASKED))
+
+
+def test_one_model_serves_one_event_loop_after_the_other(llm_server: LlmServer) -> None:
+    model = OpenAIModel("m", base_url=llm_server.base + "/v1")
+
+    async def once() -> Completion:
+        done = await completed(model.complete(ASKED))
+        await model.close()
+        return done
+
+    assert [asyncio.run(once()).first.text for _ in range(2)] == ["The Moon.", "The Moon."]
+
+
+def test_a_key_that_is_not_set_is_a_fault_of_the_setup(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+
+    with pytest.raises(SetupError, match="NO_SUCH_KEY"):
+        OpenAIModel("m", key_env="NO_SUCH_KEY")
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://h/v1", "h/v1", "http://me:word@h/v1", "http://h/v1?key=1", "http://[::1"]
+)
+def test_an_address_that_will_not_do_is_a_fault_of_the_setup(url: str) -> None:
+    with pytest.raises(SetupError, match="base_url"):
+        OpenAIModel("m", base_url=url)
