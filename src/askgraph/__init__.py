@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
+    from askgraph.llm import LanguageModel
     from askgraph.rdf.prefixes import PrefixMap
     from askgraph.trace import Outcome
 
@@ -50,23 +51,29 @@ def ask(
     language: str | None = None,
     method: str | None = None,
     settings: Mapping[str, object] | None = None,
+    model: "str | LanguageModel | None" = None,
+    base_url: str | None = None,
     timeout: float | None = None,
     workspace: str | Path | None = None,
 ) -> Result:
     """Answer a question over a graph, in a script or a notebook.
 
     `graph` is a name in the workspace, a path, a URL or a graph that is open; it may be left out
-    where the workspace has only one. `settings` are the method's. What is learnt of a path or URL
-    is kept in the workspace, so that the second question is quick. Raises `SetupError`,
-    `ServiceError`.
+    where the workspace has only one. `settings` are the method's. `model` is the language model of
+    a method that works with one: a name in the workspace, a model id (of the server at `base_url`),
+    or a model that stays open. What is learnt of a path or URL is kept in the workspace, so that
+    the second question is quick. Raises `SetupError`, `ServiceError`.
     """
+    from askgraph.methods import closed
     from askgraph.trace import Question
     from askgraph.workspace import DEFAULT_METHOD, Workspace
     from askgraph.workspace.answering import outcome_of
     from askgraph.workspace.running import result_of
 
     place = Workspace(workspace)
-    chosen = place.method(method or DEFAULT_METHOD, settings)
+    given = {"model": model, "base_url": base_url}
+    wanted = {**(settings or {}), **{key: one for key, one in given.items() if one is not None}}
+    chosen = place.method(method or DEFAULT_METHOD, wanted)
     ours = graph is None or isinstance(graph, str | Path)
     opened = place.find(graph) if graph is None or isinstance(graph, str | Path) else graph
 
@@ -76,5 +83,7 @@ def ask(
         finally:
             if ours:
                 await opened.endpoint.close()
+            if isinstance(wanted.get("model"), str | None):
+                await closed(chosen)
 
     return Result(result_of(answered()), opened.prefixes)

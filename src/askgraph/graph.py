@@ -1,11 +1,14 @@
 """A knowledge graph: an endpoint, and all that is known of its content."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from askgraph.endpoint import Endpoint
+from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
+from askgraph.metadata.examples import QueryExample
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.remote import Seeds, neighbourhood
@@ -20,6 +23,10 @@ class KnowledgeGraph:
     `arrays` is None for a remote graph: `askgraph.traversal.remote` fetches the part that a
     question needs. `name` is the graph's name in its workspace. `snapshot` tells its content from
     any other: equal ones hold the same triples, as far as can be known.
+
+    `indices` find resources by text: "entities" (classes among them), "properties", "literals".
+    The first look at one may read or even build it, which takes time: from asynchronous code, in a
+    thread. `examples` are questions that people have asked of this graph, with their queries.
     """
 
     name: str
@@ -29,28 +36,31 @@ class KnowledgeGraph:
     prefixes: PrefixMap
     arrays: GraphArrays | None = None
     snapshot: str = ""
+    indices: Mapping[str, SearchIndex[Resource]] = field(default_factory=dict)
+    examples: tuple[QueryExample, ...] = ()
 
 
-_WHOLE: WeakKeyDictionary[KnowledgeGraph, GraphArrays] = WeakKeyDictionary()
+_WHOLE: WeakKeyDictionary[NameIndex, GraphArrays] = WeakKeyDictionary()
 
 
-async def surroundings(graph: KnowledgeGraph, seeds: Seeds, endpoint: Endpoint) -> GraphArrays:
-    """Return the arrays of what lies around the seeds, asking `endpoint` where they are not here.
+async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
+    """Return the arrays of what lies around the seeds, asking the endpoint where they are not here.
 
-    A remote graph that came whole is kept as long as its `KnowledgeGraph` lives. Raises
-    `ServiceError` where nothing can be fetched.
+    A remote graph that came whole is kept as long as its names are in use: they are the same where
+    only the endpoint was wrapped in another one. Raises `ServiceError` where nothing can be
+    fetched.
     """
-    known = _WHOLE.get(graph) if graph.arrays is None else graph.arrays
+    known = _WHOLE.get(graph.names) if graph.arrays is None else graph.arrays
     if known is not None:
         return known
     predicates = graph.profile.predicates
     arrays = await neighbourhood(
-        endpoint,
+        graph.endpoint,
         seeds,
         triples=graph.profile.triples,
         counts={p.iri: (p.triples, p.subjects, p.objects) for p in predicates},
         naming=[p.iri for p in predicates if p.naming == "name"],
     )
     if arrays.complete:
-        _WHOLE[graph] = arrays
+        _WHOLE[graph.names] = arrays
     return arrays

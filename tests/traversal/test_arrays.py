@@ -197,6 +197,21 @@ def test_sets_of_any_size_step_alike(count: int) -> None:
     assert set(reached.tolist()) == {ids[(at * 7 + 1) % len(ids)] for at in chosen}
 
 
+@given(TRIPLES, st.integers(1, 7), st.booleans())
+def test_the_edges_of_parts_one_after_another_are_all_edges(
+    triples: list[Triple], size: int, inverse: bool
+) -> None:
+    graph = build_arrays(triples)
+    for predicate in range(len(graph.predicates)):
+        every = graph.pairs(graph.ends(predicate, inverse=inverse), predicate, inverse=inverse)
+        parts = [
+            graph.between(first, first + size, predicate, inverse=inverse)
+            for first in range(0, len(graph.terms), size)
+        ]
+        for side in (0, 1):
+            assert np.concatenate([part[side] for part in parts]).tolist() == every[side].tolist()
+
+
 def test_quads_are_read_as_the_union_of_their_graphs() -> None:
     quads = [
         Quad(NODES[0], PREDICATES[0], NODES[1], NamedNode(PLACE + graph))

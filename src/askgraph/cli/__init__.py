@@ -25,8 +25,9 @@ COMMANDS = (
     "report",
     "compare",
     "metrics",
+    "tools",
 )
-GROUPS = ("benchmark",)
+GROUPS = ("benchmark", "index", "trace")
 
 
 class _Commands(TyperGroup):

@@ -1,5 +1,6 @@
 """`askgraph add`: files, a folder or an endpoint become a graph of the workspace."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -52,6 +53,10 @@ def add(
         float | None,
         typer.Option(min=0.001, metavar="SECONDS", help="For each query, now and later."),
     ] = None,
+    examples: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Questions with queries, to learn from: JSON lines."),
+    ] = None,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
     debug: DebugOption = False,
@@ -75,6 +80,7 @@ def add(
         "header": header,
         "header_env": header_env,
         "timeout": timeout,
+        "examples": str(Path(examples).expanduser().absolute()) if examples else None,
     }
     changes = {key: value for key, value in given.items() if value is not None}
     with progress_bar() as progress:

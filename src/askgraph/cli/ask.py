@@ -2,13 +2,16 @@
 
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from askgraph.cli.exits import NO_ANSWER
 from askgraph.cli.options import (
+    BaseUrlOption,
     CsvOption,
     DebugOption,
     GraphOption,
@@ -16,14 +19,18 @@ from askgraph.cli.options import (
     LangOption,
     LimitOption,
     MethodOption,
+    ModelOption,
     TimeoutOption,
     WorkspaceOption,
+    model_choice,
     workspace_of,
 )
+from askgraph.errors import SetupError
 
 if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
-    from askgraph.trace import Answer, Clarification, Option, Outcome
+    from askgraph.methods import Method
+    from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Step
 
     Show = Callable[[Outcome, KnowledgeGraph, int | None, str | None], Awaitable[bool]]
 
@@ -42,6 +49,19 @@ def ask(
     lang: LangOption = None,
     timeout: TimeoutOption = None,
     method: MethodOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace",
+            metavar="FILE",
+            help="Keep the steps, for 'askgraph trace'; also of a failure.",
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Do not show on the terminal what a model does.")
+    ] = False,
     workspace: WorkspaceOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -51,26 +71,69 @@ def ask(
     With --json one object, whose keys are stable; with --csv the rows alone.
     """
     from askgraph.cli.progress import progress_bar
-    from askgraph.workspace.answering import outcome_of
+    from askgraph.methods import closed
+    from askgraph.trace import Question
+    from askgraph.workspace import DEFAULT_METHOD
     from askgraph.workspace.running import result_of
 
-    place = workspace_of(ctx)
+    place, name = workspace_of(ctx), method or DEFAULT_METHOD
+    if trace is not None and not trace.absolute().parent.is_dir():
+        raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
+    chosen = place.method(name, model_choice(model, base_url))
     with progress_bar() as progress:
         opened = place.graph(graph, progress=progress)
+    asked = Asked(Question(" ".join(question), lang), name, chosen, opened, timeout, trace, quiet)
 
     async def answered(show: "Show") -> bool:
-        from askgraph.trace import Question
-
         try:
-            chosen = place.method(method) if method else place.method()
-            asked = Question(" ".join(question), lang)
-            outcome = await outcome_of(asked, chosen, [opened], timeout=timeout)
-            return await show(outcome, opened, limit, lang)
+            return await show(await asked.outcome(), opened, limit, lang)
         finally:
+            await closed(chosen)
             await opened.endpoint.close()
 
     if not result_of(answered(_json if json else _csv if csv else _people)):
         raise typer.Exit(NO_ANSWER)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question on its way, shown step by step, whose trace is kept however it ends."""
+
+    question: "Question"
+    name: str
+    method: "Method"
+    graph: "KnowledgeGraph"
+    timeout: float | None
+    trace: Path | None
+    quiet: bool
+
+    async def outcome(self) -> "Outcome":
+        """Read the steps to the end."""
+        from askgraph.cli.live import live_view
+        from askgraph.trace import Trace
+        from askgraph.workspace.answering import steps_of
+
+        steps: list[Step] = []
+        try:
+            stream = steps_of(self.question, self.method, [self.graph], timeout=self.timeout)
+            with live_view(quiet=self.quiet) as tell:
+                async with aclosing(stream):
+                    async for step in stream:
+                        steps.append(step)
+                        tell(step)
+        finally:
+            self._keep(tuple(steps))
+        return Trace(self.question, self.name, tuple(steps)).outcome
+
+    def _keep(self, steps: "tuple[Step, ...]") -> None:
+        if self.trace is None:
+            return
+        from askgraph.trace import Trace
+        from askgraph.trace.lines import write_trace
+        from askgraph.workspace.tracing import head_of
+
+        run = Trace(self.question, self.name, steps)
+        write_trace(self.trace, run, head_of(self.method, [self.graph]))
 
 
 async def _json(

@@ -6,13 +6,16 @@ from typing import Annotated
 import typer
 
 from askgraph.cli.options import (
+    BaseUrlOption,
     DebugOption,
     GraphOption,
     LangOption,
     LimitOption,
     MethodOption,
+    ModelOption,
     TimeoutOption,
     WorkspaceOption,
+    model_choice,
     workspace_of,
 )
 
@@ -31,6 +34,8 @@ def batch(
     ],
     graph: GraphOption = None,
     method: MethodOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
     lang: LangOption = None,
     limit: LimitOption = None,
     timeout: TimeoutOption = None,
@@ -51,13 +56,14 @@ def batch(
     from askgraph.evaluation.asking import answerer
     from askgraph.evaluation.batch import answer_all
     from askgraph.evaluation.questions import read_questions
+    from askgraph.methods import closed
     from askgraph.workspace import DEFAULT_METHOD
     from askgraph.workspace.running import result_of
 
     asked = read_questions(questions)
     place = workspace_of(ctx)
     name = method or DEFAULT_METHOD
-    chosen = place.method(name)
+    chosen = place.method(name, model_choice(model, base_url))
 
     with progress_bar() as tell:
         known = place.graph(graph, progress=tell)
@@ -74,6 +80,7 @@ def batch(
                     progress=lambda done, total: tell("answering", done, total),
                 )
             finally:
+                await closed(chosen)
                 await known.endpoint.close()
 
         failed = result_of(run())

@@ -9,6 +9,7 @@ import typer
 from askgraph.workspace import Workspace
 
 __all__ = [
+    "BaseUrlOption",
     "CsvOption",
     "DebugOption",
     "FormatOption",
@@ -18,10 +19,12 @@ __all__ = [
     "LimitOption",
     "MethodOption",
     "MetricOption",
+    "ModelOption",
     "Shared",
     "TimeoutOption",
     "WorkspaceOption",
     "graph_names",
+    "model_choice",
     "shared",
     "workspace_of",
 ]
@@ -70,6 +73,15 @@ def _method_names(incomplete: str) -> list[str]:
 
     names = [name.replace("_", "-") for name in registry.names("method")]
     return [name for name in names if name.startswith(incomplete)]
+
+
+def model_choice(model: str | None, base_url: str | None) -> dict[str, object]:
+    """Return the settings of a method that these options give it."""
+    return {
+        name: value
+        for name, value in (("model", model), ("base_url", base_url))
+        if value is not None
+    }
 
 
 WorkspaceOption = Annotated[
@@ -123,5 +135,22 @@ MethodOption = Annotated[
         metavar="METHOD",
         autocompletion=_method_names,
         help="How to answer; 'graph-search' unless said otherwise.",
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="The language model of a method that works with one: a [models.NAME] table of "
+        "askgraph.toml, or a model id; else ASKGRAPH_MODEL.",
+    ),
+]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url",
+        metavar="URL",
+        help="Where the model is served, as http://localhost:11434/v1; else ASKGRAPH_BASE_URL.",
     ),
 ]

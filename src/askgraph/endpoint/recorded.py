@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from askgraph import errors
 from askgraph.endpoint import Endpoint
-from askgraph.endpoint._stored import Result, from_json, to_json
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.sparql.results import GraphResult, SelectResult
+from askgraph.sparql.stored import Result, from_json, to_json
 
 __all__ = ["RecordedEndpoint"]
 

@@ -7,7 +7,7 @@ is first in one alone.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, cast
@@ -42,15 +42,24 @@ class HybridIndex:
         *,
         progress: Progress | None = None,
         kinds: Sequence[str] = ("keyword", "trigram"),
+        options: Mapping[str, Mapping[str, object]] | None = None,
     ) -> Self:
-        """Write an index of each kind into one folder; see `DiskIndex.build`."""
+        """Write an index of each kind into one folder; see `DiskIndex.build`.
+
+        `options` are those of the `build` of a kind, by kind.
+        """
+        own = options or {}
         if not kinds or len(set(kinds)) != len(kinds) or "hybrid" in kinds:
             raise SetupError(f"name different kinds of index to join, not {list(kinds)}")
         with new_folder(folder, _KIND, {"kinds": list(kinds)}) as new:
             first, *others = kinds
-            built = _plugin(first).build(resources, new.path / first, progress=progress)
+            built = _plugin(first).build(
+                resources, new.path / first, progress=progress, **own.get(first, {})
+            )
             for kind in others:
-                _plugin(kind).build(built.resources(), new.path / kind, progress=progress)
+                _plugin(kind).build(
+                    built.resources(), new.path / kind, progress=progress, **own.get(kind, {})
+                )
         return cls.open(folder)
 
     @classmethod

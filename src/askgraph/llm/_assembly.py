@@ -16,7 +16,7 @@ from askgraph.llm import (
     TokenUsage,
     ToolCall,
 )
-from askgraph.llm._estimate import estimated_usage
+from askgraph.llm.estimate import estimated_usage
 
 __all__ = ["Assembly"]
 

@@ -19,8 +19,8 @@ from askgraph.llm import (
     TextPart,
     TokenUsage,
 )
-from askgraph.llm._estimate import estimated_input, estimated_usage
 from askgraph.llm.budget import Account
+from askgraph.llm.estimate import estimated_input, estimated_usage
 from askgraph.llm.prices import Price, Prices
 
 __all__ = ["BudgetedModel"]

@@ -14,7 +14,7 @@ from typing import Unpack
 
 from askgraph.errors import SetupError
 from askgraph.llm import Completion, Event, Identity, LanguageModel, Message, Options, Request
-from askgraph.llm._estimate import estimated_input
+from askgraph.llm.estimate import estimated_input
 
 __all__ = ["LimitedModel"]
 

@@ -19,7 +19,7 @@ from askgraph.llm import (
     TextPart,
     ToolCall,
 )
-from askgraph.llm._estimate import estimated_usage
+from askgraph.llm.estimate import estimated_usage
 
 __all__ = ["ScriptedModel"]
 

@@ -4,9 +4,10 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from askgraph.graph import KnowledgeGraph
+from askgraph.llm import LanguageModel
 from askgraph.trace import Question, Step
 
-__all__ = ["Method"]
+__all__ = ["Method", "closed"]
 
 
 class Method(Protocol):
@@ -19,3 +20,10 @@ class Method(Protocol):
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer one question over one graph or several."""
         ...
+
+
+async def closed(method: Method) -> None:
+    """Close the language model of a method that has one; others are left as they are."""
+    model = getattr(method, "model", None)
+    if isinstance(model, LanguageModel):
+        await model.close()

@@ -4,15 +4,15 @@ The idea of building all small queries over what a question mentions is Diefenba
 Maret's (arXiv 1803.00832); growing answer sets with the words they use is ours.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode
 
+from askgraph.candidates.asked import proposal_of
 from askgraph.candidates.decide import Thresholds, confidence_of, decided
-from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.candidates.propose import Proposal
 from askgraph.candidates.render import answer_columns, rendered
 from askgraph.candidates.vote import Cluster, clusters
 from askgraph.candidates.work import Candidate
@@ -22,9 +22,7 @@ from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.explanation.why_empty import why_empty
-from askgraph.graph import KnowledgeGraph, surroundings
-from askgraph.index.names import Kind
-from askgraph.linking.link import Linked
+from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.format import formatted
 from askgraph.sparql.results import SelectResult
@@ -40,7 +38,6 @@ from askgraph.trace import (
     Step,
     Usage,
 )
-from askgraph.traversal.remote import Seeds
 
 __all__ = ["GraphSearch"]
 
@@ -99,14 +96,9 @@ class _Run:
     endpoint: Counted
 
     async def proposal(self) -> Proposal:
-        """Read, link and grow; off the event loop, since it computes."""
-        question, graph = self.question, self.graph
-        reading = question.text, question.language, graph.names
-        linked = await asyncio.to_thread(read_and_linked, *reading)
-        arrays = await surroundings(graph, _seeds(linked), self.endpoint)
-        schema = schema_of(arrays, graph.profile)
+        """Read, link and grow."""
         states, operators = self.method.states, self.method.operators
-        return await asyncio.to_thread(proposed, linked, schema, states=states, operators=operators)
+        return await proposal_of(self.question, self.counted, states=states, operators=operators)
 
     def findings(self, proposal: Proposal) -> Findings:
         """What the words of the question were taken to mean by the best candidate."""
@@ -249,18 +241,6 @@ class _Run:
 
 def _top(proposal: Proposal) -> float:
     return proposal.candidates[0].score if proposal.candidates else float("-inf")
-
-
-def _seeds(linked: Linked) -> Seeds:
-    def targets(kind: Kind) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(link.target for link in linked.of(kind)))
-
-    return Seeds(
-        entities=targets(Kind.ENTITY),
-        literals=targets(Kind.VALUE),
-        classes=targets(Kind.CLASS),
-        predicates=targets(Kind.PREDICATE),
-    )
 
 
 def _nothing(proposal: Proposal) -> str:

@@ -102,6 +102,17 @@ class GraphArrays:
         at = _ranges(left, counts)
         return nodes.repeat(counts), targets[at]
 
+    def between(
+        self, first: int, last: int, predicate: int, *, inverse: bool = False
+    ) -> tuple[Ids, Ids]:
+        """Return (source, target) of each edge that leaves the ids from `first` to before `last`.
+
+        For a walk over all nodes in parts: no edge is looked at twice.
+        """
+        sources, targets = self._order(predicate, inverse=inverse)
+        start, end = sources.searchsorted(np.array((first, last), dtype=np.int32))
+        return sources[start:end], targets[start:end]
+
     def step(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return the nodes that one edge of a predicate away from a set."""
         if len(nodes) == 1:

@@ -36,9 +36,12 @@ from askgraph.workspace.sources import changed_file, is_url, rdf_files
 if TYPE_CHECKING:
     from askgraph.endpoint import Endpoint
     from askgraph.graph import KnowledgeGraph
+    from askgraph.llm import LanguageModel
     from askgraph.metadata import Profile
+    from askgraph.metadata.examples import QueryExample
     from askgraph.methods import Method
     from askgraph.traversal.arrays import GraphArrays
+    from askgraph.workspace.models import Models
 
 __all__ = ["DEFAULT_METHOD", "GraphSettings", "Progress", "Workspace", "default_folder"]
 
@@ -108,6 +111,7 @@ class Workspace:
             for key, value in (settings or {}).items()
         }
         chosen = GraphSettings.of(name, table)
+        self._examples(chosen)
         self._build(name, chosen, progress)
         with locked(self.folder / ".lock"):
             with_graph(self.folder, name, chosen)
@@ -120,7 +124,8 @@ class Workspace:
         may call the workspace's graphs by SERVICE. Close its endpoint after use.
         """
         name, settings = self._chosen(name)
-        return self._ready(name, settings, progress, lambda: self._open(name, settings))
+        examples = self._examples(settings)
+        return self._ready(name, settings, progress, lambda: self._open(name, settings, examples))
 
     def open(self, source: str | Path, *, progress: Progress = silent) -> "KnowledgeGraph":
         """Open a file, a folder or an endpoint's URL that has no name here.
@@ -173,14 +178,35 @@ class Workspace:
         for gone in (self.data(name), self.cache(name)):
             shutil.rmtree(gone, ignore_errors=True)
 
+    def model(self, name: str | None = None, **overrides: object) -> "LanguageModel":
+        """Return a language model: that of a table `[models.NAME]`, else the one with this id.
+
+        See `askgraph.workspace.models`, which also says what is taken without a name. Close it
+        after use.
+        """
+        from askgraph.workspace.models import Models
+
+        return Models(self.folder).model(name, **overrides)
+
     def method(
-        self, name: str = DEFAULT_METHOD, settings: Mapping[str, Any] | None = None
+        self,
+        name: str = DEFAULT_METHOD,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        models: "Models | None" = None,
     ) -> "Method":
-        """Return a method with its settings: those of `askgraph.toml`, then those given here."""
+        """Return a method with its settings: those of `askgraph.toml`, then those given here.
+
+        A method that works with a language model gets it: the one that the settings `model`,
+        `provider`, `base_url` and `key_env` name, else the workspace's. Unless it comes from
+        `models`, close the method after use (`askgraph.methods.closed`).
+        """
         from askgraph import registry
+        from askgraph.workspace.models import Models, with_model
 
         plugin = registry.load("method", name)
         chosen = method_settings(self.folder, name) | dict(settings or {})
+        chosen = with_model(plugin, chosen, models or Models(self.folder))
         check_settings(name, plugin, chosen)
         try:
             method: Method = plugin(**chosen)
@@ -241,13 +267,27 @@ class Workspace:
                 reason = str(error)
         raise _UnusableError(reason)
 
-    def _open(self, name: str, settings: GraphSettings) -> "KnowledgeGraph":
+    def _examples(self, settings: GraphSettings) -> "tuple[QueryExample, ...]":
+        if settings.examples is None:
+            return ()
+        from askgraph.metadata.examples import read_examples
+
+        return read_examples(self.folder / Path(settings.examples).expanduser())
+
+    def _open(
+        self, name: str, settings: GraphSettings, examples: "tuple[QueryExample, ...]" = ()
+    ) -> "KnowledgeGraph":
         from askgraph.workspace.opening import open_graph
         from askgraph.workspace.services import WorkspaceServices
 
         services = WorkspaceServices(self.graphs, self._service)
         return open_graph(
-            name, settings, self.data(name), cache=self.cache(name), services=services
+            name,
+            settings,
+            self.data(name),
+            cache=self.cache(name),
+            services=services,
+            examples=examples,
         )
 
     def _service(self, name: str) -> "Endpoint":

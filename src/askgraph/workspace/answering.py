@@ -1,7 +1,8 @@
-"""Ask one question within a time."""
+"""Ask one question within a time, and see each step as it comes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from askgraph.errors import TimedOut
@@ -9,9 +10,41 @@ from askgraph.errors import TimedOut
 if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
     from askgraph.methods import Method
-    from askgraph.trace import Outcome, Question
+    from askgraph.trace import Outcome, Question, Step
 
-__all__ = ["outcome_of"]
+__all__ = ["outcome_of", "steps_of"]
+
+
+async def steps_of(
+    question: "Question",
+    method: "Method",
+    graphs: "Sequence[KnowledgeGraph]",
+    *,
+    timeout: float | None = None,
+) -> "AsyncGenerator[Step, None]":
+    """Give the steps of a method as they come; `TimedOut` after so many seconds.
+
+    Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends the run.
+    """
+    loop = asyncio.get_running_loop()
+    end = None if timeout is None else loop.time() + timeout
+    stream = method.answer(question, graphs)
+    try:
+        while True:
+            clock = asyncio.timeout_at(end)
+            try:
+                async with clock:
+                    step = await anext(stream, None)
+            except TimeoutError as error:
+                if not clock.expired():
+                    raise
+                raise TimedOut(f"no answer within {timeout:g} seconds") from error
+            if step is None:
+                return
+            yield step
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
 
 
 async def outcome_of(
@@ -22,11 +55,8 @@ async def outcome_of(
     timeout: float | None = None,
 ) -> "Outcome":
     """Return what a method makes of a question; `TimedOut` after so many seconds."""
-    from askgraph.evaluation.asking import trace_of
+    from askgraph.trace import Trace
 
-    name = type(method).__name__
-    try:
-        async with asyncio.timeout(timeout):
-            return (await trace_of(question, method=method, name=name, graphs=graphs)).outcome
-    except TimeoutError as error:
-        raise TimedOut(f"no answer within {timeout:g} seconds") from error
+    async with aclosing(steps_of(question, method, graphs, timeout=timeout)) as stream:
+        steps = tuple([step async for step in stream])
+    return Trace(question, type(method).__name__, steps).outcome

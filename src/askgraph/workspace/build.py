@@ -5,8 +5,10 @@ arrays/*.npy      the same triples as sorted integers, for growing candidates
 names_*.npy       every name
 profile.json      what is known of the graph
 built.json        from which files it was built; written last
+indices/          search indices, built when first asked for
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -23,7 +25,15 @@ if TYPE_CHECKING:
     from askgraph.index.names import NameIndex
     from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["FORMAT", "Progress", "build_local", "build_remote", "known_content", "known_sources"]
+__all__ = [
+    "FORMAT",
+    "Progress",
+    "build_local",
+    "build_remote",
+    "known_content",
+    "known_snapshot",
+    "known_sources",
+]
 
 FORMAT = 1
 """Grows whenever what lies in a data folder changes its form; older folders are built again."""
@@ -83,6 +93,14 @@ def known_sources(folder: Path) -> tuple[SourceFile, ...]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(f"the data folder {folder} is incomplete or damaged") from error
     raise SetupError(f"the data folder {folder} was written by another version of askgraph")
+
+
+def known_snapshot(folder: Path, profile: Profile) -> str:
+    """Return a hash of the files' contents; of an endpoint, of what was seen of it, and when."""
+    seen = sorted(file.sha256 or f"{file.size} {file.modified}" for file in known_sources(folder))
+    if not seen:
+        seen = [profile.source, profile.created, str(profile.triples)]
+    return hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16]
 
 
 def known_content(folder: Path) -> "tuple[NameIndex, GraphArrays | None]":

@@ -17,6 +17,7 @@ from askgraph.evaluation.asking import asker
 from askgraph.evaluation.runs.one_question import asked
 from askgraph.evaluation.runs.task import Done, Task
 from askgraph.workspace import Workspace
+from askgraph.workspace.models import Models
 
 if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
@@ -58,6 +59,10 @@ class Host:
     _graphs: OrderedDict[str, _Opened] = field(default_factory=OrderedDict)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _methods: dict[tuple[str, Path | None], "Method"] = field(default_factory=dict)
+    _models: Models = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._models = Models(self.site.folder)
 
     async def work(self, task: Task) -> Done:
         """Ask and score one question. Raises what the operator has to mend."""
@@ -79,8 +84,9 @@ class Host:
             settings = json.loads(choice.settings)
             if examples is not None:
                 settings["examples"] = str(examples)
-            made = Workspace(self.site.folder).method(choice.name, settings)
-            self._methods[label, examples] = made
+            self._methods[label, examples] = Workspace(self.site.folder).method(
+                choice.name, settings, models=self._models
+            )
         return self._methods[label, examples]
 
     @contextlib.asynccontextmanager
@@ -95,10 +101,11 @@ class Host:
             await self._close_idle()
 
     async def close(self) -> None:
-        """Close all graphs."""
+        """Close all graphs and language models."""
         while self._graphs:
             _, opened = self._graphs.popitem()
             await opened.graph.endpoint.close()
+        await self._models.close()
 
     async def _opened(self, source: str | Path) -> _Opened:
         async with self._opening:

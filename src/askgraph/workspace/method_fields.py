@@ -1,4 +1,4 @@
-"""Settings held against the fields of the method that they are for, before anything is asked."""
+"""Settings held against the fields of what they are for, before anything is asked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -7,7 +7,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from askgraph.errors import SetupError
 
-__all__ = ["check_settings"]
+__all__ = ["check_fields", "check_settings"]
 
 _WORDS: Mapping[type, str] = {
     bool: "true or false",
@@ -25,20 +25,24 @@ def check_settings(
 
     A field of a type that settings cannot tell, such as one of the method's own, takes anything.
     """
-    if not isinstance(plugin, type) or not is_dataclass(plugin):
-        return
-    known = [field.name for field in fields(plugin) if field.init]
-    types = _types(plugin)
+    if isinstance(plugin, type) and is_dataclass(plugin):
+        check_fields(f"method {name!r}", plugin, settings)
+
+
+def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None:
+    """Raise `SetupError` for a setting that a dataclass has no field for, or of another type."""
+    known = [field.name for field in fields(kind) if field.init]
+    types = _types(kind)
     for setting, value in settings.items():
         if setting not in known:
             there = f"it has {', '.join(known)}" if known else "it has none"
             raise SetupError(
-                f"method {name!r} does not take these settings: there is no {setting!r}; {there}"
+                f"{whose} does not take these settings: there is no {setting!r}; {there}"
             )
         wanted = types.get(setting, ())
         if wanted and not any(_fits(value, kind) for kind in wanted):
             raise SetupError(
-                f"method {name!r} does not take these settings: {setting!r} is "
+                f"{whose} does not take these settings: {setting!r} is "
                 f"{' or '.join(_WORDS[kind] for kind in wanted)}, not {value!r}"
             )
 

@@ -1,21 +1,19 @@
 """A data folder and its settings become a graph: the endpoint, and all that is known of it."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askgraph.metadata.store import load_profile
-from askgraph.workspace.build import known_content, known_sources
+from askgraph.workspace.build import known_content, known_snapshot
 from askgraph.workspace.running import result_of
 from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:
     from askgraph.endpoint import Endpoint
     from askgraph.graph import KnowledgeGraph
-    from askgraph.metadata import Profile
+    from askgraph.metadata.examples import QueryExample
     from askgraph.workspace.services import WorkspaceServices
-    from askgraph.workspace.sources import SourceFile
 
 __all__ = ["open_endpoint", "open_graph", "remote_endpoint"]
 
@@ -27,11 +25,12 @@ def open_graph(
     *,
     cache: Path,
     services: "WorkspaceServices",
+    examples: "tuple[QueryExample, ...]" = (),
 ) -> "KnowledgeGraph":
     """Open a graph from its data folder; `SetupError` where that is damaged.
 
     A local graph's worker process starts while the rest is read. A SERVICE in a query may call
-    `services`.
+    `services`. The indices are opened, or built, when they are first looked at.
     """
     from askgraph.rdf.prefixes import PrefixMap
 
@@ -50,21 +49,26 @@ def open_graph(
     try:
         names, arrays = known_content(data)
         from askgraph.graph import KnowledgeGraph
+        from askgraph.workspace.index_sources import Ground
+        from askgraph.workspace.indices import GraphIndices
 
         short = name.partition("~")[0]
-        snapshot = _snapshot(known_sources(data), profile)
-        return KnowledgeGraph(short, endpoint, profile, names, prefixes, arrays, snapshot)
+        snapshot = known_snapshot(data, profile)
+        ground = Ground(short, data, settings, snapshot, profile, names, arrays)
+        return KnowledgeGraph(
+            short,
+            endpoint,
+            profile,
+            names,
+            prefixes,
+            arrays,
+            snapshot,
+            GraphIndices(ground),
+            examples,
+        )
     except BaseException:
         result_of(endpoint.close())
         raise
-
-
-def _snapshot(files: "Sequence[SourceFile]", profile: "Profile") -> str:
-    """A hash of the files' contents; of an endpoint, of what was seen of it, and when."""
-    seen = sorted(file.sha256 or f"{file.size} {file.modified}" for file in files)
-    if not seen:
-        seen = [profile.source, profile.created, str(profile.triples)]
-    return hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16]
 
 
 def open_endpoint(

@@ -9,8 +9,12 @@
     auth = "bearer"
     token_env = "WIKIDATA_TOKEN"      # the name of a variable; a secret is never written here
 
+    [models.default]
+    model = "qwen3:8b"
+    base_url = "http://localhost:11434/v1"
+
     [methods.graph_search]
-    limit = 100
+    states = 100
 
 The file is the user's: their comments and order survive whatever askgraph changes in it.
 """
@@ -27,7 +31,15 @@ from askgraph.metadata.store import write_whole
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-__all__ = ["FILE", "GraphSettings", "graph_settings", "method_settings", "with_graph", "without"]
+__all__ = [
+    "FILE",
+    "GraphSettings",
+    "graph_settings",
+    "method_settings",
+    "model_tables",
+    "with_graph",
+    "without",
+]
 
 FILE = "askgraph.toml"
 AUTH = ("none", "basic", "bearer", "header")
@@ -41,6 +53,11 @@ class GraphSettings:
     `auth` is none, basic, bearer or header; `user_env`, `password_env`, `token_env` and
     `header_env` name environment variables. `timeout` is in seconds, `graphs` are the IRIs of the
     named graphs to read (none: all), `cache_mb` and `cache_hours` bound the cache of replies.
+
+    `index` is the kind of the indices of entities and properties, `embeddings` what embeds their
+    names. `entities` and `properties` say what these are built from (see `index_sources`), `dump`
+    lists RDF files for those of which neither does. `examples` is a file of questions with queries.
+    Relative paths of these start at the workspace's folder.
     """
 
     sources: tuple[str, ...] = ()
@@ -56,6 +73,12 @@ class GraphSettings:
     graphs: tuple[str, ...] = ()
     cache_mb: int = 200
     cache_hours: float = 24.0
+    index: str = "keyword"
+    entities: str | None = None
+    properties: str | None = None
+    dump: tuple[str, ...] = ()
+    embeddings: str | None = None
+    examples: str | None = None
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any]) -> Self:
@@ -98,6 +121,11 @@ def method_settings(folder: Path, method: str) -> dict[str, Any]:
     tables = _table(folder, "methods")
     plain = {name.replace("-", "_"): table for name, table in tables.items()}
     return dict(plain.get(method.replace("-", "_"), {}))
+
+
+def model_tables(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the `[models.NAME]` tables by name."""
+    return _table(folder, "models")
 
 
 def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:

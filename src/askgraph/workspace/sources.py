@@ -8,7 +8,7 @@ from typing import Any
 
 from askgraph.errors import SetupError
 
-__all__ = ["SourceFile", "changed_file", "fingerprint", "is_url", "rdf_files"]
+__all__ = ["SourceFile", "changed_file", "differs", "fingerprint", "is_url", "rdf_files"]
 
 _SURE_ENDINGS = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
 _ENDINGS = (*_SURE_ENDINGS, ".xml", ".json")
@@ -76,9 +76,19 @@ def changed_file(known: Iterable[SourceFile], sources: Sequence[str | Path]) -> 
     now = rdf_files(sources)
     for path in now:
         file = before.pop(str(path), None)
-        if file is None or _differs(file, path):
+        if file is None or differs(file, path):
             return str(path)
     return next(iter(before), None)
+
+
+def differs(file: SourceFile, path: Path) -> bool:
+    """Whether a file is another one than it was; read whole only where its time has changed."""
+    status = path.stat()
+    if status.st_size != file.size:
+        return True
+    if status.st_mtime_ns == file.modified:
+        return False
+    return file.sha256 is None or _digest(path) != file.sha256
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -101,15 +111,6 @@ def _is_rdf(path: Path, endings: tuple[str, ...] = _ENDINGS) -> bool:
     for ending in _PACKED:
         name = name.removesuffix(ending)
     return name.endswith(endings)
-
-
-def _differs(file: SourceFile, path: Path) -> bool:
-    status = path.stat()
-    if status.st_size != file.size:
-        return True
-    if status.st_mtime_ns == file.modified:
-        return False
-    return file.sha256 is None or _digest(path) != file.sha256
 
 
 def _digest(path: Path) -> str:

@@ -16,11 +16,14 @@ from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run import evaluate
 from askgraph.evaluation.runs.task import Options, Task
 from askgraph.evaluation.values import Table
+from askgraph.llm import Choice
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.trace import (
     Answer,
     Draft,
     Findings,
+    ModelTurn,
+    Observation,
     Question,
     Refusal,
     Step,
@@ -36,6 +39,7 @@ MARS = PREFIX + "SELECT ?m { ?m :orbits :Mars }"
 ALL = PREFIX + "SELECT ?m { ?m :orbits ?p }"
 MOONS_OF_MARS = GoldQuestion("mars", "moons of Mars", sparql=MARS)
 ROWS = tuple((NamedNode(f"http://example.org/{name}"),) for name in ("Phobos", "Deimos"))
+SEEN = Observation("a moon")
 RIGHT = Answer(MARS, "moons", SelectResult(("m",), ROWS), ("m",), "", 0.5)
 
 
@@ -136,7 +140,7 @@ async def test_a_timeout_inside_a_method_is_not_taken_for_that_of_the_question(
         ([RIGHT, RIGHT], "it went on after its answer"),
         ([RIGHT, Thought("late")], "it went on after its answer"),
         (["moons", RIGHT], "it gave a str, which is no step"),
-        ([ToolUse("search", {"words": {"moons"}}, ""), RIGHT], "its ToolUse cannot be written"),
+        ([ToolUse("search", {"a": {"moons"}}, SEEN), RIGHT], "its ToolUse cannot be written"),
         ([replace(RIGHT, confidence=float("nan"))], "its Answer cannot be written"),
         ([replace(RIGHT, confidence=17)], "its confidence is 17, not between 0 and 1"),
     ],
@@ -277,6 +281,14 @@ async def test_costs_add_up_over_attempts(endpoint: Any) -> None:
 
     assert (record.f1, record.attempts, record.error) == (1, 3, None)
     assert record.usage == Usage(requests=1, llm_calls=3, input_tokens=300, money=1.5)
+
+
+async def test_the_turns_of_a_model_are_paid_for_also_where_no_outcome_comes(endpoint: Any) -> None:
+    async def ask(question: Question, steps: list[Step]) -> None:
+        steps.append(ModelTurn(Choice("Hm."), Usage(llm_calls=1, input_tokens=100)))
+        raise Unreachable("gone")
+
+    assert (await recorded(ask, endpoint)).usage == Usage(llm_calls=1, input_tokens=100)
 
 
 async def test_a_failure_that_stays_is_scored_with_all_it_cost(endpoint: Any) -> None:

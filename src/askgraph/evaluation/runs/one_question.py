@@ -24,7 +24,7 @@ from askgraph.evaluation.runs.scoring import link_scores, same_scores, scores_of
 from askgraph.evaluation.runs.steps import sound_steps, step_object
 from askgraph.evaluation.runs.task import Done, Task
 from askgraph.evaluation.values import Table
-from askgraph.trace import Answer, Draft, Outcome, Question, Step, Thought, Usage
+from askgraph.trace import Answer, Draft, ModelTurn, Outcome, Question, Step, Thought, Usage
 
 __all__ = ["Asker", "asked"]
 
@@ -154,11 +154,11 @@ async def _attempt(task: Task, ask: Asker) -> tuple[tuple[Step, ...], str | None
 
 
 def _spent(steps: Sequence[Step]) -> Usage:
-    """What an attempt cost: its outcome says so; without one, its thoughts do."""
+    """What an attempt cost: its outcome says so; without one, its thoughts and turns do."""
     outcomes = [step for step in steps if isinstance(step, Outcome)]
     if outcomes:
         return outcomes[-1].usage
-    return sum((step.usage for step in steps if isinstance(step, Thought)), Usage())
+    return sum((step.usage for step in steps if isinstance(step, Thought | ModelTurn)), Usage())
 
 
 @dataclass(frozen=True)

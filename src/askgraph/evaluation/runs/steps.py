@@ -10,7 +10,9 @@ from askgraph.trace import (
     Clarification,
     Draft,
     Findings,
+    ModelTurn,
     Outcome,
+    Prompt,
     Refusal,
     Step,
     Thought,
@@ -20,23 +22,28 @@ from askgraph.trace import (
 __all__ = ["sound_steps", "step_object"]
 
 ROWS = 20
+TEXT = 8_000  # characters of a prompt, a reply or a tool's output that are kept
 
 
 def step_object(step: Step, *, rows: int = ROWS) -> Json:
-    """Return a step as a JSON object whose `step` names its kind; of a result, the first rows.
+    """Return a step as a JSON object whose `step` names its kind; of long texts the beginning.
 
-    `thought`, `tool_use`, `findings` and `draft` have the fields of their classes; `answer`,
-    `clarification` and `refusal` are the answer object.
+    `thought`, `findings` and `draft` have the fields of their classes; `answer`, `clarification`
+    and `refusal` are the answer object with the first rows of the result. `prompt` has `purpose`,
+    `messages` (role and text) and the names of its `tools`; `model_turn` has `text`, `reasoning`,
+    `calls` (tool and arguments as written), `finish`, `model` and `usage`; `tool_use` has `tool`,
+    `arguments`, `output`, `failed`, `query`, `rows` and `seconds`. All of it is in a trace of
+    `askgraph.trace.lines`.
     """
     match step:
-        case Thought():
-            return {"step": "thought", **asdict(step)}
         case ToolUse():
-            return {"step": "tool_use", **asdict(step)}
-        case Findings():
-            return {"step": "findings", **asdict(step)}
-        case Draft():
-            return {"step": "draft", **asdict(step)}
+            return {"step": "tool_use", **_tool_use(step)}
+        case Prompt():
+            return {"step": "prompt", **_prompt(step)}
+        case ModelTurn():
+            return {"step": "model_turn", **_model_turn(step)}
+        case Thought() | Findings() | Draft():
+            return {"step": type(step).__name__.lower(), **asdict(step)}
         case outcome:
             found = answer_object(outcome, limit=rows)
             return {"step": found["status"], **found}
@@ -75,3 +82,44 @@ def _flaw_of(step: object) -> str | None:
     if isinstance(best, Answer) and not 0 <= best.confidence <= 1:
         return f"its confidence is {best.confidence}, not between 0 and 1"
     return None
+
+
+def _tool_use(use: ToolUse) -> Json:
+    seen = use.observation
+    return {
+        "tool": use.tool,
+        "arguments": {name: _beginning(one) for name, one in use.arguments.items()},
+        "output": _beginning(seen.text),
+        "failed": seen.failed,
+        "query": seen.query,
+        "rows": seen.rows,
+        "seconds": use.seconds,
+    }
+
+
+def _prompt(prompt: Prompt) -> Json:
+    messages = [
+        {"role": type(message).__name__.lower(), "text": _beginning(message.text)}
+        for message in prompt.messages
+    ]
+    tools = [tool.name for tool in prompt.tools]
+    return {"purpose": prompt.purpose, "messages": messages, "tools": tools}
+
+
+def _model_turn(turn: ModelTurn) -> Json:
+    choice = turn.choice
+    calls = [{"tool": one.name, "arguments": _beginning(one.arguments)} for one in choice.calls]
+    return {
+        "text": _beginning(choice.text or choice.refusal),
+        "reasoning": _beginning(choice.reasoning),
+        "calls": calls,
+        "finish": choice.finish.value,
+        "model": turn.model,
+        "usage": asdict(turn.usage),
+    }
+
+
+def _beginning(value: object) -> object:
+    if not isinstance(value, str) or len(value) <= TEXT:
+        return value
+    return f"{value[:TEXT]} … ({len(value) - TEXT:,} characters more)"

@@ -63,6 +63,21 @@ STEPS: tuple[dict[str, object], ...] = (
     },
     {"step": "draft", "query": PREDICTED, "score": 0.9, "words": "moons that are part of Mars"},
     {"step": "draft", "query": GOLD, "score": 0.4, "words": "moons that orbit Mars"},
+    {
+        "step": "prompt",
+        "purpose": "question",
+        "messages": [{"role": "user", "text": "Which moons orbit Mars?"}],
+        "tools": ["execute", "answer"],
+    },
+    {
+        "step": "model_turn",
+        "text": "I try it.",
+        "reasoning": "Two drafts.",
+        "calls": [{"tool": "execute", "arguments": '{"sparql": "SELECT"}'}],
+        "finish": "calls",
+        "model": "m",
+        "usage": {"llm_calls": 1, "input_tokens": 1200, "cached_tokens": 800, "output_tokens": 40},
+    },
     {"step": "thought", "text": "The second one reads better.", "usage": {"seconds": 1.25}},
     {
         "step": "tool_use",

@@ -40,7 +40,17 @@ const STEPS = {
   tool_use: (step) => [
     element("p", {}, element("code", {}, step.tool), took(step.seconds)),
     element("pre", { class: "plain" }, argumentsOf(step.arguments)),
-    folded("Output", step.output),
+    folded(step.failed ? "Failed" : "Output", step.output),
+  ],
+  prompt: ({ purpose, messages = [], tools = [] }) => [
+    element("p", { class: "hint" }, [purpose, ...tools].join(" · ")),
+    ...messages.map(({ role, text }) => folded(role, text)),
+  ],
+  model_turn: ({ text, reasoning, calls = [], usage = {} }) => [
+    folded("Reasoning", reasoning),
+    text ? element("p", { class: "prose" }, text) : null,
+    ...calls.map((call) => element("pre", { class: "plain" }, `${call.tool} ${call.arguments}`)),
+    element("p", { class: "hint" }, tokensOf(usage)),
   ],
   answer: (step) => outcomeView(step),
   clarification: (step) => [
@@ -78,6 +88,10 @@ function argumentsOf(values = {}) {
   return Object.entries(values)
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join("\n");
+}
+
+function tokensOf({ input_tokens: sent = 0, cached_tokens: cached = 0, output_tokens: said = 0 }) {
+  return `${counted(sent, "token")} in, ${cached} of them cached, ${said} out`;
 }
 
 function took(time) {

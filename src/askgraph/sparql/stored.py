@@ -1,4 +1,4 @@
-"""Results as JSON, for those endpoints that keep them: short, and exactly the same when read."""
+"""Results as JSON, for whoever keeps them: short, and exactly the same when read."""
 
 from typing import Any
 

@@ -2,10 +2,10 @@
 
 import json
 
-from askgraph.llm import Choice, Request, TokenUsage, ToolCall
+from askgraph.llm import Choice, Request, TokenUsage, ToolCall, ToolSchema
 from askgraph.llm.messages import Assistant, Message, ToolResult
 
-__all__ = ["estimated_input", "estimated_tokens", "estimated_usage"]
+__all__ = ["estimated_input", "estimated_tokens", "estimated_tool", "estimated_usage"]
 
 _EACH = 4  # tokens around a message or a tool
 
@@ -18,12 +18,16 @@ def estimated_tokens(text: str) -> int:
 def estimated_input(request: Request) -> int:
     """Guess the tokens of a request's messages, tools and schema."""
     texts = [_text(message) for message in request.messages]
-    texts += [
-        f"{tool.name} {tool.description} {json.dumps(tool.parameters)}" for tool in request.tools
-    ]
     if request.schema is not None:
         texts.append(json.dumps(request.schema))
-    return sum(estimated_tokens(text) + _EACH for text in texts)
+    tools = sum(map(estimated_tool, request.tools))
+    return tools + sum(estimated_tokens(text) + _EACH for text in texts)
+
+
+def estimated_tool(tool: ToolSchema) -> int:
+    """Guess the tokens of a tool's schema."""
+    parameters = json.dumps(tool.parameters)
+    return estimated_tokens(f"{tool.name} {tool.description} {parameters}") + _EACH
 
 
 def estimated_usage(request: Request, choices: tuple[Choice, ...]) -> TokenUsage:

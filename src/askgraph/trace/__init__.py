@@ -5,18 +5,24 @@ and page.
 """
 
 from dataclasses import dataclass, field, fields
+from typing import Literal
 
+from askgraph.llm import Choice, Message, ToolSchema
 from askgraph.sparql.results import SelectResult
 
 __all__ = [
     "Answer",
     "Clarification",
     "Draft",
+    "Earlier",
     "Evidence",
     "Findings",
     "Mention",
+    "ModelTurn",
+    "Observation",
     "Option",
     "Outcome",
+    "Prompt",
     "Question",
     "Refusal",
     "Step",
@@ -28,11 +34,23 @@ __all__ = [
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """A question of the same conversation that was answered before, and the query that did it."""
+
+    question: str
+    query: str
+
+
+@dataclass(frozen=True)
 class Question:
-    """A question in natural language; `language` is a BCP 47 tag, or None to detect it."""
+    """A question in natural language; `language` is a BCP 47 tag, or None to detect it.
+
+    `before` is what was asked before it in the same conversation, oldest first.
+    """
 
     text: str
     language: str | None = None
+    before: tuple[Earlier, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,13 +97,21 @@ class Thought:
 
 
 @dataclass(frozen=True)
-class ToolUse:
-    """A function call on the graph and what it gave, as text."""
+class Prompt:
+    """What a language model is told at the start of a conversation; `purpose` says what for."""
 
-    tool: str
-    arguments: dict[str, object]
-    output: str
-    seconds: float = 0.0
+    purpose: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModelTurn:
+    """What a language model said in one call, and what the call cost; never empty of both."""
+
+    choice: Choice
+    usage: Usage
+    model: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,6 +164,35 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Observation:
+    """What a tool call on a graph gave: `text` is what a language model is told.
+
+    `seen` are the IRIs that the text shows, in full. `query` is the query that was run for it, as
+    it was run, and `rows` the number of its rows (1 for ASK). `ends` is "answer" or "cancel" where
+    the call ends the run, with the `answer` that it gave, or the best attempt.
+    """
+
+    text: str
+    seen: tuple[str, ...] = ()
+    failed: bool = False
+    query: str | None = None
+    rows: int | None = None
+    ends: Literal["", "answer", "cancel"] = ""
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """A call of a tool, with the id that a language model gave it, and what came of it."""
+
+    tool: str
+    arguments: dict[str, object]
+    observation: Observation
+    seconds: float = 0.0
+    call: str = ""
+
+
+@dataclass(frozen=True)
 class Option:
     """One reading of an ambiguous question: in words, with the number of its rows."""
 
@@ -166,7 +221,7 @@ class Refusal:
 
 
 Outcome = Answer | Clarification | Refusal
-Step = Thought | ToolUse | Findings | Draft | Outcome
+Step = Thought | Prompt | ModelTurn | ToolUse | Findings | Draft | Outcome
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,120 @@
+"""A conversation with a language model, turn by turn, within a budget and a length."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+from askgraph.agent.transcript import shortened
+from askgraph.errors import PromptTooLong
+from askgraph.llm import (
+    Choice,
+    Completion,
+    LanguageModel,
+    Message,
+    Options,
+    ToolResult,
+    ToolSchema,
+    User,
+    completed,
+)
+from askgraph.llm.budget import Account
+from askgraph.llm.loops import Loop, looping
+from askgraph.llm.troubles import Trouble, trouble
+from askgraph.trace import ModelTurn, Prompt, ToolUse, Usage
+
+__all__ = ["Conversation", "Turn", "going_round", "spent_on"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What the model said, and what is wrong with that as a whole."""
+
+    step: ModelTurn
+    trouble: Trouble | None = None
+
+    @property
+    def choice(self) -> Choice:
+        """What the model said."""
+        return self.step.choice
+
+
+@dataclass(eq=False)
+class Conversation:
+    """Messages with a model; `most` are the tokens that they may have before old results shrink.
+
+    `account` is the one that `model` is charged to: what it gains in a turn is the turn's cost.
+    """
+
+    model: LanguageModel
+    account: Account
+    messages: list[Message]
+    tools: tuple[ToolSchema, ...] = ()
+    most: int = 12_000
+    options: Options = field(default_factory=Options)
+    choices: list[Choice] = field(default_factory=list)
+
+    def prompt(self, purpose: str) -> Prompt:
+        """Return what the model is told first, as a step."""
+        return Prompt(purpose, tuple(self.messages), self.tools)
+
+    async def turn(self) -> Turn:
+        """Ask the model to go on, and put what it says to the messages.
+
+        Messages that the server finds too long are halved and sent once more. Raises `BudgetSpent`
+        and `ServiceError` as the model does.
+        """
+        self.messages = shortened(self.messages, self.most)
+        before = spent_on(self.account)
+        try:
+            completion = await self._completion()
+        except PromptTooLong:
+            self.messages = shortened(self.messages, self.most // 2)
+            completion = await self._completion()
+        choice = completion.first
+        self.choices.append(choice)
+        self.messages.append(choice.message)
+        step = ModelTurn(choice, _since(before, spent_on(self.account)), completion.model)
+        return Turn(step, trouble(choice))
+
+    def told(self, text: str) -> None:
+        """Tell the model something in the name of the method; open calls count as not run."""
+        self.messages += self._unanswered()
+        self.messages.append(User(text))
+
+    def observed(self, uses: Sequence[ToolUse]) -> None:
+        """Tell the model what its calls gave."""
+        self.messages += [ToolResult(use.call, use.tool, use.observation.text) for use in uses]
+
+    def _unanswered(self) -> list[Message]:
+        """Results for calls that have none: servers want one for each."""
+        answered = {m.call for m in self.messages if isinstance(m, ToolResult)}
+        calls = self.choices[-1].calls if self.choices else ()
+        return [ToolResult(c.id, c.name, "not run") for c in calls if c.id not in answered]
+
+    async def _completion(self) -> Completion:
+        options: Options = {**self.options, "tools": self.tools}
+        return await completed(self.model.complete(self.messages, **options))
+
+
+def going_round(turn: Turn, talk: Conversation) -> Loop | None:
+    """Tell whether the last turns repeat; to give the same answer twice is to insist on it."""
+    loop = looping(talk.choices)
+    insists = any(call.name == "answer" for call in turn.choice.calls)
+    return looping(talk.choices[:-1]) if loop and insists else loop
+
+
+def spent_on(account: Account, *, seconds: float = 0.0, requests: int = 0) -> Usage:
+    """Return what was charged to an account, as the cost of a run."""
+    tokens = account.usage
+    return Usage(
+        seconds,
+        requests,
+        account.calls,
+        tokens.input,
+        tokens.cached,
+        tokens.output,
+        account.money,
+    )
+
+
+def _since(before: Usage, after: Usage) -> Usage:
+    return Usage(*(getattr(after, f.name) - getattr(before, f.name) for f in fields(Usage)))

@@ -1,0 +1,41 @@
+"""A question asked of a graph: its words linked, what they name fetched, the candidates grown.
+
+This is where the candidates, which are pure computation, meet the graph: a remote one is asked for
+the part that a question needs, and all computing is done off the event loop.
+"""
+
+import asyncio
+
+from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.graph import KnowledgeGraph, surroundings
+from askgraph.index.names import Kind
+from askgraph.linking.link import Linked
+from askgraph.trace import Question
+from askgraph.traversal.remote import Seeds
+
+__all__ = ["proposal_of"]
+
+
+async def proposal_of(
+    question: Question, graph: KnowledgeGraph, *, states: int = 150, operators: bool = True
+) -> Proposal:
+    """Return what a question was read as, and its candidates; see `proposed`.
+
+    Raises `ServiceError` where a remote graph does not answer.
+    """
+    linked = await asyncio.to_thread(read_and_linked, question.text, question.language, graph.names)
+    arrays = await surroundings(graph, _seeds(linked))
+    schema = schema_of(arrays, graph.profile)
+    return await asyncio.to_thread(proposed, linked, schema, states=states, operators=operators)
+
+
+def _seeds(linked: Linked) -> Seeds:
+    def targets(kind: Kind) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(link.target for link in linked.of(kind)))
+
+    return Seeds(
+        entities=targets(Kind.ENTITY),
+        literals=targets(Kind.VALUE),
+        classes=targets(Kind.CLASS),
+        predicates=targets(Kind.PREDICATE),
+    )

@@ -1,0 +1,257 @@
+"""`askgraph index`: what finds things of a graph by text, built, looked over and searched."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import (
+    DebugOption,
+    GraphOption,
+    JsonOption,
+    WorkspaceOption,
+    graph_names,
+    workspace_of,
+)
+
+if TYPE_CHECKING:
+    from askgraph.index import Hit, Resource
+    from askgraph.rdf.prefixes import PrefixMap
+    from askgraph.workspace.indexing import IndexInfo
+
+__all__ = ["index"]
+
+UNUSABLE = 1
+
+index = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Build, look over and search the indices of a graph: entities, properties, literals.",
+)
+
+GraphArgument = Annotated[
+    str | None, typer.Argument(metavar="[GRAPH]", autocompletion=graph_names, help="The graph.")
+]
+
+
+class Key(StrEnum):
+    """Which index."""
+
+    ENTITIES = "entities"
+    PROPERTIES = "properties"
+    LITERALS = "literals"
+
+
+@index.command("build")
+def build(
+    ctx: typer.Context,
+    graph: GraphArgument = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="keyword, bm25, trigram, vector or hybrid."),
+    ] = None,
+    entities: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="What to read entities from: graph, default, wikidata, dbpedia, ... or a file.",
+        ),
+    ] = None,
+    properties: Annotated[
+        str | None, typer.Option(metavar="SOURCE", help="What to read properties from, likewise.")
+    ] = None,
+    dump: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="RDF to read both from; repeatable."),
+    ] = None,
+    embeddings: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="For vector and hybrid: hashed, local:PATH or openai:MODEL@URL."
+        ),
+    ] = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Build the indices of a graph anew, and keep in askgraph.toml how.
+
+    Without this, they are built when they are first needed. A SOURCE is 'graph' (what is known of
+    the graph: the default), a set of queries that comes with askgraph, or a file: a query (.rq),
+    rows (.tsv), or an RDF dump. An index that is there stays until the new one is complete.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.workspace.indexing import build_indices
+
+    given: dict[str, object] = {
+        "index": kind,
+        "entities": _placed(entities),
+        "properties": _placed(properties),
+        "dump": tuple(_absolute(file) for file in dump) if dump else None,
+        "embeddings": embeddings,
+    }
+    changes = {key: value for key, value in given.items() if value is not None}
+    with progress_bar() as progress:
+        built = build_indices(workspace_of(ctx), graph, settings=changes, progress=progress)
+    _show(built, json=json)
+
+
+@index.command("info")
+def info(
+    ctx: typer.Context,
+    graph: GraphArgument = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Tell the kind, size and source of the indices of a graph, and whether they are sound.
+
+    Every byte is compared with its checksum. Exit code 1 where one is missing, damaged or older
+    than its graph; it is built again when it is next needed.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.workspace.indexing import index_info
+
+    with progress_bar() as progress:
+        found = index_info(workspace_of(ctx), graph, progress=progress)
+    _show(found, json=json)
+    if any(item.problem for item in found):
+        raise typer.Exit(UNUSABLE)
+
+
+@index.command("search")
+def search(
+    ctx: typer.Context,
+    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="A name, or part of it.")],
+    graph: GraphOption = None,
+    key: Annotated[Key, typer.Option("--in", help="What to search.")] = Key.ENTITIES,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Hits at most.")] = 10,
+    within: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|IRI", help="Only among these: IRIs, or files of one a line; repeatable."
+        ),
+    ] = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Search the names of a graph's entities, properties or literals; the best hits come first."""
+    from askgraph.cli.progress import progress_bar
+    from askgraph.rdf.prefixes import PrefixMap
+    from askgraph.workspace.indexing import ground_of
+    from askgraph.workspace.indices import GraphIndices
+
+    with progress_bar() as progress:
+        ground = ground_of(workspace_of(ctx), graph, progress=progress)
+        progress(f"opening {key.value}", 0, None)
+        found = GraphIndices(ground)[key.value]
+    prefixes = PrefixMap(dict(ground.profile.prefixes))
+    allowed = _allowed(within, prefixes) if within else None
+    hits = found.search(" ".join(text), limit=limit, within=allowed)
+    if json:
+        _print_hits(hits)
+    else:
+        _show_hits(hits, prefixes)
+
+
+def _absolute(path: Path) -> str:
+    return str(path.expanduser().absolute())
+
+
+def _placed(source: str | None) -> str | None:
+    """A source as the settings keep it: a file by its whole path, wherever it was named from."""
+    if source is not None and ("." in source or "/" in source):
+        return _absolute(Path(source))
+    return source
+
+
+def _show(found: "Sequence[IndexInfo]", *, json: bool) -> None:
+    from dataclasses import asdict
+
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from askgraph.cli.tables import print_json, show
+
+    if json:
+        print_json([asdict(item) for item in found])
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for head in ("index", "kind"):
+        table.add_column(head)
+    for head in ("items", "MB"):
+        table.add_column(head, justify="right")
+    for head in ("built from", "at", "state"):
+        table.add_column(head, overflow="fold")
+    for item in found:
+        items = "-" if item.items is None else f"{item.items:,}"
+        size = "-" if item.items is None else f"{item.bytes / 1e6:.1f}"
+        texts = (item.source or "-", item.created or "-", item.problem or "sound")
+        table.add_row(item.key, item.kind or "-", items, size, *map(Text, texts))
+    show([table])
+
+
+def _allowed(within: Sequence[str], prefixes: "PrefixMap") -> set[str]:
+    """The ids to search among: IRIs in any form, literals as N-Triples text."""
+    found: set[str] = set()
+    for given in within:
+        path = Path(given).expanduser()
+        if not given.startswith(("<", '"')) and path.is_file():
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+            found |= {_id(line.strip(), prefixes) for line in lines if line.strip()}
+        else:
+            found.add(_id(given, prefixes))
+    return found
+
+
+def _id(text: str, prefixes: "PrefixMap") -> str:
+    from askgraph.errors import SetupError
+
+    if text.startswith('"'):
+        return text
+    if text.startswith("<"):
+        return text.removeprefix("<").removesuffix(">")
+    prefix = text.partition(":")[0]
+    if prefix == text:
+        raise SetupError(f"--within: there is no file {text!r}, and an IRI has a ':' in it")
+    return prefixes.expand(text) if prefix in prefixes.namespaces else text
+
+
+def _print_hits(hits: "Sequence[Hit[Resource]]") -> None:
+    from dataclasses import asdict
+
+    from askgraph.cli.tables import print_json
+
+    print_json([asdict(hit.item) | {"match": hit.score, "matched_name": hit.name} for hit in hits])
+
+
+def _show_hits(hits: "Sequence[Hit[Resource]]", prefixes: "PrefixMap") -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from askgraph.cli.tables import show
+
+    if not hits:
+        typer.echo("nothing found", err=True)
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("label", overflow="fold")
+    table.add_column("match", justify="right")
+    table.add_column("used", justify="right")
+    for head in ("found by", "infos", "IRI"):
+        table.add_column(head, overflow="fold")
+    for hit in hits:
+        item = hit.item
+        iri = item.iri if item.iri.startswith('"') else prefixes.shorten(item.iri)
+        by = "" if hit.name == item.label else hit.name
+        infos = "; ".join(item.infos)
+        table.add_row(
+            Text(item.label), f"{hit.score:.2f}", f"{item.score:,.0f}",
+            Text(by), Text(infos[:80]), Text(iri),
+        )  # fmt: skip
+    show([table])

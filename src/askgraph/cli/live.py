@@ -1,0 +1,86 @@
+"""The steps of a language model on standard error while it works, where that is a terminal.
+
+They stay above the answer; below them a line says what has been used so far, and goes at the end.
+"""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from askgraph.trace import ModelTurn, Outcome, Prompt, Step, ToolUse, Usage
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+    from rich.text import Text
+
+__all__ = ["live_view"]
+
+
+@contextlib.contextmanager
+def live_view(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
+    """Give a function to tell each step to.
+
+    It shows nothing where nobody looks, nor of a method that asks no model and answers at once.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    view = _View()
+    try:
+        yield view.told
+    finally:
+        view.close()
+
+
+class _View:
+    def __init__(self) -> None:
+        self._console: Console | None = None
+        self._status: Status | None = None
+        self._usage = Usage()
+
+    def told(self, step: Step) -> None:
+        """Show a step, if a model is at work."""
+        if self._console is None and isinstance(step, Prompt | ModelTurn | ToolUse):
+            self._open()
+        if self._console is None or isinstance(step, Outcome | Prompt):
+            return
+        for line in _short(step):
+            self._console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
+        if isinstance(step, ModelTurn):
+            self._usage += step.usage
+        self._say()
+
+    def close(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def _open(self) -> None:
+        from rich.console import Console
+
+        self._console = Console(stderr=True)
+        self._status = self._console.status("")
+        self._status.start()
+        self._say()
+
+    def _say(self) -> None:
+        from askgraph.cli.steps import costs
+
+        if self._status is not None:
+            self._status.update(f"[dim]{costs(self._usage)}[/dim]" if self._usage.llm_calls else "")
+
+
+def _short(step: Step) -> "Iterator[Text]":
+    """A step in a line or a few: what the model thinks, its calls, the first line of a result."""
+    from rich.text import Text
+
+    from askgraph.cli.steps import step_lines, step_title
+
+    if isinstance(step, ToolUse):
+        first = next(iter(step_lines(step, most=1)), Text(""))
+        yield Text.assemble((f"  {step.tool}: ", "dim"), first)
+        return
+    if not isinstance(step, ModelTurn):
+        yield Text(step_title(step), style="dim")
+    yield from step_lines(step, most=1)

@@ -1,0 +1,94 @@
+"""`askgraph tools`: what a language model can call, and what its schemas cost."""
+
+import json as jsons
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import DebugOption, JsonOption
+
+if TYPE_CHECKING:
+    from askgraph.llm import ToolSchema
+
+__all__ = ["tools"]
+
+
+def tools(
+    json: JsonOption = False,
+    set_: Annotated[
+        str | None,
+        typer.Option(
+            "--set",
+            metavar="SET",
+            help="Only these, with their schemas: 'best', a set of the GRASP paper (B, S, S_E, "
+            "S_A, S_C), or names with commas between.",
+        ),
+    ] = None,
+    debug: DebugOption = False,
+) -> None:
+    """List the tools that explore a graph, or the schemas of a set as a model gets them.
+
+    Tokens are estimated, at four bytes each; a model gets the schemas with every turn.
+    """
+    from askgraph import registry
+    from askgraph.cli.tables import print_json
+    from askgraph.tools.toolbox import named_set, set_schemas
+
+    schemas = set_schemas(registry.names("tool") if set_ is None else named_set(set_))
+    if json:
+        print_json([_object(schema) for schema in schemas])
+    elif set_ is None:
+        _listing(schemas)
+    else:
+        _schemas(schemas)
+
+
+def _object(schema: "ToolSchema") -> dict[str, object]:
+    return {
+        "name": schema.name,
+        "description": schema.description,
+        "parameters": dict(schema.parameters),
+        "sets": _sets(schema.name),
+        "tokens": _tokens(schema),
+    }
+
+
+def _listing(schemas: "tuple[ToolSchema, ...]") -> None:
+    from rich import box
+    from rich.table import Table
+
+    from askgraph.cli.tables import show
+
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title in ("tool", "tokens", "sets", "does"):
+        shown.add_column(title, justify="right" if title == "tokens" else "left", overflow="fold")
+    for schema in schemas:
+        sets = " ".join(_sets(schema.name))
+        shown.add_row(schema.name, str(_tokens(schema)), sets, schema.description)
+    show([shown])
+
+
+def _schemas(schemas: "tuple[ToolSchema, ...]") -> None:
+    from rich.text import Text
+
+    from askgraph.cli.tables import show
+
+    blocks = []
+    for schema in schemas:
+        title = Text.assemble((schema.name, "bold"), (f"  {_tokens(schema)} tokens", "dim"))
+        parameters = jsons.dumps(schema.parameters, indent=2, ensure_ascii=False)
+        blocks += [title, Text(schema.description), Text(parameters), Text("")]
+    total = sum(map(_tokens, schemas))
+    show([*blocks, Text(f"{len(schemas)} tools, about {total:,} tokens")])
+
+
+def _sets(name: str) -> list[str]:
+    from askgraph.tools import SETS
+
+    return [one for one, members in SETS.items() if name in members]
+
+
+def _tokens(schema: "ToolSchema") -> int:
+    from askgraph.llm.estimate import estimated_tool
+
+    return estimated_tool(schema)

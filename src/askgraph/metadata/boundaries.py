@@ -1,0 +1,90 @@
+"""Which triples describe a resource: entity boundaries (Henselmann et al. 2025, section 4.1).
+
+- outgoing: what leaves the resource.
+- neighbourhood: what comes in as well.
+- specific, for classes and properties: what leaves it, the terms below it, and for a class the
+  properties whose domain or range it is, with the class at their other end.
+
+Here they are the queries that ask for it, each bounded.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from askgraph.metadata import Profile
+from askgraph.rdf import vocabulary as v
+
+__all__ = [
+    "Boundary",
+    "Kind",
+    "below",
+    "counts_by_predicate",
+    "declared_at",
+    "edges",
+    "kind_of",
+    "of_nodes",
+    "some_of_each",
+]
+
+Boundary = Literal["outgoing", "neighbourhood", "specific", "auto"]
+Kind = Literal["class", "property", "individual"]
+
+
+def kind_of(iri: str, types: Iterable[str], profile: Profile) -> Kind:
+    """Return what a resource is, by its classes and by how the graph uses it."""
+    given = frozenset(types)
+    if given & v.CLASS_TYPES or any(cls.iri == iri for cls in profile.classes):
+        return "class"
+    if given & v.PROPERTY_TYPES or any(p.iri == iri for p in profile.predicates):
+        return "property"
+    return "individual"
+
+
+def edges(iri: str, *, inverse: bool, limit: int) -> str:
+    """The statements at a resource, one way: `?p` and the other end `?x`."""
+    return f"SELECT ?p ?x WHERE {{ {_edge(iri, '?p', inverse=inverse)} }} LIMIT {limit}"
+
+
+def counts_by_predicate(iri: str, *, inverse: bool, limit: int) -> str:
+    """How many statements each predicate has there, among the first `limit`: `?p` and `?n`."""
+    inner = f"SELECT ?p WHERE {{ {_edge(iri, '?p', inverse=inverse)} }} LIMIT {limit}"
+    return f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {{ {inner} }} }} GROUP BY ?p LIMIT {limit}"
+
+
+def some_of_each(iri: str, predicates: Sequence[str], *, inverse: bool, each: int) -> str:
+    """A few statements of each predicate: `?p` and the other end `?x`."""
+    parts = [
+        f"{{ SELECT (<{one}> AS ?p) ?x WHERE {{ {_edge(iri, f'<{one}>', inverse=inverse)} }} "
+        f"LIMIT {each} }}"
+        for one in predicates
+    ]
+    return f"SELECT ?p ?x WHERE {{ {' UNION '.join(parts)} }} LIMIT {each * len(parts)}"
+
+
+def of_nodes(iris: Sequence[str], *, limit: int) -> str:
+    """What leaves a few nodes: `?s`, `?p`, `?o`."""
+    listed = " ".join(f"<{iri}>" for iri in iris)
+    return f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {listed} }} ?s ?p ?o }} LIMIT {limit}"
+
+
+def below(iri: str, predicate: str, *, limit: int) -> str:
+    """The terms below a class or property by `rdfs:subClassOf` or `rdfs:subPropertyOf`: `?x`."""
+    return (
+        f"SELECT DISTINCT ?x WHERE {{ ?x <{predicate}> <{iri}> FILTER(isIRI(?x) && "
+        f"?x != <{iri}>) }} LIMIT {limit}"
+    )
+
+
+def declared_at(iri: str, *, limit: int) -> str:
+    """The properties declared at a class: `?p`, `?from` "true" for its domain, the `?other` end."""
+    domain, range_ = f"<{v.RDFS_DOMAIN}>", f"<{v.RDFS_RANGE}>"
+    return (
+        "SELECT DISTINCT ?p ?from ?other WHERE { "
+        f"{{ ?p {domain} <{iri}> OPTIONAL {{ ?p {range_} ?other }} BIND(true AS ?from) }} UNION "
+        f"{{ ?p {range_} <{iri}> OPTIONAL {{ ?p {domain} ?other }} BIND(false AS ?from) }} "
+        f"}} LIMIT {limit}"
+    )
+
+
+def _edge(iri: str, predicate: str, *, inverse: bool) -> str:
+    return f"?x {predicate} <{iri}>" if inverse else f"<{iri}> {predicate} ?x"

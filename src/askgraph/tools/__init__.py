@@ -1,0 +1,108 @@
+"""The one contract of all tools: an async function on a graph that a language model may call.
+
+A tool is a module here with an `__all__` of one name: a function whose first argument is a
+`Context`. The module's name is the tool's name; the first paragraph of the function's docstring,
+and the annotations of its other parameters, are all that a model is told of it. Parameters after a
+`*` are for methods, and no model is told of them:
+
+    async def search_entity(
+        context: Context, query: Annotated[str, "name, or part of it"]
+    ) -> Observation:
+        \"\"\"Find things by name.\"\"\"
+
+It gives an `Observation`, whose text is written for a model with little room: at most
+`Limits.rows` rows, IRIs short and with labels, strings of the graph in quotes. It may raise
+`QueryError` and `ServiceError`: the toolbox turns them into text.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import ToolCall, ToolSchema
+from askgraph.trace import Observation, Question, ToolUse
+
+__all__ = ["SETS", "Context", "Limits", "Tool", "Toolbox"]
+
+Tool = Callable[..., Awaitable[Observation]]
+"""`async def tool(context: Context, **arguments) -> Observation`."""
+
+_BASE = ("answer", "cancel", "execute")
+_SEARCH = (*_BASE, "list", "search_entity", "search_property")
+
+SETS: Mapping[str, tuple[str, ...]] = {
+    "B": _BASE,
+    "S": _SEARCH,
+    "S_E": (*_SEARCH, "search_property_of_entity", "search_object_of_property"),
+    "S_A": (*_BASE, "list", "search_autocomplete"),
+    "S_C": (*_BASE, "list", "search_constrained"),
+    "best": (*_BASE, "search_constrained", "describe", "propose_queries"),
+}
+"""The function sets of the GRASP paper (section 3.3) by their names there, and `best`, ours."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a tool shows and how long it may take.
+
+    `rows`, `columns`, `hits` and `triples` are the most that is shown, `clip` the characters of a
+    text. `candidates` bounds what a search is restricted to, `timeout` (seconds) each query.
+    """
+
+    rows: int = 10
+    columns: int = 10
+    hits: int = 10
+    triples: int = 10
+    clip: int = 80
+    candidates: int = 65_536
+    timeout: float = 20.0
+
+
+@dataclass(eq=False)
+class Context:
+    """What a tool works on: one graph, for one question; `seen` are the IRIs shown so far.
+
+    `seen` is shared by all graphs of a run. With `guarded`, `answer` takes only queries whose IRIs
+    have been seen. `refused` notes which queries it did not take, and why: some it takes when they
+    come again. `language` is the asker's, as a BCP 47 tag.
+    """
+
+    graph: KnowledgeGraph
+    question: Question
+    limits: Limits = field(default_factory=Limits)
+    seen: set[str] = field(default_factory=set)
+    guarded: bool = True
+    refused: set[str] = field(default_factory=set)
+
+    @property
+    def language(self) -> str:
+        """The language of the question, English where it is not known."""
+        return self.question.language or "en"
+
+
+class Toolbox(Protocol):
+    """The tools that one run may use, and all of the graphs that it may touch."""
+
+    @property
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools as a language model sees them."""
+        ...
+
+    @property
+    def graph_names(self) -> tuple[str, ...]:
+        """The graphs; where there are several, each call has to name one as `graph`."""
+        ...
+
+    @property
+    def requests(self) -> int:
+        """The number of SPARQL requests of all calls so far."""
+        ...
+
+    async def call(self, call: ToolCall) -> ToolUse:
+        """Run a call that a model wrote; whatever is wrong with it is told in the observation.
+
+        A call without an id is the method's own: it may be of any tool. Raises nothing but what
+        ends a run: `SetupError` and cancellation.
+        """
+        ...

@@ -1,0 +1,268 @@
+"""What may stand at one place of a pattern, by a bounded query; and the best of it for a text.
+
+The query comes first and the text second: an index is searched within what the query gave. What no
+index knows (values, nodes without a name) is ranked by its own words, with the same ranking. Where
+more fits than a query may give, or it takes too long, the best of the whole graph are tried.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+from typing import Literal as Choice
+from typing import Protocol, runtime_checkable
+from urllib.parse import urlsplit
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+
+from askgraph.errors import ErrorReply, MalformedReply, TimedOut
+from askgraph.graph import KnowledgeGraph
+from askgraph.index import Hit, Resource
+from askgraph.metadata.variants import code_of
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.prefixes import namespace_of
+from askgraph.sparql.results import Term
+from askgraph.sparql.tree import Group, text_of
+from askgraph.tools import Context
+from askgraph.tools._facts import numbered
+from askgraph.tools._hits import Found, term_of
+from askgraph.tools._matching import keyword_scores
+
+__all__ = ["Candidates", "Sort", "candidates_of", "found_anywhere", "found_within"]
+
+Sort = Choice["entities", "properties"]
+"""What a place holds: properties, or anything else, literal values among it."""
+
+_LOOKED_AT = 50  # hits of an index that are ranked together with what it does not know
+_TRIED = 200  # hits of the whole graph that are tried where candidates are too many
+_ENOUGH = 3
+_SAMPLED = 20
+_ABOUT = 4
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Terms that fit, with the number of solutions each, the most frequent first.
+
+    `trouble` says, in words, why they are not all; empty where they are.
+    """
+
+    where: Group
+    variable: Variable
+    terms: Mapping[Term, int]
+    trouble: str = ""
+
+
+async def candidates_of(context: Context, where: Group, variable: Variable) -> Candidates:
+    """Ask what a variable of a pattern may be, for at most `limits.candidates` terms.
+
+    Raises `QueryError`, and `ServiceError` where the endpoint cannot be reached at all.
+    """
+    most, seconds = context.limits.candidates, context.limits.timeout
+    query = (
+        f"SELECT {variable} (COUNT(*) AS ?askgraph_n) WHERE {text_of(where)} "
+        f"GROUP BY {variable} ORDER BY DESC(?askgraph_n) LIMIT {most + 1}"
+    )
+    try:
+        result = await context.graph.endpoint.select(query, timeout=seconds, limit=most + 1)
+    except TimedOut:
+        return Candidates(where, variable, {}, f"to find what fits took longer than {seconds:g} s")
+    except (ErrorReply, MalformedReply) as problem:
+        return Candidates(where, variable, {}, f"what fits could not be found ({problem})")
+    terms = {term: numbered(count) for term, count in result.rows if term is not None}
+    cut = len(terms) > most or (result.truncated is not None and len(terms) >= _TRIED)
+    trouble = f"more than {min(most, len(terms)):,} things fit" if cut else ""
+    return Candidates(where, variable, terms, trouble)
+
+
+async def found_anywhere(context: Context, text: str, sort: Sort) -> list[Found]:
+    """Return the best hits of the whole graph; values too where few things are found."""
+    return await asyncio.to_thread(_anywhere, context.graph, text, sort, context.limits.hits)
+
+
+async def found_within(
+    context: Context, candidates: Candidates, text: str, sort: Sort
+) -> list[Found]:
+    """Return the candidates that match a text, best first; without a text the most frequent.
+
+    Where they are not all known, the best hits of the whole graph that fit, then known ones.
+    """
+    if not text:
+        frequent = dict(islice(candidates.terms.items(), context.limits.hits))
+        return await asyncio.to_thread(_frequent, context.graph, frequent, sort)
+    if not candidates.trouble:
+        found = await asyncio.to_thread(_within, context, candidates.terms, text, sort)
+        if found or sort == "properties":
+            return found
+        return await _by_what_hangs_on(context, candidates, text)
+    hits = await asyncio.to_thread(_widely, context.graph, text, sort)
+    fitting = await _fitting(context, candidates, [hit.term for hit in hits])
+    found = [hit for hit in hits if hit.term in fitting]
+    known = await asyncio.to_thread(_within, context, candidates.terms, text, sort)
+    return [*found, *(one for one in known if one.term not in fitting)][: context.limits.hits]
+
+
+def _frequent(graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort) -> list[Found]:
+    """Candidates by their number; what an index calls nodes without a label goes with them."""
+    found = []
+    for term, count in terms.items():
+        known = _known_as(graph, term, sort)
+        trimmed = known and replace(known, synonyms=(max(known.names, key=len),), infos=())
+        found.append(Found(term, trimmed, note=_times(count)))
+    return found
+
+
+def _anywhere(graph: KnowledgeGraph, text: str, sort: Sort, most: int) -> list[Found]:
+    hits = _hits(graph, sort, text, most)
+    if sort == "entities" and len(hits) <= min(_ENOUGH, most - 1):
+        hits += _hits(graph, "literals", text, most - len(hits))
+    return [_hit(one) for one in hits]
+
+
+def _widely(graph: KnowledgeGraph, text: str, sort: Sort) -> list[Found]:
+    """Many hits of the whole graph, things and values alike, in turn."""
+    keys = ("entities", "literals") if sort == "entities" else (sort,)
+    listed = [_hits(graph, key, text, _TRIED // len(keys)) for key in keys]
+    return [_hit(one) for row in zip_longest(*listed) for one in row if one is not None]
+
+
+def _hit(hit: Hit[Resource]) -> Found:
+    return Found(term_of(hit.item.iri), hit.item, hit.name)
+
+
+def _hits(
+    graph: KnowledgeGraph,
+    key: str,
+    text: str,
+    limit: int,
+    within: Sequence[str] | None = None,
+) -> list[Hit[Resource]]:
+    index = graph.indices.get(key)
+    return [] if index is None else list(index.search(text, limit=limit, within=within))
+
+
+def _within(context: Context, terms: Mapping[Term, int], text: str, sort: Sort) -> list[Found]:
+    graph = context.graph
+    known: dict[Term, Hit[Resource]] = {}
+    for key, ids in _ids(graph, terms, sort, text).items():
+        for hit in _hits(graph, key, text, _LOOKED_AT, list(ids)):
+            known.setdefault(ids[hit.item.iri], hit)
+    texts = [_texts(term, known.get(term)) for term in terms]
+    scores = dict(zip(terms, keyword_scores(text, texts), strict=True))
+    places = {term: at for at, term in enumerate(known)}
+    matching = [term for term in terms if scores[term] > 0 or term in places]
+    last = len(places)
+    matching.sort(key=lambda term: (-scores[term], places.get(term, last), -terms[term]))
+    return [_noted(term, terms[term], known.get(term)) for term in matching[: context.limits.hits]]
+
+
+def _ids(
+    graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort, text: str
+) -> dict[str, dict[str, Term]]:
+    """By index, the ids that it may know the terms by."""
+    literals = {str(term): term for term in terms if isinstance(term, Literal)}
+    iris = {term.value: term for term in terms if isinstance(term, NamedNode)}
+    if sort == "entities":
+        return {"entities": dict(iris), "literals": dict(literals)}
+    aliases = {
+        space + code[1]: term
+        for space in _spaces(graph, text)
+        for iri, term in reversed(iris.items())
+        if (code := code_of(iri)) is not None and urlsplit(space).netloc == code[0]
+    }
+    return {"properties": {**aliases, **iris}}
+
+
+def _spaces(graph: KnowledgeGraph, text: str) -> set[str]:
+    """The namespaces under which an index knows properties that are written by other IRIs."""
+    first = [hit.item.iri for hit in _hits(graph, "properties", text, _SAMPLED)]
+    return {namespace_of(iri) for iri in first if code_of(iri) is not None}
+
+
+@runtime_checkable
+class _Finding(Protocol):
+    """An index that can be asked what it knows of an id."""
+
+    def find(self, iri: str) -> Resource | None: ...
+
+
+def _known_as(graph: KnowledgeGraph, term: Term, sort: Sort) -> Resource | None:
+    index: object = graph.indices.get(sort)
+    if isinstance(term, NamedNode) and isinstance(index, _Finding):
+        return index.find(term.value)
+    return None
+
+
+def _texts(term: Term, hit: Hit[Resource] | None) -> tuple[str, ...]:
+    if hit is not None:
+        return hit.item.names
+    match term:
+        case NamedNode():
+            return (words_of_local_name(term.value),)
+        case Literal():
+            return (term.value,)
+        case _:
+            return ()
+
+
+def _noted(term: Term, count: int, hit: Hit[Resource] | None = None) -> Found:
+    if hit is None:
+        return Found(term, note=_times(count))
+    return Found(term, hit.item, hit.name, _times(count))
+
+
+def _times(count: int) -> str:
+    return f"{count:,}× here" if count > 1 else ""
+
+
+async def _by_what_hangs_on(context: Context, candidates: Candidates, text: str) -> list[Found]:
+    """Nodes without a name of their own, by their values and by the names of what they link."""
+    nodes = [
+        term
+        for term in candidates.terms
+        if not isinstance(term, Literal) and _known_as(context.graph, term, "entities") is None
+    ]
+    if not 0 < len(nodes) <= _TRIED:
+        return []
+    variable = candidates.variable
+    where = f"VALUES {variable} {{ {' '.join(map(str, nodes))} }}"
+    if any(isinstance(node, BlankNode) for node in nodes):
+        where = text_of(candidates.where)
+    naming = [f"<{p.iri}>" for p in context.graph.profile.predicates if p.naming]
+    named = f"?askgraph_y ?askgraph_q ?askgraph_t VALUES ?askgraph_q {{ {' '.join(naming)} }}"
+    parts = [
+        f"{variable} ?askgraph_p ?askgraph_t FILTER(isLiteral(?askgraph_t))",
+        f"{variable} ?askgraph_p ?askgraph_y . {named}",
+    ]
+    query = (
+        f"SELECT DISTINCT {variable} ?askgraph_t WHERE {{ "
+        f"{' UNION '.join(f'{{ {where} {part} }}' for part in parts)} }} "
+        f"LIMIT {_TRIED * _SAMPLED}"
+    )
+    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+    texts: dict[Term, list[str]] = {}
+    for node, value in result.rows:
+        if isinstance(node, NamedNode | BlankNode) and isinstance(value, Literal):
+            texts.setdefault(node, []).append(value.value)
+    scores = keyword_scores(text, [(*own, " ".join(own)) for own in texts.values()])
+    ranked = sorted(zip(scores, texts, strict=True), key=lambda pair: -pair[0])
+    return [
+        Found(node, Resource(node.value, ", ".join(texts[node][:_ABOUT])), nameless=True)
+        for score, node in ranked[: context.limits.hits]
+        if score and isinstance(node, NamedNode | BlankNode)
+    ]
+
+
+async def _fitting(
+    context: Context, candidates: Candidates, terms: Sequence[Term]
+) -> frozenset[Term]:
+    """Those of a few terms that fit: a question that is quick where the open one is not."""
+    named = [str(term) for term in terms if not isinstance(term, BlankNode)]
+    if not named:
+        return frozenset()
+    query = (
+        f"SELECT DISTINCT {candidates.variable} WHERE {{ VALUES {candidates.variable} "
+        f"{{ {' '.join(named)} }} {text_of(candidates.where)} }} LIMIT {len(named)}"
+    )
+    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+    return frozenset(term for (term,) in result.rows if term is not None)

@@ -1,0 +1,207 @@
+"""What is known of a few nodes at once: their classes, and the predicates that meet at them.
+
+From the arrays where the triples lie here, else by one query for all of them.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.errors import ErrorReply, MalformedReply, TimedOut
+from askgraph.graph import KnowledgeGraph
+from askgraph.metadata import PredicateProfile
+from askgraph.metadata.names import SCHEMA_SPACES
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import best_label
+from askgraph.sparql.results import Row, Term
+from askgraph.tools import Context
+from askgraph.traversal.arrays import GraphArrays
+
+__all__ = [
+    "Facts",
+    "Meeting",
+    "common",
+    "descriptions_of",
+    "ends_of",
+    "facts_of",
+    "narrowest",
+    "numbered",
+]
+
+_TYPES = 20  # classes of one node that are looked at
+_EDGES = 5_000  # of all nodes together, each way
+_TRIED = (TimedOut, ErrorReply, MalformedReply)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A predicate at a node, the number of its edges there, and whether they come in."""
+
+    predicate: str
+    count: int
+    inverse: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """By N-Triples text: classes and predicates; `trouble` says what could not be asked."""
+
+    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    meetings: Mapping[str, tuple[Meeting, ...]] = field(default_factory=dict)
+    trouble: str = ""
+
+
+async def facts_of(context: Context, nodes: Sequence[Term]) -> Facts:
+    """Return the classes and predicates of IRIs and literals; blank nodes are passed over.
+
+    A remote graph that does not answer costs the facts, not the search: `trouble` says so.
+    """
+    wanted = tuple(
+        dict.fromkeys(str(node) for node in nodes if isinstance(node, NamedNode | Literal))
+    )
+    if not wanted:
+        return Facts()
+    if context.graph.arrays is not None:
+        return await asyncio.to_thread(_known, context.graph.arrays, wanted)
+    try:
+        result = await context.graph.endpoint.select(
+            _question(wanted), timeout=context.limits.timeout, limit=4 * _EDGES
+        )
+    except _TRIED as problem:
+        return Facts(trouble=f"classes and properties of these could not be asked: {problem}")
+    return _told(result.rows)
+
+
+async def descriptions_of(context: Context, iris: Sequence[str]) -> dict[str, str]:
+    """Return the best description (a comment, a definition) of each IRI that has one.
+
+    None where a remote graph does not answer: descriptions are a courtesy.
+    """
+    carrying = {p.iri for p in context.graph.profile.predicates}
+    predicates = [iri for iri in v.DESCRIPTION_PREDICATES if iri in carrying]
+    wanted = dict.fromkeys(iris)
+    if not wanted or not predicates:
+        return {}
+    things, properties = (" ".join(f"<{iri}>" for iri in some) for some in (wanted, predicates))
+    query = (
+        f"SELECT ?s ?t WHERE {{ VALUES ?s {{ {things} }} VALUES ?p {{ {properties} }} ?s ?p ?t }} "
+        f"LIMIT {20 * len(wanted)}"
+    )
+    try:
+        result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+    except _TRIED:
+        return {}
+    found: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
+    for thing, text in result.rows:
+        if isinstance(thing, NamedNode) and isinstance(text, Literal):
+            found[thing.value].append((text.value, text.language))
+    best = {iri: best_label(texts, [context.language, "en"]) for iri, texts in found.items()}
+    return {iri: text for iri, text in best.items() if text is not None}
+
+
+def narrowest(types: Iterable[str], graph: KnowledgeGraph, *, most: int = 2) -> tuple[str, ...]:
+    """Return the classes that tell most: none above another of them, the smallest first."""
+    known = {cls.iri: cls for cls in graph.profile.classes}
+    own = [iri for iri in dict.fromkeys(types) if not iri.startswith(SCHEMA_SPACES)]
+    above = {
+        parent for iri in own if iri in known for parent in known[iri].parents if parent != iri
+    }
+    told = [iri for iri in own if iri not in above] or own
+    told.sort(key=lambda iri: known[iri].instances if iri in known else 0)
+    return tuple(told[:most]) or tuple(dict.fromkeys(types))[:1]
+
+
+def common(
+    counted: Sequence[tuple[str, int]], total: int, graph: KnowledgeGraph, *, most: int = 2
+) -> tuple[str, ...]:
+    """Return the narrowest class that (nearly) all are of, else the most frequent classes.
+
+    `counted` are classes or datatypes with their numbers, out of a `total`.
+    """
+    telling = [(iri, n) for iri, n in counted if not iri.startswith((v.RDFS, v.OWL, v.RDF))]
+    whole = [iri for iri, n in telling if n >= 0.99 * total]
+    if whole:
+        return narrowest(whole, graph, most=1)
+    few = telling[: most + 1]
+    parents = {cls.iri: cls.parents for cls in graph.profile.classes}
+    above = {
+        iri
+        for iri, n in few
+        for other, m in few
+        if iri in parents.get(other, ()) and iri != other and m >= 0.9 * n
+    }
+    return tuple(iri for iri, _ in few if iri not in above)[:most]
+
+
+def ends_of(p: PredicateProfile, graph: KnowledgeGraph, *, inverse: bool) -> tuple[str, ...]:
+    """Return the classes (or datatypes) that a predicate leads to; those it leads from, inverse."""
+    if inverse:
+        return common(p.subject_classes, p.subjects, graph)
+    if p.object_classes and not p.datatypes:
+        return common(p.object_classes, p.objects, graph)
+    return tuple(iri for iri, _ in (*p.datatypes, *p.object_classes))[:2]
+
+
+def numbered(term: Term | None) -> int:
+    """Return the whole number that a literal is, 0 for anything else."""
+    return int(term.value) if isinstance(term, Literal) and term.value.isdigit() else 0
+
+
+def _known(arrays: GraphArrays, nodes: Sequence[str]) -> Facts:
+    kind = arrays.number(v.RDF_TYPE)
+    types: dict[str, tuple[str, ...]] = {}
+    meetings: dict[str, tuple[Meeting, ...]] = {}
+    for node in nodes:
+        at = arrays.terms.find(node)
+        if at is None:
+            continue
+        here = np.array([at], dtype=np.int32)
+        classes = [] if kind is None else arrays.step(here, kind).tolist()
+        types[node] = tuple(arrays.terms.value(one) for one in classes if arrays.terms.is_iri(one))
+        meetings[node] = tuple(_meetings(arrays, here))
+    return Facts(types, meetings)
+
+
+def _meetings(arrays: GraphArrays, here: np.ndarray) -> Iterator[Meeting]:
+    for inverse in (False, True):
+        numbers, _ = arrays.predicates_of(here, inverse=inverse)
+        for number in numbers.tolist():
+            edges = len(arrays.pairs(here, number, inverse=inverse)[0])
+            yield Meeting(arrays.iri_of(number), edges, inverse)
+
+
+def _question(nodes: Sequence[str]) -> str:
+    """One query: classes, what leaves the nodes, and some of what comes in."""
+    values = f"VALUES ?x {{ {' '.join(nodes)} }}"
+    iris = [node for node in nodes if node.startswith("<")]
+    leaving = f"VALUES ?x {{ {' '.join(iris)} }}"
+    parts = [
+        f"{{ SELECT ?x ?p (COUNT(*) AS ?n) (1 AS ?way) {{ {{ SELECT ?x ?p {{ {values} ?s ?p ?x }} "
+        f"LIMIT {_EDGES} }} }} GROUP BY ?x ?p }}"
+    ]
+    if iris:
+        parts += [
+            f"{{ SELECT ?x ?c {{ {leaving} ?x <{v.RDF_TYPE}> ?c }} LIMIT {_TYPES * len(iris)} }}",
+            f"{{ SELECT ?x ?p (COUNT(*) AS ?n) (0 AS ?way) {{ {{ SELECT ?x ?p {{ {leaving} "
+            f"?x ?p ?o }} LIMIT {_EDGES} }} }} GROUP BY ?x ?p }}",
+        ]
+    return f"SELECT ?x ?c ?p ?n ?way WHERE {{ {' UNION '.join(parts)} }} LIMIT {4 * _EDGES}"
+
+
+def _told(rows: Sequence[Row]) -> Facts:
+    types: dict[str, list[str]] = defaultdict(list)
+    meetings: dict[str, list[Meeting]] = defaultdict(list)
+    for node, cls, predicate, count, way in rows:
+        if isinstance(cls, NamedNode):
+            types[str(node)].append(cls.value)
+        elif isinstance(predicate, NamedNode):
+            meeting = Meeting(predicate.value, numbered(count), numbered(way) == 1)
+            meetings[str(node)].append(meeting)
+    return Facts(
+        {node: tuple(listed) for node, listed in types.items()},
+        {node: tuple(listed) for node, listed in meetings.items()},
+    )

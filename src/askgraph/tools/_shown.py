@@ -1,0 +1,88 @@
+"""Terms of a graph as a language model reads them: IRIs short, names and texts in quotes, clipped.
+
+Whatever comes from a graph is data: it stands in quotes, on one line, so that no text in a graph
+can pass for an instruction or for another row.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from askgraph.explanation.labels import labels_of
+from askgraph.index.tokens import tokens
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.sparql.results import Term
+from askgraph.tools import Context
+
+__all__ = ["Writer", "clipped"]
+
+_PLAIN = (v.XSD_STRING, v.RDF_LANG_STRING, *v.INTEGER_DATATYPES, v.XSD_DECIMAL, v.XSD_BOOLEAN)
+
+
+@dataclass
+class Writer:
+    """Writes terms of one graph; `seen` are the IRIs that it wrote, in full and in order."""
+
+    context: Context
+    labels: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, None] = field(default_factory=dict)
+
+    @classmethod
+    async def knowing(cls, context: Context, iris: Iterable[str]) -> "Writer":
+        """Return a writer that knows the labels of these IRIs, of the first 500 of them."""
+        wanted = list(dict.fromkeys(iris))
+        return cls(context, await labels_of(wanted, context.graph, [context.language, "en"]))
+
+    def short(self, iri: str) -> str:
+        """Write an IRI alone: `space:Titan`, or `<http://…>` where there is no prefix for it."""
+        self.seen[iri] = None
+        return self.context.graph.prefixes.shorten(iri)
+
+    def iri(self, iri: str) -> str:
+        """Write an IRI, and its label where that says more: `wd:Q2565 "Titan"`."""
+        short, label = self.short(iri), self.labels.get(iri)
+        if label is None or tokens(label) == tokens(words_of_local_name(iri)):
+            return short
+        return f"{short} {self.text(label)}"
+
+    def text(self, text: str) -> str:
+        """Write a text in quotes, on one line, its middle left out where it is long."""
+        return json.dumps(clipped(text, self.context.limits.clip), ensure_ascii=False)
+
+    def term(self, term: Term | None) -> str:
+        """Write any term of a result; an unbound one is a dash."""
+        match term:
+            case None:
+                return "-"
+            case NamedNode():
+                return self.iri(term.value)
+            case BlankNode():
+                return f"_:{term.value[:8]}"
+            case Literal():
+                return self.literal(term)
+            case _:
+                parts = (term.subject, term.predicate, term.object)
+                return f"<<{' '.join(self.term(part) for part in parts)}>>"
+
+    def literal(self, literal: Literal) -> str:
+        """Write a literal: numbers and booleans plain, others in quotes with language or type."""
+        datatype = literal.datatype.value
+        if literal.language:
+            return f"{self.text(literal.value)}@{literal.language}"
+        if datatype in _PLAIN[2:] and len(literal.value) <= self.context.limits.clip:
+            return literal.value
+        if datatype in _PLAIN:
+            return self.text(literal.value)
+        kind = self.context.graph.prefixes.shorten(datatype)
+        return f"{self.text(literal.value)}^^{kind}"
+
+
+def clipped(text: str, most: int) -> str:
+    """Return a text of at most `most` characters: what is too much is left out of the middle."""
+    if len(text) <= most:
+        return text
+    head = (most - 1) * 2 // 3
+    return f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"

@@ -1,0 +1,102 @@
+"""The IRI that a language model means by what it writes: `space:Titan`, `<http://…>`, `http://…`."""
+
+import re
+
+from rapidfuzz import fuzz
+
+from askgraph.errors import QueryError
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.tools import Context
+from askgraph.tools._known import unknown_iris
+from askgraph.tools._nearest import Sort, in_nearest_words
+from askgraph.tools._shown import clipped
+
+__all__ = ["expanded_name", "named_node", "nearest_prefixes"]
+
+_WRITTEN = re.compile(
+    r"""(?: <(?P<iri>[^<>"{}|^`\\\x00-\x20]+)>
+          | (?P<name>[^<>"{}|^`\s]+?) )
+        [,;.]?
+        (?: \s+ ["'(].*)?  # the label behind it, as tools show it
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]+")
+_LONGEST = 2000
+_SHOWN = 80
+_NEAR = 50
+
+
+async def named_node(context: Context, text: str, *, sort: Sort = "") -> str:
+    """Return, in full, the IRI that a text means: a prefixed name or an IRI, a label behind it.
+
+    Raises `QueryError`, with the nearest names of the graph, for anything else and for an IRI that
+    the graph does not hold; `ServiceError` as the endpoint does.
+    """
+    iri = _iri_in(text.strip(), context.graph.prefixes)
+    if iri is None:
+        raise QueryError(await _no_iri(context, text.strip(), sort))
+    if await unknown_iris(context, [iri]):
+        short = context.graph.prefixes.shorten(iri)
+        raise QueryError(
+            f"the graph has no {clipped(short, _SHOWN)}{await _near(context, iri, sort)}"
+        )
+    return iri
+
+
+def expanded_name(name: str, prefixes: PrefixMap) -> str | None:
+    """Return the IRI of a prefixed name, escaped as SPARQL wants it or not; None if unknown."""
+    prefix, colon, local = name.partition(":")
+    namespace = prefixes.namespaces.get(prefix) if colon else None
+    if namespace is None:
+        return None
+    iri = namespace + re.sub(r"\\(.)", r"\1", local)
+    return iri if _ABSOLUTE.fullmatch(iri) else None
+
+
+def nearest_prefixes(prefix: str, prefixes: PrefixMap) -> tuple[str, ...]:
+    """Return the at most three known prefixes most like one; the graph's own where none is."""
+    alike = {known: fuzz.ratio(prefix, known) for known in prefixes.namespaces}
+    near = [known for known, score in alike.items() if score >= _NEAR]
+    return tuple(sorted(near, key=lambda known: -alike[known])[:3] or list(prefixes.own)[:3])
+
+
+def _iri_in(text: str, prefixes: PrefixMap) -> str | None:
+    found = _WRITTEN.fullmatch(text) if len(text) <= _LONGEST else None
+    if found is None or text.startswith(("_:", "?", "$")):
+        return None
+    written = found["iri"] or found["name"]
+    if written == "a":
+        return RDF_TYPE
+    known = expanded_name(written, prefixes)
+    if known is not None and not found["iri"]:
+        return known
+    is_whole = found["iri"] or "://" in written or written.startswith("urn:")
+    return written if is_whole and _ABSOLUTE.fullmatch(written) else None
+
+
+async def _no_iri(context: Context, text: str, sort: Sort) -> str:
+    shown = repr(clipped(" ".join(text.split()), _SHOWN))
+    if not text:
+        return "an IRI is missing: write it as prefix:name or <http://…>"
+    if text.startswith("_:"):
+        return (
+            f"{shown} is a blank node, which cannot be asked for by name: start from the thing it "
+            "hangs on, or use a variable in a query"
+        )
+    if text[0] in "?$":
+        return f"{shown} is a variable; an IRI is wanted: prefix:name or <http://…>"
+    prefix, colon, local = text.partition(":")
+    is_name = colon and local and re.fullmatch(r"[\w.-]*", prefix) and local[:2] != "//"
+    if is_name and prefix not in context.graph.prefixes.namespaces:
+        near = nearest_prefixes(prefix, context.graph.prefixes)
+        listed = ", ".join(f"{one}:" for one in near)
+        hint = f" (known: {listed})" if near else ""
+        return f"the prefix {prefix + ':'!r} is unknown{hint}{await _near(context, local, sort)}"
+    return f"{shown} is no IRI: write prefix:name or <http://…>{await _near(context, text, sort)}"
+
+
+async def _near(context: Context, name: str, sort: Sort) -> str:
+    found = await in_nearest_words(context, name, sort=sort)
+    return f"; nearest: {found}" if found else ""

@@ -1,0 +1,117 @@
+"""End a run with its final query, once that stands up to a check."""
+
+import math
+from typing import Annotated
+
+from askgraph.errors import QueryError, ServiceError
+from askgraph.sparql.lexer import tokens
+from askgraph.sparql.results import SelectResult
+from askgraph.tools import Context
+from askgraph.tools._answered import MOST_ROWS, built_answer
+from askgraph.tools._empty import said_empty
+from askgraph.tools._fault import said_fault, said_unknown, unknown_in
+from askgraph.tools._named import STANDARD
+from askgraph.tools._running import Ran, ready, run, said_failure
+from askgraph.tools._tables import Shown, table
+from askgraph.tools._unseen import said_unseen, unseen_in
+from askgraph.trace import Answer, Observation
+
+__all__ = ["answer"]
+
+_ALL = "*"  # what a method says for a model that could not name any
+_CERTAINTY = 0.7
+_EMPTY = 0.5
+
+
+async def answer(
+    context: Context,
+    query: Annotated[str, "final SPARQL"],
+    columns: Annotated[list[str], "variables that answer, without context; [] for ASK"],
+    certainty: Annotated[float, "0 to 1"] = _CERTAINTY,
+) -> Observation:
+    """Answer with the result of a query; ends the run.
+
+    Refused, with what to do, where the query fails, where a column is not in the result, where the
+    result is empty and, if the context is guarded, where IRIs in the query have not been shown
+    before. An empty result and IRIs that the graph does hold are taken when the same query comes
+    again: both may be right.
+    """
+    repaired = ready(context, query)
+    try:
+        if context.guarded and (doubt := await _strange(context, repaired.query)):
+            return _refused(doubt)
+        ran = await run(context, repaired.query, rows=MOST_ROWS)
+        names = _columns(columns, ran)
+        empty = isinstance(ran.result, SelectResult) and not ran.result.rows
+        if empty and _first_time(context, "empty", repaired.query):
+            return _refused(await _said_empty(context, ran))
+        sure = _share(certainty) * (_EMPTY if empty else 1.0)
+        found = await built_answer(context, ran, names, confidence=sure)
+    except QueryError as problem:
+        return _refused(await said_fault(context, repaired.query, problem))
+    except ServiceError as problem:
+        return _refused(Shown(said_failure(problem)))
+    return await _accepted(context, ran, found)
+
+
+async def _accepted(context: Context, ran: Ran, found: Answer) -> Observation:
+    """The end of the run, with the result as a second look at it will want to see it."""
+    if found.boolean is not None:
+        text = f"answered: {found.words}\n{str(found.boolean).lower()}"
+        return Observation(text, query=ran.query, rows=1, ends="answer", answer=found)
+    shown, rows = await table(context, found.result), len(found.result.rows)
+    text = f"answered: {found.words}\n{shown.text}"
+    return Observation(text, shown.seen, query=ran.query, rows=rows, ends="answer", answer=found)
+
+
+def _refused(why: Shown) -> Observation:
+    return Observation(f"not taken as the answer: {why.text}", why.seen, failed=True)
+
+
+def _first_time(context: Context, why: str, query: str) -> bool:
+    """Whether a query was not refused before for this reason; from now on it was."""
+    words = [token.text for token in tokens(query) if token.kind != "comment"]
+    key = " ".join([f"{why}:", *words])
+    is_new = key not in context.refused
+    context.refused.add(key)
+    return is_new
+
+
+async def _strange(context: Context, query: str) -> Shown | None:
+    """What is wrong with IRIs that were never shown; None where nothing is."""
+    unseen = unseen_in(context, query)
+    if not unseen:
+        return None
+    unknown = [
+        iri
+        for iri in await unknown_in(context, query)
+        if iri in unseen and not iri.startswith(STANDARD)
+    ]
+    if unknown:
+        return await said_unknown(context, query, unknown)
+    if not _first_time(context, "unseen", query):
+        return None
+    said = await said_unseen(context, unseen)
+    text = f"nothing has shown these IRIs so far: {said.text}. If they are meant, answer again."
+    return Shown(text, said.seen)
+
+
+async def _said_empty(context: Context, ran: Ran) -> Shown:
+    said = await said_empty(context, ran.query)
+    text = f"it has no rows. {said.text}\nMend it, or answer with the same query again."
+    return Shown(text, said.seen)
+
+
+def _columns(columns: list[str], ran: Ran) -> list[str]:
+    """The names of the answer columns; `QueryError` where they have to be told and are not."""
+    if not isinstance(ran.result, SelectResult) or columns == [_ALL]:
+        return []
+    names = list(dict.fromkeys(name.strip().lstrip("?$") for name in columns if name.strip()))
+    if not names and len(ran.result.variables) > 1:
+        there = ", ".join(f"?{name}" for name in ran.result.variables)
+        raise QueryError(f"name in `columns` which of {there} answer the question")
+    return names
+
+
+def _share(certainty: float) -> float:
+    return min(1.0, max(0.0, certainty)) if math.isfinite(certainty) else _CERTAINTY

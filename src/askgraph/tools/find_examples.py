@@ -1,0 +1,19 @@
+"""`find_examples`: some questions with their queries, to see how this graph is asked."""
+
+from askgraph.metadata.similar import random_examples
+from askgraph.tools import Context
+from askgraph.tools._examples import shown_examples
+from askgraph.trace import Observation
+
+__all__ = ["find_examples"]
+
+_SHOWN = 3
+
+
+async def find_examples(context: Context) -> Observation:
+    """Get some questions with the SPARQL queries that answer them.
+
+    Chosen by chance, the same ones for the same question.
+    """
+    chosen = random_examples(context.question.text, context.graph.examples, limit=_SHOWN)
+    return await shown_examples(context, chosen)

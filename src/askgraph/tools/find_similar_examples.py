@@ -1,0 +1,21 @@
+"""`find_similar_examples`: the questions most like one, with their queries."""
+
+from typing import Annotated
+
+from askgraph.metadata.similar import similar_examples
+from askgraph.tools import Context
+from askgraph.tools._examples import shown_examples
+from askgraph.trace import Observation
+
+__all__ = ["find_similar_examples"]
+
+_SHOWN = 3
+
+
+async def find_similar_examples(
+    context: Context, question: Annotated[str | None, "default: the user's"] = None
+) -> Observation:
+    """Get the questions most similar to one, with the SPARQL queries that answer them."""
+    wanted = (question or "").strip() or context.question.text
+    found = similar_examples(wanted, context.graph.examples, limit=_SHOWN)
+    return await shown_examples(context, [example for example, _ in found])

@@ -1,0 +1,150 @@
+"""A run again from its trace: what the model said and what the tools gave, from there alone."""
+
+import json
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Unpack
+
+from askgraph.errors import ServiceError, SetupError
+from askgraph.llm import (
+    CallPart,
+    Completion,
+    Event,
+    Identity,
+    Message,
+    Options,
+    ReasoningPart,
+    TextPart,
+    TokenUsage,
+    ToolCall,
+    ToolSchema,
+)
+from askgraph.llm.calls import SoundCall, checked_call
+from askgraph.trace import ModelTurn, Outcome, Prompt, ToolUse, Trace
+
+__all__ = ["ReplayedModel", "ReplayedToolbox"]
+
+
+class ReplayedModel:
+    """Says what the model of a trace said, turn by turn, and counts the same tokens for it.
+
+    Raises `ServiceError` after the last turn: there the model failed, or a budget ended the run.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._turns = [step for step in trace.steps if isinstance(step, ModelTurn)]
+        self._said = 0
+        model = self._turns[0].model if self._turns else ""
+        self._identity = Identity("replayed", model or "replayed")
+
+    @property
+    def identity(self) -> Identity:
+        """The model of the trace, under the name that its server gave it."""
+        return self._identity
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Give the next turn, whatever the messages are."""
+        if self._said == len(self._turns):
+            raise ServiceError(f"the model of the trace took {self._said} turns and no more")
+        turn = self._turns[self._said]
+        self._said += 1
+        choice, usage = turn.choice, turn.usage
+        if choice.reasoning:
+            yield ReasoningPart(choice.reasoning)
+        if choice.text:
+            yield TextPart(choice.text)
+        for call in choice.calls:
+            yield CallPart(call)
+        tokens = TokenUsage(usage.input_tokens, usage.cached_tokens, output=usage.output_tokens)
+        yield Completion((choice,), tokens, turn.model)
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to give back."""
+
+
+@dataclass(eq=False)
+class ReplayedToolbox:
+    """Gives back what each call gave when the trace was made; see `Toolbox`.
+
+    Calls that were made between two turns of the model may come in any order. A call that was not
+    made then raises `SetupError`, which names the step where the run goes another way.
+    """
+
+    trace: Trace
+    _left: dict[int, ToolUse] = field(init=False)
+
+    def __post_init__(self) -> None:
+        steps = enumerate(self.trace.steps)
+        self._left = {at: step for at, step in steps if isinstance(step, ToolUse)}
+
+    @cached_property
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools as the model saw them."""
+        prompts = (step for step in self.trace.steps if isinstance(step, Prompt) and step.tools)
+        first = next(prompts, None)
+        return first.tools if first else ()
+
+    @property
+    def graph_names(self) -> tuple[str, ...]:
+        """The graphs that calls named, in order; where there was one, it has no name here."""
+        uses = (step for step in self.trace.steps if isinstance(step, ToolUse))
+        named = (str(use.arguments["graph"]) for use in uses if "graph" in use.arguments)
+        offered = [name for schema in self.schemas for name in _offered(schema)]
+        return tuple(dict.fromkeys([*offered, *named])) or ("",)
+
+    @property
+    def requests(self) -> int:
+        """The number of SPARQL requests of the whole run; 0 where it came to no outcome."""
+        last = self.trace.steps[-1] if self.trace.steps else None
+        return last.usage.requests if isinstance(last, Outcome) else 0
+
+    async def call(self, call: ToolCall) -> ToolUse:
+        """Return what the same call gave."""
+        candidates = list(self._next())
+        meant = self._arguments(call)
+        alike = [
+            (at, use)
+            for at, use in candidates
+            if use.tool == call.name and use.arguments in (meant, {"text": call.arguments})
+        ]
+        if not alike:
+            raise SetupError(self._differs(call, candidates))
+        at, use = next((one for one in alike if one[1].call == call.id), alike[0])
+        del self._left[at]
+        return use
+
+    def _next(self) -> Iterator[tuple[int, ToolUse]]:
+        """The calls that are left of those after the same turn of the model as the first left."""
+        first = next(iter(self._left), None)
+        for at, use in self._left.items():
+            if any(isinstance(step, ModelTurn) for step in self.trace.steps[first:at]):
+                return
+            yield at, use
+
+    def _arguments(self, call: ToolCall) -> object:
+        checked = checked_call(call, self.schemas)
+        if isinstance(checked, SoundCall):
+            return dict(checked.arguments)
+        try:
+            return json.loads(call.arguments)
+        except ValueError:
+            return None
+
+    def _differs(self, call: ToolCall, candidates: Sequence[tuple[int, ToolUse]]) -> str:
+        made = f"{call.name}({call.arguments})"
+        if not candidates:
+            return f"the run differs from its trace: all calls are made, and {made} comes besides"
+        at, use = candidates[0]
+        then = f"{use.tool}({json.dumps(use.arguments, ensure_ascii=False)})"
+        return f"the run differs from its trace at step {at + 1}: {then} was called, now {made} is"
+
+
+def _offered(schema: ToolSchema) -> tuple[str, ...]:
+    """The graphs among which a tool lets a model choose."""
+    match schema.parameters:
+        case {"properties": {"graph": {"enum": [*names]}}}:
+            return tuple(map(str, names))
+    return ()

@@ -1,0 +1,17 @@
+"""`search_entity`: things, classes and values by name."""
+
+from typing import Annotated
+
+from askgraph.tools import Context
+from askgraph.tools._searching import searched
+from askgraph.trace import Observation
+
+__all__ = ["search_entity"]
+
+
+async def search_entity(context: Context, query: Annotated[str, "name or keywords"]) -> Observation:
+    """Find entities and classes by name.
+
+    Where few have the name, literal values that hold it too, with a subject that has the value.
+    """
+    return await searched(context, query, "entities")

@@ -1,0 +1,67 @@
+"""`shape_of`: what the instances of a class have, and what leads to them."""
+
+from typing import Annotated
+
+from pyoxigraph import NamedNode
+
+from askgraph.errors import QueryError
+from askgraph.tools import Context
+from askgraph.tools._shape import Shape, ShapeLine, shape_at
+from askgraph.tools._shown import Writer
+from askgraph.tools._terms import named_node
+from askgraph.trace import Observation
+
+__all__ = ["shape_of"]
+
+_LINES = 25
+
+
+async def shape_of(context: Context, cls: Annotated[str, "IRI of a class"]) -> Observation:
+    """Get what instances of a class have: properties, values, share of instances; ^ leads to them.
+
+    By the share of instances that have it, then what comes in. Raises `QueryError` for what is no
+    class of the graph.
+    """
+    iri = await named_node(context, cls, sort="entities")
+    shape = await shape_at(context, iri, examples=True)
+    shown, rest = shape.lines[:_LINES], shape.lines[_LINES:]
+    if not shown:
+        raise QueryError(
+            f"nothing in the graph is of the class {context.graph.prefixes.shorten(iri)}; "
+            "describe it to see what it is, or search for a class"
+        )
+    examples = [line.example.value for line in shown if isinstance(line.example, NamedNode)]
+    kinds = [kind for line in shown for kind in line.kinds]
+    predicates = [line.predicate for line in shape.lines]
+    writer = await Writer.knowing(context, [iri, *predicates, *kinds, *examples])
+    head = f"{writer.iri(iri)}: {shape.instances:,} instances"
+    if shape.sampled:
+        head += f", {shape.sampled:,} of them looked at"
+    lines = [head, *(_line(line, shape, writer) for line in shown)]
+    if rest:
+        lines.append(f"also: {', '.join(_short(line, writer) for line in rest)}")
+    return Observation("\n".join(lines), tuple(writer.seen))
+
+
+def _line(line: ShapeLine, shape: Shape, writer: Writer) -> str:
+    arrow = "←" if line.inverse else "→"
+    kinds = " or ".join(writer.iri(kind) for kind in line.kinds)
+    name = f"{'^' if line.inverse else ''}{writer.iri(line.predicate)}"
+    example = f", e.g. {writer.term(line.example)}" if line.example is not None else ""
+    known = f" {arrow} {kinds}" if kinds else ""
+    return f"{name} {_share(line, shape)}{known}{example}"
+
+
+def _share(line: ShapeLine, shape: Shape) -> str:
+    """How many instances have it, and how often where some have it several times."""
+    every = shape.sampled or shape.instances
+    percent = 100 * line.having / max(1, every)
+    share = "all" if line.having >= every else f"{max(1, round(percent))}%"
+    if line.triples is None:
+        return f"{share} (some several)"
+    each = line.triples / line.having
+    return f"{share} ({each:.1f} each)" if each >= 1.05 else share
+
+
+def _short(line: ShapeLine, writer: Writer) -> str:
+    return f"{'^' if line.inverse else ''}{writer.short(line.predicate)}"

@@ -1,0 +1,235 @@
+"""The search indices of a graph: opened when first asked for, built where that cannot be done.
+
+data/GRAPH/indices/entities/       the index, as its kind writes it
+data/GRAPH/indices/entities.json   what it was built from; written last
+
+An index is of one content of its graph, and of one setting: where either changes, it is built anew.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from askgraph import registry
+from askgraph.errors import SetupError
+from askgraph.index import DiskIndex, Resource, SearchIndex
+from askgraph.index.embeddings import embedder_of
+from askgraph.metadata.store import load_profile, write_whole
+from askgraph.workspace.build import Progress, known_snapshot
+from askgraph.workspace.index_sources import KEYS, Ground, resources_for, source_for
+from askgraph.workspace.replacing import locked
+from askgraph.workspace.sources import SourceFile, differs, fingerprint
+
+__all__ = [
+    "EMBEDDED",
+    "GraphIndices",
+    "Made",
+    "build_index",
+    "index_folder",
+    "made_of",
+    "open_index",
+]
+
+EMBEDDED = ("vector", "hybrid")
+"""The kinds of index that embeddings are for."""
+
+_log = logging.getLogger("askgraph")
+
+
+class GraphIndices(Mapping[str, SearchIndex[Resource]]):
+    """The indices of a graph by key; the first look at one opens it, or builds it, and waits.
+
+    Several threads and processes may look at once: one of them builds. Raises `SetupError` where an
+    index can be neither opened nor built.
+    """
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._open: dict[str, DiskIndex] = {}
+        self._locks = {key: threading.Lock() for key in KEYS}
+
+    def __getitem__(self, key: str) -> DiskIndex:
+        with self._locks[key]:
+            if key not in self._open:
+                self._open[key] = _ready(self._ground, key)
+            return self._open[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._locks
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(KEYS)
+
+    def __len__(self) -> int:
+        return len(KEYS)
+
+
+@dataclass(frozen=True)
+class Made:
+    """How an index was made: of which content of the graph, of what kind, from what, and when."""
+
+    snapshot: str
+    kind: str
+    source: str
+    embeddings: str | None
+    files: tuple[SourceFile, ...]
+    items: int
+    created: str
+
+
+def index_folder(data: Path, key: str) -> Path:
+    """Return the folder of an index below the data folder of its graph."""
+    return data / "indices" / key
+
+
+def made_of(data: Path, key: str) -> Made | None:
+    """Return how an index was made, or None where there is none that is whole."""
+    try:
+        stored = json.loads(_note(data, key).read_text(encoding="utf-8"))
+        files = tuple(SourceFile(**file) for file in stored.pop("files"))
+        return Made(**stored, files=files)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def open_index(ground: Ground, key: str) -> DiskIndex:
+    """Open an index as the settings want it.
+
+    Raises `SetupError` where there is none, where it is damaged, and where the graph, the settings
+    or the files that it was built from have changed since.
+    """
+    made = made_of(ground.data, key)
+    if made is None:
+        raise SetupError(f"the index {key!r} of graph {ground.name!r} has not been built")
+    if made.snapshot != ground.snapshot:
+        raise SetupError(f"the index {key!r} is of an older content of graph {ground.name!r}")
+    wanted = (_kind(ground, key), source_for(ground, key).words, _embeddings(ground, key))
+    if (made.kind, made.source, made.embeddings) != wanted:
+        raise SetupError(f"the index {key!r} of graph {ground.name!r} was built by other settings")
+    for known in made.files:
+        path = Path(known.path)
+        if path.exists() and differs(known, path):
+            raise SetupError(f"{path} has changed since the index {key!r} was built")
+    return _plugin(made.kind).open(index_folder(ground.data, key))
+
+
+def build_index(ground: Ground, key: str, *, progress: Progress | None = None) -> DiskIndex:
+    """Build an index as the settings say, in place of the one that is there.
+
+    An older one stays until the new one is complete. Raises `SetupError` where a setting or a file
+    is not sound, `ServiceError` where an endpoint fails.
+    """
+    with locked(_lock(ground)):
+        return _built(ground, key, progress)
+
+
+def _ready(ground: Ground, key: str) -> DiskIndex:
+    try:
+        return open_index(ground, key)
+    except SetupError:
+        pass
+    with locked(_lock(ground)):
+        try:
+            return open_index(ground, key)  # another process may have built it
+        except SetupError as problem:
+            told = _log.warning if _note(ground.data, key).exists() else _log.info
+            told("building the index %r of graph %r: %s", key, ground.name, problem)
+        start = time.perf_counter()
+        index = _built(ground, key, None)
+        seconds = time.perf_counter() - start
+        _log.info(
+            "the index %r of graph %r has %d items (%.1f s)", key, ground.name, len(index), seconds
+        )
+        return index
+
+
+def _built(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
+    _check_same(ground)
+    kind, source = _kind(ground, key), source_for(ground, key)
+    embeddings = _embeddings(ground, key)
+    plugin, options = _plugin(kind), _options(kind, embeddings)
+    resources = resources_for(ground, key, source)
+    files = fingerprint(source.files)
+    folder = index_folder(ground.data, key)
+    try:
+        index = plugin.build(
+            resources, folder, progress=_counter(ground, key, source.words, progress), **options
+        )
+        made = Made(
+            snapshot=ground.snapshot,
+            kind=kind,
+            source=source.words,
+            embeddings=embeddings,
+            files=files,
+            items=len(index),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        write_whole(_note(ground.data, key), json.dumps(asdict(made)))
+    except OSError as error:
+        _check_same(ground)
+        raise SetupError(
+            f"the index {key!r} of {ground.name!r} cannot be built: {error}"
+        ) from error
+    return index
+
+
+def _check_same(ground: Ground) -> None:
+    """Only the content that the graph was opened with may be indexed beside it."""
+    profile = load_profile(ground.data / "profile.json")
+    if known_snapshot(ground.data, profile) != ground.snapshot:
+        raise SetupError(f"graph {ground.name!r} was built anew since it was opened: open it again")
+
+
+def _kind(ground: Ground, key: str) -> str:
+    return "keyword" if key == "literals" else ground.settings.index
+
+
+def _embeddings(ground: Ground, key: str) -> str | None:
+    return None if key == "literals" else ground.settings.embeddings
+
+
+def _plugin(kind: str) -> type[DiskIndex]:
+    if kind not in registry.names("index"):
+        kinds = ", ".join(registry.names("index"))
+        raise SetupError(f"{kind!r} is no kind of index; there are {kinds}")
+    return cast("type[DiskIndex]", registry.load("index", kind))
+
+
+def _options(kind: str, embeddings: str | None) -> dict[str, Any]:
+    """What `build` of a kind takes besides the resources."""
+    if embeddings is None:
+        return {}
+    if kind not in EMBEDDED:
+        raise SetupError(
+            f"an index of kind {kind!r} has no embeddings; {' and '.join(EMBEDDED)} have"
+        )
+    own = {"embedder": embedder_of(embeddings)}
+    if kind == "vector":
+        return own
+    return {"kinds": ("keyword", "vector"), "options": {"vector": own}}
+
+
+def _counter(
+    ground: Ground, key: str, source: str, progress: Progress | None
+) -> Callable[[int], None] | None:
+    if progress is None:
+        return None
+    total = None
+    if source == "graph" and key == "entities" and ground.arrays is not None:
+        total = ground.arrays.terms.first_blank - ground.arrays.terms.first_iri
+    return lambda done: progress(f"indexing {key}", done, total)
+
+
+def _note(data: Path, key: str) -> Path:
+    folder = index_folder(data, key)
+    return folder.with_name(f"{key}.json")
+
+
+def _lock(ground: Ground) -> Path:
+    return ground.data.parent / ".locks" / f"{ground.data.name}~indices"

@@ -1,0 +1,260 @@
+"""Language models by name: from tables of settings, model ids and the environment to objects.
+
+[models.default]
+model = "qwen3:8b"
+base_url = "http://localhost:11434/v1"   # Ollama; vLLM, llama.cpp and others speak the same
+temperature = 0.0
+cache = true
+
+[models.large]
+provider = "anthropic"
+model = "claude-sonnet-4-5"
+key_env = "ANTHROPIC_API_KEY"            # the name of a variable; a key is never written here
+"""
+
+import inspect
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from askgraph import registry
+from askgraph.errors import SetupError
+from askgraph.workspace.method_fields import check_fields
+from askgraph.workspace.settings import FILE, model_tables
+
+if TYPE_CHECKING:
+    from askgraph.llm import LanguageModel, Options
+    from askgraph.llm.prices import Prices
+
+__all__ = ["ModelSettings", "Models", "with_model"]
+
+PROVIDERS = ("openai", "anthropic", "google")
+_KEY = "ASKGRAPH_API_KEY"
+_SERVER = ("provider", "base_url")
+_CHOICE = ("model", *_SERVER, "key_env")
+"""The settings of a method that say which model it gets."""
+
+_NO_MODEL = (
+    "no language model is named. Name one (--model M, or the variable ASKGRAPH_MODEL), or write a "
+    f"table [models.default] in {FILE}. For a server of your own: ASKGRAPH_MODEL=qwen3:8b "
+    "ASKGRAPH_BASE_URL=http://localhost:11434/v1 (Ollama; vLLM: http://localhost:8000/v1). For "
+    "OpenAI: ASKGRAPH_MODEL=gpt-5-mini and the key in OPENAI_API_KEY"
+)
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """One `[models.NAME]` table.
+
+    `provider` is openai (any server that speaks Chat Completions, at `base_url`), anthropic or
+    google, or a plugin of another package. `key_env` names the variable that holds the key: without
+    it, keys go to the provider's own server alone. `temperature`, `seed`, `effort` and `max_tokens`
+    are for requests that do not set them. `timeout` is in seconds a reply, `parallel` how many are
+    under way at once; None is no limit. `cache` keeps replies on disk, for ever. `prices` is a file
+    with a price table; a relative path starts at the workspace.
+    """
+
+    model: str
+    provider: str = "openai"
+    base_url: str | None = None
+    key_env: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    effort: str | None = None
+    max_tokens: int | None = None
+    timeout: float | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    parallel: int | None = None
+    retries: int = 4
+    cache: bool = False
+    prices: str | None = None
+
+
+class Models:
+    """The models of one workspace, each made once for equal settings; close them after use.
+
+    Their limits hold for all who share them. They serve one event loop at a time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[ModelSettings, LanguageModel] = {}
+
+    def model(self, name: str | None = None, **overrides: object) -> "LanguageModel":
+        """Return the model of a table `[models.NAME]`, else the one with this id.
+
+        An id may name its provider, as `anthropic/claude-sonnet-4-5`, where no base URL is given.
+        Without a name it is the table `default`, else `ASKGRAPH_MODEL`. An id is looked for at
+        `ASKGRAPH_BASE_URL`, if that is set. `overrides` are fields of `ModelSettings`. Raises
+        `SetupError` for what is missing or does not fit.
+        """
+        settings = self.settings(name, **overrides)
+        if settings not in self._made:
+            self._made[settings] = _built(settings, self._folder)
+        return self._made[settings]
+
+    def settings(self, name: str | None = None, **overrides: object) -> ModelSettings:
+        """Return the settings that `model` makes a model of."""
+        tables = model_tables(self._folder)
+        given = {key: value for key, value in overrides.items() if value is not None}
+        check_fields("a language model", ModelSettings, given)
+        if name is None and "default" in tables:
+            name = "default"
+        name = name or os.environ.get("ASKGRAPH_MODEL")
+        if not name:
+            raise SetupError(_NO_MODEL)
+        if name in tables:
+            values = {**_kept(tables[name], given), **given}
+            where = f"{FILE}: [models.{name}]"
+        else:
+            values = {**_found(name, given), **given}
+            where = f"the language model {name!r}"
+        check_fields(where, ModelSettings, values)
+        if not values.get("model"):
+            raise SetupError(f"{where} has no `model`: the name of the model at its server")
+        return _sound(ModelSettings(**_with_key(values)), where)
+
+    def prices(self, settings: ModelSettings) -> "Prices | None":
+        """Return the price table of a model, if it has one."""
+        return _prices(settings, self._folder)
+
+    async def close(self) -> None:
+        """Close all models; they can be used again, and are connected anew."""
+        for model in self._made.values():
+            await model.close()
+
+
+def with_model(
+    plugin: registry.Plugin, settings: Mapping[str, object], models: Models
+) -> dict[str, object]:
+    """Return the settings of a method with the model that they name, where it has one.
+
+    The settings `model` (a name, or a model), `provider`, `base_url` and `key_env` choose it; a
+    method whose `model` has a default gets one only where they are given. `prices` become those of
+    the model, unless they are given.
+    """
+    values = dict(settings)
+    ours = {f.name: f for f in fields(plugin)} if is_dataclass(plugin) else {}
+    field = ours.get("model")
+    if field is None or "LanguageModel" not in str(field.type):
+        return values
+    chosen = {key: values.pop(key) for key in _CHOICE if key in values}
+    name = chosen.pop("model", None)
+    if not isinstance(name, str | None):
+        if chosen:
+            raise SetupError(f"a model is given: {', '.join(chosen)} would change nothing")
+        return {**values, "model": name}
+    required = inspect.signature(plugin).parameters["model"].default is inspect.Parameter.empty
+    if not required and name is None and not chosen:
+        return values
+    values["model"] = models.model(name, **chosen)
+    if "prices" in ours and "prices" not in values:
+        values["prices"] = models.prices(models.settings(name, **chosen))
+    return values
+
+
+def _kept(table: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Any]:
+    """A table without what is for another server than the one that is asked now."""
+    there = {"provider": "openai", **table}
+    moved = any(given.get(key, there.get(key)) != there.get(key) for key in _SERVER)
+    left = {"key_env", "base_url"} if moved else set()
+    return {key: value for key, value in table.items() if key not in left}
+
+
+def _found(name: str, given: Mapping[str, object]) -> dict[str, Any]:
+    """The settings of a model id: its server is named here, by the environment, or in the id."""
+    address = given.get("base_url")
+    if address is None and "provider" not in given:
+        address = os.environ.get("ASKGRAPH_BASE_URL") or None
+    values: dict[str, Any] = {"model": name}
+    provider, _, rest = name.partition("/")
+    if address is not None:
+        values["base_url"] = address
+        if os.environ.get(_KEY):
+            values["key_env"] = _KEY
+    elif provider in PROVIDERS and rest and "provider" not in given:
+        values |= {"model": rest, "provider": provider}
+    return values
+
+
+def _with_key(values: dict[str, Any]) -> dict[str, Any]:
+    """OpenAI's own server wants a key; its plugin, which serves others too, has no default."""
+    ours = values.get("provider", "openai") == "openai" and values.get("base_url") is None
+    return {**values, "key_env": values.get("key_env") or "OPENAI_API_KEY"} if ours else values
+
+
+def _sound(settings: ModelSettings, where: str) -> ModelSettings:
+    limits = ("timeout", "max_tokens", "requests_per_minute", "tokens_per_minute", "parallel")
+    for name in limits:
+        value = getattr(settings, name)
+        if value is not None and not value > 0:
+            raise SetupError(f"{where}: {name} is {value}; it must be more than 0")
+    for name in ("temperature", "retries"):
+        value = getattr(settings, name)
+        if value is not None and not value >= 0:
+            raise SetupError(f"{where}: {name} is {value}; it must be 0 or more")
+    return settings
+
+
+def _built(settings: ModelSettings, folder: Path) -> "LanguageModel":
+    from askgraph.llm.limited import LimitedModel
+    from askgraph.llm.retried import RetriedModel
+    from askgraph.llm.stack import ModelStack
+
+    model = _asked(settings)
+    rates, at_once = (settings.requests_per_minute, settings.tokens_per_minute), settings.parallel
+    if any(rates) or at_once:
+        model = LimitedModel(model, requests=rates[0], tokens=rates[1], at_once=at_once)
+    model = RetriedModel(model, retries=settings.retries)
+    telemetry = registry.load("llm", "telemetry") if find_spec("opentelemetry") else None
+    cache = folder / "model-cache" if settings.cache else None
+    prices = _prices(settings, folder)
+    return ModelStack(model, _options(settings), prices, cache, telemetry)
+
+
+def _asked(settings: ModelSettings) -> "LanguageModel":
+    """The model at its server, with nothing around it."""
+    known = settings.provider.replace("-", "_") in registry.names("llm")
+    plugin = registry.load("llm", settings.provider) if known else None
+    takes = inspect.signature(plugin).parameters if plugin else {}
+    if plugin is None or not {"model", "base_url", "key_env"} <= takes.keys():
+        raise SetupError(
+            f"the provider {settings.provider!r} is no server of language models; there are "
+            f"{', '.join(PROVIDERS)}"
+        )
+    values: dict[str, object] = {}
+    if settings.key_env is not None or settings.base_url is not None:
+        values["key_env"] = settings.key_env
+    if settings.base_url is not None:
+        values["base_url"] = settings.base_url
+    if settings.timeout is not None:
+        values["timeout"] = settings.timeout
+    model: LanguageModel = plugin(settings.model, **values)
+    return model
+
+
+def _options(settings: ModelSettings) -> "Options":
+    wanted: Options = {}
+    if settings.temperature is not None:
+        wanted["temperature"] = settings.temperature
+    if settings.seed is not None:
+        wanted["seed"] = settings.seed
+    if settings.effort is not None:
+        wanted["effort"] = settings.effort
+    if settings.max_tokens is not None:
+        wanted["max_tokens"] = settings.max_tokens
+    return wanted
+
+
+def _prices(settings: ModelSettings, folder: Path) -> "Prices | None":
+    from askgraph.llm.prices import Prices
+
+    if settings.prices is None:
+        return None
+    prices = Prices.read(folder / Path(settings.prices).expanduser())
+    prices.of(settings.model)
+    return prices

@@ -1,0 +1,115 @@
+"""`askgraph index`: built, looked over and searched as a person and as a script does it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.graphs import MOONS
+from typer.testing import CliRunner, Result
+
+from askgraph.cli import app
+from askgraph.workspace import Workspace
+
+EX = "http://example.org/"
+
+
+@pytest.fixture(autouse=True)
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.chdir(tmp_path)
+    place = Workspace(tmp_path / "workspace")
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    place.add("moons", [tmp_path / "moons.ttl"])
+    return place
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["index", *map(str, arguments)])
+
+
+def test_info_tells_what_is_missing_then_what_is_there() -> None:
+    missing = run("info", "--json")
+    assert missing.exit_code == 1
+    assert "has not been built" in json.loads(missing.stdout)[0]["problem"]
+    assert run("build").exit_code == 0
+    sound = run("info", "moons", "--json")
+    assert sound.exit_code == 0
+    assert [
+        (i["key"], i["kind"], i["items"], i["source"], i["problem"])
+        for i in json.loads(sound.stdout)
+    ] == [
+        ("entities", "keyword", 7, "graph", None),
+        ("properties", "keyword", 5, "graph", None),
+        ("literals", "keyword", 2, "graph", None),
+    ]
+    assert "sound" in run("info").stdout
+
+
+def test_info_finds_a_changed_byte(workspace: Workspace) -> None:
+    run("build")
+    records = workspace.data("moons") / "indices" / "entities" / "table_records.jsonl"
+    records.write_bytes(records.read_bytes().replace(b"Io", b"Jo"))
+    result = run("info")
+    assert result.exit_code == 1
+    assert "does not match its checksum" in result.stdout
+
+
+def test_search_builds_what_it_needs_and_shows_what_it_found() -> None:
+    shown = run("search", "jupiter").stdout
+    assert [part in shown for part in ("Jupiter", "planet", "Europa")] == [True, True, False]
+    [hit] = json.loads(run("search", "jup", "--in", "literals", "--json").stdout)
+    assert (hit["iri"], hit["infos"]) == ('"JUP"', ["code"])
+    assert json.loads(run("search", "Mond", "--json").stdout)[0]["matched_name"] == "Mond"
+    nothing = run("search", "zzzz")
+    assert (nothing.exit_code, nothing.stdout) == (0, "")
+
+
+def test_search_within_iris_in_any_form_or_a_file_of_them(tmp_path: Path) -> None:
+    (tmp_path / "some.txt").write_text(f"<{EX}Io>\n\n{EX}Mars\n")
+    run("build", "--kind", "trigram")
+    wide = {hit["iri"] for hit in json.loads(run("search", "io mars europa", "--json").stdout)}
+    within = ("search", "io mars europa", "--json", "--within", "some.txt")
+    narrow = {hit["iri"] for hit in json.loads(run(*within).stdout)}
+    more = {hit["iri"] for hit in json.loads(run(*within, "--within", f"{EX}Europa").stdout)}
+    assert narrow == {EX + "Io", EX + "Mars"}
+    assert more == narrow | {EX + "Europa"} <= wide
+    short = run("search", "moon", "--within", "onto:Moon", "--json").stdout
+    assert [hit["iri"] for hit in json.loads(short)] == [EX + "onto#Moon"]
+
+
+def test_build_keeps_how_it_was_built(tmp_path: Path, workspace: Workspace) -> None:
+    (tmp_path / "names.tsv").write_text(f"iri\tlabel\n{EX}Io\tpizza moon\n")
+    built = run("build", "moons", "--kind", "bm25", "--entities", "names.tsv", "--json")
+    assert json.loads(built.stdout)[0]["source"] == f"rows {tmp_path / 'names.tsv'}"
+    assert workspace.graphs()["moons"].entities == str(tmp_path / "names.tsv")
+    run("build", "--kind", "keyword", "--entities", "graph")
+    assert [h["iri"] for h in json.loads(run("search", "io", "--json").stdout)] == [EX + "Io"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["build", "--kind", "nope"], "'nope' is no kind of index"),
+        (["build", "--entities", "nope.tsv"], "there is no file"),
+        (["build", "nope"], "no graph 'nope'"),
+        (["search", "io", "--in", "pictures"], "pictures"),
+        (["search", "io", "--within", "nowhere"], "there is no file 'nowhere'"),
+        (["search", "io", "--limit", "0"], "--limit"),
+        (["search"], "Missing argument"),
+    ],
+)
+def test_wrong_use_is_told_with_a_code(arguments: list[str], said: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_add_takes_examples(tmp_path: Path, workspace: Workspace) -> None:
+    (tmp_path / "asked.jsonl").write_text('{"question": "Which?", "sparql": "ASK {}"}\n')
+    add = ["add", "more", "moons.ttl", "--examples", "asked.jsonl"]
+    assert CliRunner().invoke(app, add).exit_code == 0
+    assert workspace.graphs()["more"].examples == str(tmp_path / "asked.jsonl")
+    wrong = CliRunner().invoke(app, [*add[:1], "other", *add[2:4], "nope.jsonl"])
+    assert wrong.exit_code == 2
+    assert "cannot read the examples" in wrong.stderr

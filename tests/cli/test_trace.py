@@ -1,0 +1,286 @@
+"""Runs with a language model on the command line: seen, kept, read, run again."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.servers import faults
+from tests.servers.llm import LlmServer, Turn
+from typer.testing import CliRunner, Result
+
+from askgraph.cli import app
+from askgraph.trace import ToolUse
+from askgraph.trace.lines import read_trace, write_trace
+
+QUERY = "SELECT ?moon { ?moon :orbits :Jupiter }"
+ASKED = ("ask", "Which moons orbit Jupiter?", "--method", "grasp", "--model", "m")
+TURNS = (
+    Turn("I try a query.\nThen I answer.", (("execute", json.dumps({"query": QUERY})),)),
+    Turn("", (("answer", json.dumps({"query": QUERY, "columns": ["moon"]})),)),
+)
+
+
+@pytest.fixture(autouse=True)
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moons: Path) -> None:
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(moons))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    for name in ("ASKGRAPH_MODEL", "ASKGRAPH_BASE_URL", "ASKGRAPH_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def ask(server: LlmServer, *more: object) -> Result:
+    return run(*ASKED, "--base-url", f"{server.base}/v1", *more)
+
+
+@pytest.fixture
+def kept(llm_server: LlmServer, tmp_path: Path) -> Path:
+    llm_server.turns.extend(TURNS)
+    assert ask(llm_server, "--trace", "run.jsonl").exit_code == 0
+    return tmp_path / "run.jsonl"
+
+
+def test_a_question_is_answered_by_a_model(llm_server: LlmServer) -> None:
+    llm_server.turns.extend(TURNS)
+
+    result = ask(llm_server, "--json")
+
+    answer = json.loads(result.stdout)
+    assert {row[0] for row in answer["rows"]} == {
+        "http://example.org/Io",
+        "http://example.org/Europa",
+    }
+    assert (answer["usage"]["llm_calls"], answer["usage"]["input_tokens"]) == (2, 200)
+    assert result.stderr == ""
+
+
+def test_a_trace_says_what_was_asked_of_what_and_holds_no_key(
+    llm_server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKGRAPH_API_KEY", "abc-123")
+    llm_server.turns.extend(TURNS)
+
+    ask(llm_server, "--trace", "run.jsonl")
+
+    trace, head = read_trace(tmp_path / "run.jsonl")
+    assert (trace.question.text, trace.method) == (ASKED[1], "grasp")
+    assert head.settings["model"] == {
+        "provider": "openai",
+        "model": "m",
+        "address": f"{llm_server.base}/v1",
+        "settings": "",
+    }
+    assert head.graphs[0].name == "moons" and head.graphs[0].snapshot
+    assert "abc-123" not in (tmp_path / "run.jsonl").read_text()
+
+
+def test_a_trace_is_shown_turn_by_turn(kept: Path) -> None:
+    shown = run("trace", "show", kept).stdout
+
+    for part in (
+        "Which moons orbit Jupiter?",
+        "grasp, openai m, on moons",
+        "100 tokens in (40 cached), 20 out",
+        "I try a query.",
+        'execute(query="SELECT ?moon { ?moon :orbits :Jupiter }")',
+        "2 rows",
+        "Confidence",
+        "2 calls of a model, 200 tokens in (80 cached), 40 out",
+    ):
+        assert part in shown
+    assert "more lines" in shown
+
+
+def test_in_full_nothing_is_left_out(kept: Path) -> None:
+    shown = run("trace", "show", kept, "--full").stdout
+
+    assert "more line" not in shown
+    assert "If the graph cannot answer" in shown
+
+
+def test_a_trace_as_json_has_all_its_steps(kept: Path) -> None:
+    shown = json.loads(run("trace", "show", kept, "--json").stdout)
+
+    assert shown["question"]["text"] == ASKED[1]
+    assert [step["step"] for step in shown["steps"]].count("model_turn") == 2
+
+
+def test_a_trace_is_run_again_without_model_and_graph(kept: Path, tmp_path: Path) -> None:
+    there = {**os.environ, "ASKGRAPH_WORKSPACE": str(tmp_path / "nowhere")}
+    line = [sys.executable, "-m", "askgraph", "trace", "replay", str(kept)]
+
+    done = subprocess.run(line, capture_output=True, text=True, env=there, check=False, timeout=60)
+
+    steps = len(read_trace(kept)[0].steps)
+    assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
+
+
+def test_a_run_with_a_price_table_is_run_again_too(
+    llm_server: LlmServer, tmp_path: Path, moons: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "priced"
+    run("--workspace", place, "add", "moons", moons / "moons.ttl")
+    (place / "prices.toml").write_text("[models.m]\ninput = 2000\noutput = 1000\n")
+    with (place / "askgraph.toml").open("a") as file:
+        file.write(f'\n[models.default]\nmodel = "m"\nbase_url = "{llm_server.base}/v1"\n')
+        file.write('prices = "prices.toml"\n[methods.grasp]\nmoney = 5.0\n')
+    llm_server.turns.extend(TURNS)
+
+    asked = run("--workspace", place, *ASKED[:4], "--json", "--trace", "run.jsonl")
+
+    assert json.loads(asked.stdout)["usage"]["money"] == pytest.approx(0.44)
+    assert "The same answer" in run("trace", "replay", "run.jsonl").stdout
+    assert "cost 0.4400" in run("trace", "show", "run.jsonl").stdout
+
+
+def test_a_trace_that_was_changed_comes_to_another_end(kept: Path) -> None:
+    trace, head = read_trace(kept)
+    steps = [step for step in trace.steps if not (isinstance(step, ToolUse) and step.call)]
+    write_trace(kept, type(trace)(trace.question, trace.method, tuple(steps)), head)
+
+    result = run("trace", "replay", kept)
+
+    assert result.exit_code == 2
+    assert "differs from its trace" in result.stderr
+
+
+def test_graph_search_needs_no_replay(tmp_path: Path) -> None:
+    run("ask", "Which moons orbit Jupiter?", "--trace", "run.jsonl")
+
+    shown, replayed = run("trace", "show", "run.jsonl"), run("trace", "replay", "run.jsonl")
+
+    assert "findings" in shown.stdout and "Europa" in shown.stdout
+    assert replayed.exit_code == 2
+    assert "same steps whenever it is asked" in replayed.stderr
+
+
+def test_a_run_that_fails_is_kept_as_far_as_it_came(llm_server: LlmServer, tmp_path: Path) -> None:
+    llm_server.always = faults.slow_first_byte(30)
+
+    result = ask(llm_server, "--trace", "run.jsonl", "--timeout", "1.5")
+
+    assert result.exit_code == 4
+    assert "no answer within 1.5 seconds" in result.stderr
+    shown = run("trace", "show", "run.jsonl").stdout
+    assert "prompt (question)" in shown and "ended here, without an outcome" in shown
+
+
+def test_stopped_with_ctrl_c_it_leaves_the_trace_and_no_traceback(
+    llm_server: LlmServer, tmp_path: Path
+) -> None:
+    llm_server.always = faults.slow_first_byte(60)
+    more = ("--base-url", f"{llm_server.base}/v1", "--trace", "run.jsonl")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "askgraph", *ASKED, *more], stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not llm_server.requests and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+
+    assert (process.returncode, errors) == (130, "askgraph: stopped\n")
+    assert "prompt (question)" in run("trace", "show", "run.jsonl").stdout
+
+
+def test_a_trace_has_a_folder_before_anything_is_paid_for(llm_server: LlmServer) -> None:
+    result = ask(llm_server, "--trace", "none/run.jsonl")
+
+    assert result.exit_code == 2
+    assert "no folder 'none'" in result.stderr
+    assert not llm_server.requests
+
+
+def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").write_text("{}\n")
+
+    result = run("trace", "show", "run.jsonl")
+
+    assert result.exit_code == 2
+    assert "is no trace" in result.stderr
+
+
+def on_terminal(*arguments: str) -> tuple[str, str]:
+    """Run a command with a terminal as its standard error; return what it printed on both."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "askgraph", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        said += part
+    os.close(ours)
+    printed, _ = process.communicate(timeout=60)
+    return printed, said.decode()
+
+
+def test_on_a_terminal_the_steps_are_seen_and_the_answer_is_not_mixed_with_them(
+    llm_server: LlmServer,
+) -> None:
+    llm_server.turns.extend([Turn("A \x1b[31mtrick.", TURNS[0].calls), TURNS[1]])
+
+    printed, seen = on_terminal(*ASKED, "--base-url", f"{llm_server.base}/v1", "--csv")
+
+    assert printed.split() == ["moon", "http://example.org/Europa", "http://example.org/Io"]
+    for part in ("A  [31mtrick.", "execute(query=", "2 rows", "100 tokens in"):
+        assert part in seen
+
+
+@pytest.mark.parametrize("how", ["quiet", "without a model"])
+def test_nothing_is_seen_where_it_is_not_wanted_or_answers_at_once(
+    llm_server: LlmServer, how: str
+) -> None:
+    llm_server.turns.extend(TURNS)
+    asked = (*ASKED, "--base-url", f"{llm_server.base}/v1", "--quiet")
+
+    _, seen = on_terminal(*(asked if how == "quiet" else ASKED[:2]), "--csv")
+
+    assert seen == ""
+
+
+def test_a_batch_and_an_evaluation_take_a_model(llm_server: LlmServer, tmp_path: Path) -> None:
+    llm_server.turns.extend([*TURNS, *TURNS])
+    gold = {"sparql": f"PREFIX : <http://example.org/> {QUERY}"}
+    line = {"id": "1", "question": ASKED[1], **gold}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(line) + "\n")
+    address = f"{llm_server.base}/v1"
+
+    model = ("--method", "grasp", "--model", "m", "--base-url", address)
+    batch = run("batch", "questions.jsonl", "--out", "out.jsonl", *model)
+    method = f"grasp:model=m,base_url={address}"
+    scored = run("evaluate", "questions.jsonl", "-g", "moons", "--method", method, "--out", "run")
+
+    assert (batch.exit_code, scored.exit_code) == (0, 0), scored.stderr
+    assert json.loads((tmp_path / "out.jsonl").read_text())["status"] == "answer"
+    [record] = _lines(tmp_path / "run" / "records.jsonl")
+    assert record["scores"]["best_column"] == [1, 1, 1]
+    assert record["usage"]["input_tokens"] == 200
+    [detail] = _lines(tmp_path / "run" / "traces.jsonl")
+    assert "model_turn" in {step["step"] for step in detail["steps"]}
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]

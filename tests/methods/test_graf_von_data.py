@@ -1,0 +1,193 @@
+"""Graf von Data with scripted models: written actions are done, told, confirmed, and replayed."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing
+
+import pytest
+from tests.graphs import MOONS, PETS
+
+from askgraph.errors import SetupError
+from askgraph.evaluation.asking import trace_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import Request
+from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.methods.graf_von_data import GrafVonData
+from askgraph.trace import Answer, Question, Refusal, ToolUse, Trace
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
+
+ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, KnowledgeGraph]]:
+    folder = tmp_path_factory.mktemp("gvd")
+    opened = {}
+    for name, source in (("moons", MOONS), ("pets", PETS)):
+        (folder / f"{name}.ttl").write_text(source)
+        opened[name] = Workspace(folder / "workspace").open(folder / f"{name}.ttl")
+    yield opened
+    for graph in opened.values():
+        result_of(graph.endpoint.close())
+
+
+@pytest.fixture
+def moons(graphs: dict[str, KnowledgeGraph]) -> KnowledgeGraph:
+    return graphs["moons"]
+
+
+def run(
+    replies: Sequence[Reply],
+    *graphs: KnowledgeGraph,
+    question: str = "Which moons orbit Jupiter?",
+    **settings: object,
+) -> tuple[Trace, ScriptedModel]:
+    model = ScriptedModel(replies)
+    method = GrafVonData(model, **settings)  # type: ignore[arg-type]
+    trace = result_of(trace_of(Question(question), method=method, name="gvd", graphs=graphs))
+    return trace, model
+
+
+def names(answer: Answer | None) -> set[str]:
+    assert answer is not None
+    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
+
+
+def told(model: ScriptedModel, request: int) -> str:
+    return str(model.requests[request].messages[-1])
+
+
+def test_a_query_is_run_and_confirmed(moons: KnowledgeGraph) -> None:
+    replies = [f"Think: clear.\nAct: query('{ALL}')", "Think: fits.\nAct: success('done')"]
+    trace, model = run(replies, moons)
+
+    assert "2 rows" in told(model, 1)
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert all(not request.tools for request in model.requests), "any model will do"
+
+
+def test_a_query_may_be_run_and_confirmed_in_one_turn(moons: KnowledgeGraph) -> None:
+    trace, model = run([f"Act: query('{ALL}') | success('done')"], moons)
+
+    assert len(model.requests) == 1
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+def test_search_and_deref_show_names_and_what_is_said_of_them(moons: KnowledgeGraph) -> None:
+    replies = ["Act: search('Jupiter') | deref(':Io')", f"Act: query('{ALL}') | success('')"]
+    _, model = run(replies, moons, propose=False)
+
+    shown = told(model, 1)
+    assert ":Jupiter" in shown and "1821.6" in shown
+    assert shown.index("search(") < shown.index("deref(")
+
+
+@pytest.mark.parametrize(
+    ("individuals", "incoming"), [("outgoing", False), ("neighbourhood", True)]
+)
+def test_the_boundary_of_an_individual_is_a_setting(
+    moons: KnowledgeGraph, individuals: str, incoming: bool
+) -> None:
+    replies = ["Act: deref(':Jupiter')", "Act: fail('enough')"]
+    _, model = run(replies, moons, propose=False, individuals=individuals)
+
+    assert ("onto:orbits" in told(model, 1)) is incoming
+
+
+@pytest.mark.parametrize(("schema", "around"), [("outgoing", False), ("specific", True)])
+def test_the_boundary_of_a_class_is_a_setting_of_its_own(
+    moons: KnowledgeGraph, schema: str, around: bool
+) -> None:
+    replies = ["Act: deref('onto:Moon')", "Act: fail('enough')"]
+    _, model = run(replies, moons, propose=False, individuals="outgoing", schema=schema)
+
+    assert ("onto:radius" in told(model, 1)) is around
+
+
+def test_success_without_a_query_is_not_taken(moons: KnowledgeGraph) -> None:
+    replies = ["Act: success('easy')", f"Act: query('{ALL}') | success('now')"]
+    trace, model = run(replies, moons)
+
+    assert "run the query first" in told(model, 1)
+    assert isinstance(trace.outcome, Answer)
+
+
+@pytest.mark.parametrize("action", ["fail('no comets here')", "chat('no comets here')"])
+def test_fail_and_chat_end_without_an_answer(moons: KnowledgeGraph, action: str) -> None:
+    trace, _ = run([f"Act: {action}"], moons)
+
+    assert isinstance(trace.outcome, Refusal)
+    assert trace.outcome.reason == "no comets here"
+    assert names(trace.outcome.best) == {"Io", "Europa"}, "graph search's candidate is at hand"
+
+
+def test_a_reply_without_an_action_is_told_so_and_three_of_them_end_the_run(
+    moons: KnowledgeGraph,
+) -> None:
+    replies = ["Hm.", "Let me think.", "It is Io.", f"Act: query('{ALL}')"]
+    trace, model = run(replies, moons)
+
+    assert "no action" in told(model, 1)
+    assert len(model.requests) == 3
+    assert isinstance(trace.outcome, Answer), "graph search's candidate stands in"
+
+
+def test_a_model_that_never_ends_costs_at_most_its_cycles(moons: KnowledgeGraph) -> None:
+    def explores(request: Request) -> Reply:
+        return f"Act: query('{ALL} # {len(request.messages)}')"
+
+    model = ScriptedModel(explores)
+    method = GrafVonData(model, cycles=4)
+    trace = result_of(trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons]))
+
+    assert len(model.requests) == 4
+    assert isinstance(trace.outcome, Answer) and trace.outcome.confidence <= 0.4
+
+
+def test_a_budget_of_tokens_ends_the_run_with_its_best_attempt(moons: KnowledgeGraph) -> None:
+    def explores(request: Request) -> Reply:
+        return f"Act: query('{ALL} # {len(request.messages)}')"
+
+    method = GrafVonData(ScriptedModel(explores), tokens=5_000, cycles=100)
+    trace = result_of(trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons]))
+
+    spent = trace.outcome.usage
+    assert spent.input_tokens + spent.output_tokens <= 5_000
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+def test_of_several_graphs_the_one_that_fits_is_taken(graphs: dict[str, KnowledgeGraph]) -> None:
+    replies = ["Act: query('SELECT ?who WHERE { :Rex :owner ?who }') | success('')"]
+    trace, _ = run(replies, *graphs.values(), question="Who is the owner of Rex?")
+
+    assert isinstance(trace.outcome, Answer)
+    assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_run_is_replayed_without_model_and_graph(
+    graphs: dict[str, KnowledgeGraph], several: bool
+) -> None:
+    replies = [f"Act: search('Io') | query('{ALL}')", "Act: success('')"]
+    chosen = tuple(graphs.values()) if several else (graphs["moons"],)
+    trace, _ = run(replies, *chosen)
+
+    async def replayed() -> list[object]:
+        method = GrafVonData(ScriptedModel([]))
+        async with aclosing(method.replay(trace)) as steps:  # type: ignore[type-var]
+            return [step async for step in steps]
+
+    again = asyncio.run(replayed())
+    assert [type(step) for step in again] == [type(step) for step in trace.steps]
+    uses = [step for step in again if isinstance(step, ToolUse)]
+    assert uses == [step for step in trace.steps if isinstance(step, ToolUse)]
+    last = again[-1]
+    assert isinstance(last, Answer) and isinstance(trace.outcome, Answer)
+    assert (last.query, last.result) == (trace.outcome.query, trace.outcome.result)
+
+
+@pytest.mark.parametrize("wrong", [{"individuals": "specific"}, {"schema": "all"}])
+def test_a_wrong_boundary_says_which_there_are(wrong: dict[str, str]) -> None:
+    with pytest.raises(SetupError, match="outgoing"):
+        GrafVonData(ScriptedModel([]), **wrong)  # type: ignore[arg-type]

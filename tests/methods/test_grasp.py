@@ -1,0 +1,335 @@
+"""GRASP with scripted models: what it shows them, does for them, and makes of what they say."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.graphs import MOONS, PETS
+
+from askgraph.errors import Overloaded, SetupError
+from askgraph.evaluation.asking import trace_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import Choice, Finish, Request, ToolCall, ToolResult
+from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.methods.grasp import Grasp
+from askgraph.trace import (
+    Answer,
+    Earlier,
+    ModelTurn,
+    Prompt,
+    Question,
+    Refusal,
+    ToolUse,
+    Trace,
+)
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
+
+ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
+BIG = "SELECT ?moon WHERE { ?moon onto:radius ?r FILTER(?r > 1700) }"
+NONE = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("grasp")
+    (folder / "moons.ttl").write_text(MOONS)
+    (folder / "pets.ttl").write_text(PETS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def moons(place: Path) -> Iterator[KnowledgeGraph]:
+    graph = Workspace(place / "workspace").open(place / "moons.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+@pytest.fixture(scope="module")
+def pets(place: Path) -> Iterator[KnowledgeGraph]:
+    graph = Workspace(place / "workspace").open(place / "pets.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+def call(tool: str, /, **arguments: object) -> ToolCall:
+    return ToolCall("1", tool, json.dumps(arguments))
+
+
+def calls(*several: ToolCall) -> Choice:
+    return Choice(calls=several, finish=Finish.CALLS)
+
+
+def answered(query: str, *columns: str, **more: object) -> ToolCall:
+    return call("answer", query=query, columns=list(columns), **more)
+
+
+def run(
+    replies: Sequence[Reply],
+    *graphs: KnowledgeGraph,
+    question: str | Question = "Which moons orbit Jupiter?",
+    **settings: object,
+) -> tuple[Trace, ScriptedModel]:
+    model = ScriptedModel(replies)
+    method = Grasp(model, **{"feedback": "never", **settings})  # type: ignore[arg-type]
+    asked = Question(question) if isinstance(question, str) else question
+    return result_of(trace_of(asked, method=method, name="grasp", graphs=graphs)), model
+
+
+def names(answer: Answer) -> set[str]:
+    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
+
+
+def told(model: ScriptedModel, request: int) -> str:
+    return str(model.requests[request].messages[-1])
+
+
+def test_an_answer_at_once_takes_one_call_of_the_model(moons: KnowledgeGraph) -> None:
+    trace, model = run([answered(ALL, "moon", certainty=0.9)], moons)
+
+    assert isinstance(trace.outcome, Answer)
+    assert names(trace.outcome) == {"Io", "Europa"}
+    assert trace.outcome.confidence >= 0.9
+    assert trace.outcome.usage.llm_calls == len(model.requests) == 1
+    assert trace.outcome.usage.input_tokens > 0 and trace.outcome.evidence
+
+
+def test_the_first_message_shows_names_schema_and_candidates(moons: KnowledgeGraph) -> None:
+    _, model = run([answered(ALL, "moon")], moons)
+
+    first = told(model, 0)
+    for shown in (":Jupiter", "onto:orbits", "onto:Planet", "1. ", "?moon onto:orbits :Jupiter"):
+        assert shown in first
+
+
+def test_as_in_the_paper_it_may_start_from_the_question_alone(moons: KnowledgeGraph) -> None:
+    trace, model = run([answered(ALL, "moon"), answered(ALL, "moon")], moons, propose=False)
+
+    assert "onto:orbits" not in told(model, 0)
+    assert "onto:orbits" in told(model, 1), "IRIs that nothing showed are asked about first"
+    assert isinstance(trace.outcome, Answer)
+
+
+def test_calls_of_one_turn_are_run_together_and_told_in_their_order(moons: KnowledgeGraph) -> None:
+    two = calls(
+        replace(call("execute", query=ALL), id="a"), replace(call("execute", query=BIG), id="b")
+    )
+    trace, model = run([two, answered(BIG, "moon")], moons)
+
+    results = [m for m in model.requests[1].messages if isinstance(m, ToolResult)]
+    assert [result.call for result in results] == ["a", "b"]
+    assert [use.call for use in trace.steps if isinstance(use, ToolUse) and use.call] == [
+        "a",
+        "b",
+        "1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("strange", "said"),
+    [
+        (ToolCall("1", "serch", '{"query": "Io"}'), "no tool"),
+        (ToolCall("1", "execute", '{"query": "SEL'), "no JSON"),
+        (ToolCall("1", "execute", "{}"), "query"),
+        (call("execute", query="SELECT ?x WHERE {"), "failed"),
+        (call("answer", query="DROP ALL", columns=[]), "not taken"),
+        (Choice(""), "empty"),
+        (Choice("I will think.", finish=Finish.LENGTH), "cut off"),
+        (Choice(refusal="I cannot.", finish=Finish.REFUSED), "refusal"),
+        (Choice("I think it is Io."), "called nothing"),
+    ],
+)
+def test_a_strange_reply_is_told_to_the_model_and_the_run_goes_on(
+    moons: KnowledgeGraph, strange: Reply, said: str
+) -> None:
+    trace, model = run([strange, answered(ALL, "moon")], moons)
+
+    assert said in told(model, 1)
+    assert isinstance(trace.outcome, Answer)
+
+
+def test_a_query_in_the_text_counts_as_the_answer(moons: KnowledgeGraph) -> None:
+    trace, _ = run([f"Here it is:\n```sparql\n{ALL}\n```"], moons)
+
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+def test_an_unknown_name_in_a_final_query_is_refused_with_the_nearest(
+    moons: KnowledgeGraph,
+) -> None:
+    wrong = "SELECT ?moon WHERE { ?moon onto:orbit :Jupiter }"
+    trace, model = run([answered(wrong, "moon"), answered(ALL, "moon")], moons)
+
+    assert "onto:orbits" in told(model, 1)
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+def test_a_cancelled_run_is_a_refusal_with_the_reason_and_the_best_attempt(
+    moons: KnowledgeGraph,
+) -> None:
+    trace, _ = run([call("cancel", reason="No comets here.", query=ALL)], moons)
+
+    assert isinstance(trace.outcome, Refusal)
+    assert trace.outcome.reason == "No comets here."
+    assert trace.outcome.best is not None and names(trace.outcome.best) == {"Io", "Europa"}
+
+
+def test_a_model_that_never_answers_costs_at_most_the_step_limit(moons: KnowledgeGraph) -> None:
+    def explores(request: Request) -> Reply:
+        return call("execute", query=f"{ALL} # {len(request.messages)}")
+
+    model = ScriptedModel(explores)
+    method = Grasp(model, steps=7)
+    trace = result_of(
+        trace_of(Question("Which moons?"), method=method, name="grasp", graphs=[moons])
+    )
+
+    assert len(model.requests) == 7
+    assert isinstance(trace.outcome, Answer), "the last query with a result is taken"
+    assert trace.outcome.confidence <= 0.4
+
+
+@pytest.mark.parametrize("period", [1, 2])
+def test_a_model_that_goes_round_in_circles_is_told_and_then_stopped(
+    moons: KnowledgeGraph, period: int
+) -> None:
+    turns = [call("execute", query=f"SELECT ?x {{ ?x ?p {n} }}") for n in range(period)]
+
+    def circles(request: Request) -> Reply:
+        return turns[sum(not isinstance(m, ToolResult) for m in request.messages) % period]
+
+    model = ScriptedModel(circles)
+    method = Grasp(model, steps=50, feedback="never")
+    trace = result_of(
+        trace_of(Question("Which moons orbit Jupiter?"), method=method, name="", graphs=[moons])
+    )
+
+    assert len(model.requests) < 12
+    assert "once more" in str(model.requests[-1].messages)
+    assert isinstance(trace.outcome, Answer | Refusal)
+
+
+def test_the_budget_ends_a_run_with_its_best_attempt(moons: KnowledgeGraph) -> None:
+    def explores(request: Request) -> Reply:
+        return call("execute", query=f"{ALL} # {len(request.messages)}")
+
+    model = ScriptedModel(explores)
+    method = Grasp(model, tokens=5_000)
+    trace = result_of(
+        trace_of(Question("Which moons?"), method=method, name="grasp", graphs=[moons])
+    )
+
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    spent = trace.outcome.usage
+    assert spent.input_tokens + spent.output_tokens <= 5_000
+
+
+def test_a_budget_that_allows_no_call_still_gives_what_graph_search_found(
+    moons: KnowledgeGraph,
+) -> None:
+    trace, model = run([], moons, tokens=10)
+
+    assert not model.requests
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+def test_a_server_that_fails_ends_a_run_with_what_was_found_before(moons: KnowledgeGraph) -> None:
+    trace, _ = run([call("execute", query=ALL), Overloaded("the server is busy")], moons)
+
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+def test_an_empty_result_is_looked_at_again_by_the_same_model(moons: KnowledgeGraph) -> None:
+    twice = [answered(NONE, "moon"), answered(NONE, "moon")]
+    verdict = '{"status": "retry", "feedback": "Nothing orbits Io: take Jupiter."}'
+    trace, model = run([*twice, verdict, answered(ALL, "moon")], moons, feedback="risk")
+
+    review = str(model.requests[2].messages)
+    assert NONE.split("{")[1].strip(" }") in review.replace("\\n", " ") or ":Io" in review
+    assert "overview" not in review, "the colleague sees the answer, not the way to it"
+    assert "Nothing orbits Io" in told(model, 3)
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert [step.purpose for step in trace.steps if isinstance(step, Prompt)] == [
+        "question",
+        "feedback",
+    ]
+
+
+def test_feedback_comes_at_most_twice_and_ends_with_done(moons: KnowledgeGraph) -> None:
+    refine = '{"status": "refine", "feedback": "Say it otherwise."}'
+    replies: list[Reply] = [answered(ALL, "moon"), refine, answered(BIG, "moon"), refine]
+    replies.append(answered(ALL, "moon"))
+    trace, model = run(replies, moons, feedback="always")
+
+    assert len(model.requests) == 5
+    assert isinstance(trace.outcome, Answer)
+
+    done = '{"status": "done", "feedback": ""}'
+    _, model = run([answered(ALL, "moon"), done], moons, feedback="always")
+    assert len(model.requests) == 2
+
+
+def test_an_answer_without_risk_is_not_looked_at_again(moons: KnowledgeGraph) -> None:
+    _, model = run([answered(ALL, "moon")], moons, feedback="risk")
+
+    assert len(model.requests) == 1
+
+
+def test_of_several_graphs_the_model_names_the_one(
+    moons: KnowledgeGraph, pets: KnowledgeGraph
+) -> None:
+    query = "SELECT ?who WHERE { :Rex :owner ?who }"
+    reply = call("answer", graph="pets", query=query, columns=["who"])
+    trace, model = run([reply], moons, pets, question="Who owns Rex?")
+
+    assert "graph moons" in told(model, 0) and "graph pets" in told(model, 0)
+    assert isinstance(trace.outcome, Answer)
+    assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}
+
+
+def test_a_follow_up_question_comes_with_what_was_asked_before(moons: KnowledgeGraph) -> None:
+    follow = Question("And Mars?", before=(Earlier("Which moons orbit Jupiter?", ALL),))
+    _, model = run([answered(ALL, "moon")], moons, question=follow)
+
+    assert "Which moons orbit Jupiter?" in told(model, 0) and ALL in told(model, 0)
+
+
+def test_a_run_is_replayed_without_model_and_graph(moons: KnowledgeGraph) -> None:
+    verdict = '{"status": "refine", "feedback": "Again."}'
+    replies: list[Reply] = [
+        call("execute", query=BIG),
+        answered(ALL, "moon"),
+        verdict,
+        answered(BIG, "moon"),
+    ]
+    trace, _ = run(replies, moons, feedback="always", feedbacks=1)
+
+    async def replayed() -> list[object]:
+        method = Grasp(ScriptedModel([]), feedback="always", feedbacks=1)
+        async with aclosing(method.replay(trace)) as steps:  # type: ignore[type-var]
+            return [step async for step in steps]
+
+    again = asyncio.run(replayed())
+    assert [type(step) for step in again] == [type(step) for step in trace.steps]
+    turns = [step for step in again if isinstance(step, ModelTurn)]
+    assert turns == [step for step in trace.steps if isinstance(step, ModelTurn)]
+    last, outcome = again[-1], trace.outcome
+    assert isinstance(last, Answer) and isinstance(outcome, Answer)
+    assert (last.query, last.result, last.confidence) == (
+        outcome.query,
+        outcome.result,
+        outcome.confidence,
+    )
+    assert last.usage.input_tokens == outcome.usage.input_tokens
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"tools": "S_X"}, {"feedback": "sometimes"}, {"shots_by": "luck"}]
+)
+def test_a_wrong_setting_says_what_there_is(wrong: dict[str, str]) -> None:
+    with pytest.raises(SetupError, match=r"S_E|never|random"):
+        Grasp(ScriptedModel([]), **wrong)  # type: ignore[arg-type]

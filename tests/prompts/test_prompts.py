@@ -1,0 +1,109 @@
+"""What models are told, word for word: a changed prompt is a readable diff.
+
+After a change that is meant: `ASKGRAPH_PROMPTS=write python -m pytest tests/prompts`.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from tests.graphs import MOONS, PETS
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import Message, Request, System, ToolSchema
+from askgraph.llm.estimate import estimated_input
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.methods import Method
+from askgraph.methods.graf_von_data import GrafVonData
+from askgraph.methods.grasp import Grasp
+from askgraph.tools import SETS
+from askgraph.tools.toolbox import set_schemas
+from askgraph.trace import Prompt, Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
+
+HERE = Path(__file__).parent
+ASKED = Question("Which moons orbit Jupiter?")
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeGraph]]:
+    folder = tmp_path_factory.mktemp("prompts")
+    opened = []
+    for name, source in (("moons", MOONS), ("pets", PETS)):
+        (folder / f"{name}.ttl").write_text(source)
+        opened.append(Workspace(folder / "workspace").open(folder / f"{name}.ttl"))
+    yield opened
+    for graph in opened:
+        result_of(graph.endpoint.close())
+
+
+async def prompts(method: Method, graphs: Sequence[KnowledgeGraph]) -> list[Prompt]:
+    async with aclosing(method.answer(ASKED, graphs)) as steps:  # type: ignore[type-var]
+        return [step async for step in steps if isinstance(step, Prompt)]
+
+
+def written(messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> str:
+    """Messages and tools as a person reads them, with their estimated tokens."""
+    parts = [
+        f"== {type(message).__name__.lower()}\n{getattr(message, 'text', '')}"
+        for message in messages
+    ]
+    parts += [
+        f"== tool {tool.name}\n{tool.description}\n{json.dumps(tool.parameters, indent=1)}"
+        for tool in tools
+    ]
+    request = Request.of(messages or [System("")], {"tools": tools})
+    return "\n\n".join([*parts, f"== about {estimated_input(request):,} tokens\n"])
+
+
+def check(name: str, text: str) -> None:
+    path = HERE / f"{name}.txt"
+    if os.environ.get("ASKGRAPH_PROMPTS") == "write":
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_the_first_prompt_of_grasp(graphs: list[KnowledgeGraph], number: int) -> None:
+    [prompt] = await prompts(Grasp(ScriptedModel(["", "", ""])), graphs[:number])
+
+    check(f"grasp-{number}-graphs", written(prompt.messages, prompt.tools))
+
+
+async def test_the_prompt_of_feedback(graphs: list[KnowledgeGraph]) -> None:
+    answer = "```sparql\nSELECT ?moon WHERE { ?moon a onto:Moon }\n```"
+    done = '{"status": "done", "feedback": ""}'
+    method = Grasp(ScriptedModel([answer, done]), feedback="always")
+
+    _, prompt = await prompts(method, graphs[:1])
+
+    check("grasp-feedback", written(prompt.messages))
+
+
+@pytest.mark.parametrize("propose", [True, False])
+async def test_the_first_prompt_of_graf_von_data(
+    graphs: list[KnowledgeGraph], propose: bool
+) -> None:
+    method = GrafVonData(ScriptedModel(["", "", ""]), propose=propose)
+
+    [prompt] = await prompts(method, graphs[:1])
+
+    check(f"graf-von-data{'' if propose else '-as-published'}", written(prompt.messages))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_tools_of_each_set(name: str) -> None:
+    check(f"tools-{name}", written((), set_schemas(SETS[name])))
+
+
+async def test_instruction_and_tools_of_the_best_set_take_at_most_2_500_tokens(
+    graphs: list[KnowledgeGraph],
+) -> None:
+    [prompt] = await prompts(Grasp(ScriptedModel(["", "", ""]), tools="best"), graphs[:1])
+
+    instruction = [message for message in prompt.messages if isinstance(message, System)]
+    assert estimated_input(Request.of(instruction, {"tools": prompt.tools})) <= 2_500

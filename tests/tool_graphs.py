@@ -1,0 +1,79 @@
+"""Graphs to call tools on: the sample graph, and small ones behind a server, without arrays."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from pyoxigraph import RdfFormat, Store
+from tests.servers.sparql import SparqlServer
+
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import NameIndex
+from askgraph.llm import ToolCall
+from askgraph.metadata.names import names_in
+from askgraph.metadata.profile import profile_of
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sample import graph_path
+from askgraph.tools import Limits
+from askgraph.tools.toolbox import GraphToolbox
+from askgraph.trace import Observation, Question
+from askgraph.traversal.build import build_arrays
+from askgraph.workspace import Workspace
+
+__all__ = ["ALL_TOOLS", "behind", "called", "opened_sample", "served", "toolbox"]
+
+ALL_TOOLS = ("execute", "answer", "cancel", "list", "why_empty")
+
+
+def opened_sample(folder: Path) -> KnowledgeGraph:
+    """The sample graph in a workspace of its own."""
+    return Workspace(folder).open(graph_path())
+
+
+def behind(
+    url: str, turtle: str, prefixes: dict[str, str], *, timeout: float = 60.0
+) -> KnowledgeGraph:
+    """What is known of a graph whose triples only a server has."""
+    store = Store()
+    store.load(turtle.encode(), RdfFormat.TURTLE)
+    arrays = build_arrays(store)
+    profile = profile_of(arrays)
+    names = NameIndex.of(names_in(arrays, profile))
+    endpoint = HttpEndpoint(url, timeout=timeout, connect_timeout=1.0, retries=0)
+    return KnowledgeGraph("remote", endpoint, profile, names, PrefixMap(prefixes))
+
+
+@contextmanager
+def served(turtle: str, prefixes: dict[str, str]) -> Iterator[tuple[SparqlServer, KnowledgeGraph]]:
+    """A server with these triples, and the graph behind it."""
+    store = Store()
+    store.load(turtle.encode(), RdfFormat.TURTLE)
+    with SparqlServer(store) as server:
+        yield server, behind(server.url, turtle, prefixes)
+
+
+def toolbox(
+    *graphs: KnowledgeGraph,
+    language: str | None = None,
+    guarded: bool = True,
+    **limits: float,
+) -> GraphToolbox:
+    """All tools over graphs, for one question."""
+    chosen = replace(Limits(), **limits)  # type: ignore[arg-type]
+    question = Question("Which moons are there?", language)
+    return GraphToolbox(ALL_TOOLS, graphs, question, chosen, guarded)
+
+
+def called(box: GraphToolbox, tool: str, **arguments: object) -> Observation:
+    """What one call gives."""
+
+    async def run() -> Observation:
+        use = await box.call(ToolCall("", tool, json.dumps(arguments)))
+        await asyncio.sleep(0)
+        return use.observation
+
+    return asyncio.run(run())

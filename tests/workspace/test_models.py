@@ -1,0 +1,322 @@
+"""Language models from settings, ids and the environment; and methods that get them."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.servers import faults
+from tests.servers.llm import LlmServer, Turn
+
+import askgraph
+from askgraph import registry, sample
+from askgraph.errors import Overloaded, SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import LanguageModel, Message, User, completed
+from askgraph.llm.prices import Prices
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.methods import closed
+from askgraph.trace import ModelTurn, Question, Refusal, Step, Usage
+from askgraph.workspace import Workspace
+from askgraph.workspace.models import Models, with_model
+from askgraph.workspace.running import result_of
+
+ASKED: list[Message] = [User("What orbits the Earth?")]
+VARIABLES = (
+    "ASKGRAPH_MODEL", "ASKGRAPH_BASE_URL", "ASKGRAPH_API_KEY", "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Talker:
+    """A method that says what its model says."""
+
+    model: LanguageModel
+    loud: bool = False
+    prices: Prices | None = None
+
+    async def answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[Step]:
+        said = await completed(self.model.complete([User(question.text)]))
+        yield ModelTurn(said.first, Usage(llm_calls=1), said.model)
+        yield Refusal(said.first.text.upper() if self.loud else said.first.text)
+
+
+@dataclass(frozen=True)
+class Silent:
+    """A method that may have a model."""
+
+    model: LanguageModel | None = None
+    states: int = 1
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def talker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The methods above under the names `talker` and `silent`, from a package of their own."""
+    about = tmp_path / "packages" / "talker_method-1.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: talker-method\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(
+        f"[askgraph.method]\ntalker = {__name__}:Talker\nsilent = {__name__}:Silent\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+
+
+def place(folder: Path, *lines: str) -> Workspace:
+    folder.mkdir(exist_ok=True)
+    (folder / "askgraph.toml").write_text("\n".join(lines))
+    return Workspace(folder)
+
+
+def said(model: LanguageModel, messages: list[Message] = ASKED) -> str:
+    async def run() -> str:
+        try:
+            return (await completed(model.complete(messages))).first.text
+        finally:
+            await model.close()
+
+    return result_of(run())
+
+
+def test_a_table_says_which_model_and_how_it_is_asked(
+    tmp_path: Path, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "abc-123")
+    workspace = place(
+        tmp_path,
+        "[models.small]",
+        'model = "qwen"',
+        f'base_url = "{llm_server.base}/v1"',
+        'key_env = "MY_KEY"',
+        "temperature = 0.25",
+        "seed = 7",
+        "max_tokens = 50",
+        "requests_per_minute = 100",
+        "tokens_per_minute = 100000",
+        "parallel = 2",
+        "timeout = 20",
+    )
+
+    model = workspace.model("small", temperature=0.5)
+
+    assert said(model) == "The Moon."
+    [body] = llm_server.bodies
+    assert (body["model"], body["temperature"], body["seed"]) == ("qwen", 0.5, 7)
+    assert 50 in body.values()
+    headers = {name.lower(): value for name, value in llm_server.requests[0].headers.items()}
+    assert headers["authorization"] == "Bearer abc-123"
+    assert "abc" not in repr(model)
+
+
+def test_a_cache_keeps_replies_below_the_workspace(tmp_path: Path, llm_server: LlmServer) -> None:
+    workspace = place(
+        tmp_path,
+        "[models.default]",
+        'model = "qwen"',
+        f'base_url = "{llm_server.base}/v1"',
+        "cache = true",
+    )
+
+    assert [said(workspace.model()), said(workspace.model())] == ["The Moon."] * 2
+
+    assert len(llm_server.requests) == 1
+    assert list((tmp_path / "model-cache").rglob("*.json"))
+
+
+def test_retries_are_as_many_as_wanted(tmp_path: Path, llm_server: LlmServer) -> None:
+    llm_server.always = faults.status(503)
+    url = f"{llm_server.base}/v1"
+
+    with pytest.raises(Overloaded):
+        said(Workspace(tmp_path).model("m", base_url=url, retries=0))
+
+    assert len(llm_server.requests) == 1
+
+
+def test_without_a_name_it_is_the_default_then_the_environment(
+    tmp_path: Path, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKGRAPH_MODEL", "from-environment")
+    monkeypatch.setenv("ASKGRAPH_BASE_URL", f"{llm_server.base}/v1")
+    named = place(tmp_path / "a", "[models.default]", 'model = "m"', 'base_url = "http://x/v1"')
+
+    found = Workspace(tmp_path).model().identity
+
+    assert (found.model, found.address) == ("from-environment", f"{llm_server.base}/v1")
+    assert named.model().identity.model == "m"
+
+
+def test_without_any_model_it_is_said_what_to_set(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"ASKGRAPH_MODEL.*\[models.default\].*localhost:11434"):
+        Workspace(tmp_path).model()
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    overrides: dict[str, object]
+    found: tuple[str, str, str | None, str | None]  # provider, model, address, variable of the key
+
+
+URL = "http://localhost:8000/v1"
+CASES = [
+    Case("gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
+    Case("openai/gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
+    Case("anthropic/claude-x", {}, ("anthropic", "claude-x", None, None)),
+    Case("claude-x", {"provider": "anthropic"}, ("anthropic", "claude-x", None, None)),
+    Case("google/gemini-x", {}, ("google", "gemini-x", None, None)),
+    Case("Qwen/Qwen3", {"base_url": URL}, ("openai", "Qwen/Qwen3", URL, None)),
+    Case("openai/gpt-x", {"base_url": URL}, ("openai", "openai/gpt-x", URL, None)),
+    Case("m", {"base_url": URL, "key_env": "K"}, ("openai", "m", URL, "K")),
+    Case("mine", {}, ("openai", "qwen", URL, "MY_KEY")),
+    Case("mine", {"model": "other"}, ("openai", "other", URL, "MY_KEY")),
+    Case("mine", {"base_url": "http://y/v1"}, ("openai", "qwen", "http://y/v1", None)),
+    Case("mine", {"provider": "anthropic"}, ("anthropic", "qwen", None, None)),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_name_and_what_is_said_besides_make_the_settings(tmp_path: Path, case: Case) -> None:
+    place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"', 'key_env = "MY_KEY"')
+
+    made = Models(tmp_path).settings(case.name, **case.overrides)
+
+    assert (made.provider, made.model, made.base_url, made.key_env) == case.found
+
+
+def test_the_key_of_the_environment_goes_to_the_server_named_there_and_to_no_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKGRAPH_API_KEY", "abc")
+    place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"')
+    models = Models(tmp_path)
+
+    assert models.settings("m", base_url=URL).key_env == "ASKGRAPH_API_KEY"
+    assert models.settings("mine").key_env is None
+    assert models.settings("gpt-x").key_env == "OPENAI_API_KEY"
+
+
+WRONG = {
+    'model = "m"\nspeed = 1': "no 'speed'; it has model, provider",
+    'model = "m"\ntemperature = "hot"': "'temperature' is a number or null, not 'hot'",
+    'model = "m"\nparallel = 0': "parallel is 0; it must be more than 0",
+    'model = "m"\nretries = -1': "retries is -1; it must be 0 or more",
+    'provider = "openai"': "has no `model`",
+    'model = "m"\nprovider = "acme"': "'acme' is no server of language models; .* openai",
+    'model = "m"\nprovider = "cached"': "'cached' is no server of language models",
+    'model = "m"': "OPENAI_API_KEY .* is not set",
+    'model = "m"\nbase_url = "localhost"': "is no http or https URL",
+    'model = "m"\nbase_url = "http://x"\nprices = "none.toml"': "price table .* cannot be read",
+    'model = "m"\nbase_url = "http://x"\nprices = "prices.toml"': "no price for 'm'",
+}
+
+
+@pytest.mark.parametrize("table", WRONG)
+def test_what_cannot_be_is_refused_before_anything_is_asked(tmp_path: Path, table: str) -> None:
+    workspace = place(tmp_path, "[models.default]", table)
+    (tmp_path / "prices.toml").write_text("[models.other]\ninput = 1\noutput = 1\n")
+
+    with pytest.raises(SetupError, match=WRONG[table]):
+        workspace.model()
+
+
+def test_equal_settings_share_a_model_and_its_limits(tmp_path: Path) -> None:
+    models = Models(tmp_path)
+
+    one, same = models.model("m", base_url=URL), models.model("m", base_url=URL)
+
+    assert one is same
+    assert one is not models.model("m", base_url=URL, seed=1)
+
+
+@pytest.mark.usefixtures("talker")
+def test_a_method_gets_the_model_that_its_settings_name(
+    tmp_path: Path, llm_server: LlmServer
+) -> None:
+    workspace = place(
+        tmp_path,
+        "[models.default]",
+        'model = "qwen"',
+        f'base_url = "{llm_server.base}/v1"',
+        'prices = "prices.toml"',
+        "[methods.talker]",
+        "loud = true",
+    )
+    (tmp_path / "prices.toml").write_text("[models.qwen]\ninput = 1\noutput = 1\n")
+
+    default = workspace.method("talker")
+    other = workspace.method("talker", {"model": "m", "base_url": URL})
+
+    assert isinstance(default, Talker) and isinstance(other, Talker)
+    assert (default.model.identity.model, default.loud) == ("qwen", True)
+    assert default.prices is not None and default.prices.of("qwen").input == 1
+    assert (other.model.identity.model, other.model.identity.address) == ("m", URL)
+    assert other.prices is None
+
+
+@pytest.mark.usefixtures("talker")
+def test_a_model_that_is_there_already_is_taken_as_it_is(tmp_path: Path) -> None:
+    script = ScriptedModel(["Hm."])
+
+    method = Workspace(tmp_path).method("talker", {"model": script})
+
+    assert isinstance(method, Talker) and method.model is script
+    with pytest.raises(SetupError, match="base_url would change nothing"):
+        Workspace(tmp_path).method("talker", {"model": script, "base_url": URL})
+
+
+@pytest.mark.usefixtures("talker")
+def test_a_method_that_can_do_without_gets_one_only_where_it_is_named(tmp_path: Path) -> None:
+    plugin = registry.load("method", "silent")
+
+    assert with_model(plugin, {"states": 2}, Models(tmp_path)) == {"states": 2}
+    assert with_model(plugin, {"model": "m", "base_url": URL}, Models(tmp_path))["model"]
+
+
+def test_a_method_without_a_model_takes_none(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="there is no 'model'"):
+        Workspace(tmp_path).method("graph-search", {"model": "m"})
+
+
+@pytest.mark.usefixtures("talker")
+def test_ask_takes_a_model_by_name_or_as_an_object(tmp_path: Path, llm_server: LlmServer) -> None:
+    llm_server.turns.append(Turn("I am not sure."))
+
+    named = askgraph.ask(
+        "?", sample.graph_path(), method="talker", model="m", base_url=f"{llm_server.base}/v1",
+        workspace=tmp_path,
+    )  # fmt: skip
+    given = askgraph.ask(
+        "?", sample.graph_path(), method="talker", model=ScriptedModel(["Nor am I."]),
+        settings={"loud": True}, workspace=tmp_path,
+    )  # fmt: skip
+
+    assert [one.json()["reason"] for one in (named, given)] == ["I am not sure.", "NOR AM I."]
+
+
+class Closing(ScriptedModel):
+    """A model that knows whether it was closed."""
+
+    closed = False
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.usefixtures("talker")
+async def test_closing_a_method_closes_its_model(tmp_path: Path) -> None:
+    model = Closing([])
+    workspace = Workspace(tmp_path)
+
+    await closed(workspace.method("talker", {"model": model}))
+    await closed(workspace.method("graph-search"))
+
+    assert model.closed
