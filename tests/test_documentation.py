@@ -14,7 +14,10 @@ from askgraph.candidates.decide import CONFIDENCE
 from askgraph.candidates.rank import WEIGHTS
 from askgraph.cli import GROUPS, app
 from askgraph.evaluation.answer_object import answer_object
+from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.graph_search import GraphSearch
+from askgraph.methods.grasp import Grasp
+from askgraph.tools import SETS
 from askgraph.trace import Refusal
 from askgraph.workspace.settings import GraphSettings
 
@@ -125,6 +128,18 @@ def test_every_setting_is_explained() -> None:
 
     assert method == {field.name for field in dataclasses.fields(GraphSearch)}
     assert set(graph) == {field.name for field in dataclasses.fields(GraphSettings)}
+
+
+@pytest.mark.parametrize("name, method", [("grasp", Grasp), ("graf-von-data", GrafVonData)])
+def test_every_setting_of_the_agents_is_explained(name: str, method: type) -> None:
+    rows = _rows("docs/agents.md", f"## Settings of `{name}`")
+
+    said = re.findall(r"`(\w+)`", " ".join(row[0] for row in rows))
+    assert set(said) == {field.name for field in dataclasses.fields(method)}
+
+
+def test_every_set_of_tools_is_explained() -> None:
+    assert {row[0].strip("`") for row in _rows("docs/agents.md", "## Tools")} == SETS.keys()
 
 
 def test_every_key_of_the_answer_object_is_explained() -> None:

@@ -3,10 +3,11 @@
     >>> import askgraph
     >>> print(askgraph.ask("Which moons does Jupiter have?", "space.ttl"))  # doctest: +SKIP
 
-The graph is a name in the workspace, a file or folder of RDF, or the URL of a SPARQL endpoint.
+The graph is a name in the workspace, a file or folder of RDF, or the URL of a SPARQL endpoint; a
+list of them is asked as one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,17 +16,23 @@ if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
     from askgraph.llm import LanguageModel
     from askgraph.rdf.prefixes import PrefixMap
-    from askgraph.trace import Outcome
+    from askgraph.trace import Outcome, Question
+
+    Graph = str | Path | KnowledgeGraph
 
 __all__ = ["Result", "ask"]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a question; printed, it reads as `askgraph ask` shows it."""
+    """What came of a question; printed, it reads as `askgraph ask` shows it.
+
+    `prefixes` are those of the graph that it is of.
+    """
 
     outcome: "Outcome"
     prefixes: "PrefixMap"
+    question: "Question"
 
     @property
     def answered(self) -> bool:
@@ -46,8 +53,9 @@ class Result:
 
 def ask(
     question: str,
-    graph: "str | Path | KnowledgeGraph | None" = None,
+    graph: "Graph | Sequence[Graph] | None" = None,
     *,
+    after: Result | None = None,
     language: str | None = None,
     method: str | None = None,
     settings: Mapping[str, object] | None = None,

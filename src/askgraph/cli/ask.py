@@ -1,7 +1,7 @@
 """`askgraph ask`: a question in, the answer out."""
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from askgraph.cli.options import (
     BaseUrlOption,
     CsvOption,
     DebugOption,
-    GraphOption,
+    GraphsOption,
     JsonOption,
     LangOption,
     LimitOption,
@@ -42,7 +42,7 @@ _ROWS = 50
 def ask(
     ctx: typer.Context,
     question: Annotated[list[str], typer.Argument(help="The question, in your own words.")],
-    graph: GraphOption = None,
+    graph: GraphsOption = None,
     json: JsonOption = False,
     csv: CsvOption = False,
     limit: LimitOption = None,
@@ -59,37 +59,52 @@ def ask(
             help="Keep the steps, for 'askgraph trace'; also of a failure.",
         ),
     ] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(
+            "--after",
+            metavar="FILE",
+            help="Ask on from the run that was kept with --trace FILE, of its graphs.",
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Do not show on the terminal what a model does.")
     ] = False,
     workspace: WorkspaceOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Answer a question over a graph.
+    """Answer a question over a graph, or over several.
 
     For people: the answer, how the question was read, how sure that is, the query, the evidence.
     With --json one object, whose keys are stable; with --csv the rows alone.
     """
     from askgraph.cli.progress import progress_bar
-    from askgraph.methods import closed
-    from askgraph.trace import Question
+    from askgraph.methods import closed, converses
     from askgraph.workspace import DEFAULT_METHOD
+    from askgraph.workspace.ready import ready_graphs
     from askgraph.workspace.running import result_of
 
     place, name = workspace_of(ctx), method or DEFAULT_METHOD
     if trace is not None and not trace.absolute().parent.is_dir():
         raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
+    asks, names = _conversation(" ".join(question), lang, after)
     chosen = place.method(name, model_choice(model, base_url))
-    with progress_bar() as progress:
-        opened = place.graph(graph, progress=progress)
-    asked = Asked(Question(" ".join(question), lang), name, chosen, opened, timeout, trace, quiet)
+    if after is not None and not converses(chosen):
+        said = "does not look at earlier questions: --after changes nothing for it"
+        typer.echo(f"method {name!r} {said}", err=True)
+    with progress_bar() as tell:
+        ready = ready_graphs(
+            graph or names, lambda one: place.graph(one, progress=tell), chosen, progress=tell
+        )
+    asked = Asked(asks, name, chosen, ready.graphs, timeout, trace, quiet)
 
     async def answered(show: "Show") -> bool:
         try:
-            return await show(await asked.outcome(), opened, limit, lang)
+            outcome = await asked.outcome()
+            return await show(outcome, ready.of(outcome), limit, lang)
         finally:
             await closed(chosen)
-            await opened.endpoint.close()
+            await ready.close()
 
     if not result_of(answered(_json if json else _csv if csv else _people)):
         raise typer.Exit(NO_ANSWER)
@@ -102,7 +117,7 @@ class Asked:
     question: "Question"
     name: str
     method: "Method"
-    graph: "KnowledgeGraph"
+    graphs: "tuple[KnowledgeGraph, ...]"
     timeout: float | None
     trace: Path | None
     quiet: bool
@@ -115,7 +130,7 @@ class Asked:
 
         steps: list[Step] = []
         try:
-            stream = steps_of(self.question, self.method, [self.graph], timeout=self.timeout)
+            stream = steps_of(self.question, self.method, self.graphs, timeout=self.timeout)
             with live_view(quiet=self.quiet) as tell:
                 async with aclosing(stream):
                     async for step in stream:
@@ -133,7 +148,26 @@ class Asked:
         from askgraph.workspace.tracing import head_of
 
         run = Trace(self.question, self.name, steps)
-        write_trace(self.trace, run, head_of(self.method, [self.graph]))
+        write_trace(self.trace, run, head_of(self.method, self.graphs))
+
+
+def _conversation(
+    text: str, lang: str | None, after: Path | None
+) -> "tuple[Question, Sequence[str | None]]":
+    """The question with what was asked before it, and the graphs that this was asked of."""
+    from askgraph.trace import Question
+    from askgraph.trace.follow_up import follow_up
+    from askgraph.trace.lines import read_trace
+
+    if after is None:
+        return Question(text, lang), [None]
+    run, head = read_trace(after)
+    try:
+        outcome = run.outcome
+    except ValueError as error:
+        raise SetupError(f"nothing can be asked after {str(after)!r}: {error}") from error
+    asked = follow_up(text, run.question, outcome, language=lang)
+    return asked, [one.name for one in head.graphs] or [None]
 
 
 async def _json(

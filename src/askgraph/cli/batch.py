@@ -8,7 +8,7 @@ import typer
 from askgraph.cli.options import (
     BaseUrlOption,
     DebugOption,
-    GraphOption,
+    GraphsOption,
     LangOption,
     LimitOption,
     MethodOption,
@@ -32,7 +32,7 @@ def batch(
     out: Annotated[
         Path, typer.Option("--out", metavar="PREDICTIONS.jsonl", help="Where the answers go.")
     ],
-    graph: GraphOption = None,
+    graph: GraphsOption = None,
     method: MethodOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
@@ -58,6 +58,7 @@ def batch(
     from askgraph.evaluation.questions import read_questions
     from askgraph.methods import closed
     from askgraph.workspace import DEFAULT_METHOD
+    from askgraph.workspace.ready import ready_graphs
     from askgraph.workspace.running import result_of
 
     asked = read_questions(questions)
@@ -66,13 +67,15 @@ def batch(
     chosen = place.method(name, model_choice(model, base_url))
 
     with progress_bar() as tell:
-        known = place.graph(graph, progress=tell)
+        ready = ready_graphs(
+            graph or [None], lambda one: place.graph(one, progress=tell), chosen, progress=tell
+        )
 
         async def run() -> int:
             try:
                 return await answer_all(
                     asked,
-                    answerer(chosen, name, [known], language=lang),
+                    answerer(chosen, name, ready.graphs, language=lang),
                     out,
                     concurrency=concurrency,
                     timeout=timeout,
@@ -81,7 +84,7 @@ def batch(
                 )
             finally:
                 await closed(chosen)
-                await known.endpoint.close()
+                await ready.close()
 
         failed = result_of(run())
     typer.echo(f"{len(asked)} answers in {out}, {failed} failed", err=True)

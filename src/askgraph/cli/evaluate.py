@@ -183,7 +183,7 @@ def evaluate(
     with progress_bar() as tell:
         work = evaluated(
             place, asked, wishes, selection, crew, budget=limits, folder=out,
-            progress=_running_score(metric, tell),
+            progress=_running_score(metric, tell), preparing=tell,
         )  # fmt: skip
         try:
             run = result_of(work)

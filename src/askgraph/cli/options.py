@@ -14,6 +14,7 @@ __all__ = [
     "DebugOption",
     "FormatOption",
     "GraphOption",
+    "GraphsOption",
     "JsonOption",
     "LangOption",
     "LimitOption",
@@ -104,6 +105,16 @@ GraphOption = Annotated[
         metavar="NAME",
         autocompletion=graph_names,
         help="The graph to ask; may be left out where there is only one.",
+    ),
+]
+GraphsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--graph",
+        "-g",
+        metavar="NAME",
+        autocompletion=graph_names,
+        help="A graph to ask; repeatable, may be left out where there is only one.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -51,8 +51,9 @@ chat('reply') ends, where the question asks nothing of a graph
 
 The query has every condition of the question and no other, in the right direction; where nameless
 nodes stand between two things it goes through them. It selects, DISTINCT, what is asked for itself
-(IRIs, not labels; no further columns), or the value; counts and sorting are done in SPARQL; ASK for
-yes or no. Run it, look at the result, then end with success."""
+(IRIs, not labels; no further columns), or the value; where that value hangs on a nameless node (a
+measurement, a membership), that node, too. Counts and sorting are done in SPARQL; ASK for yes or
+no. Run it, look at the result, then end with success."""
 
 _HEADINGS = {
     "overview": "What the graph knows of it:",
@@ -81,6 +82,7 @@ class GrafVonData:
     """
 
     searches: ClassVar[bool] = True
+    converses: ClassVar[bool] = True
 
     model: LanguageModel
     propose: bool = True

@@ -85,6 +85,7 @@ class Grasp:
     """
 
     searches: ClassVar[bool] = True
+    converses: ClassVar[bool] = True
 
     model: LanguageModel
     tools: str = "best"

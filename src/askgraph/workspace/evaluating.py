@@ -13,11 +13,12 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.executors import Executor
 from askgraph.evaluation.pool import given_up
 from askgraph.evaluation.runs.budget import Budget
-from askgraph.evaluation.runs.run import Progress, evaluate
+from askgraph.evaluation.runs.run import Progress as Told
+from askgraph.evaluation.runs.run import evaluate
 from askgraph.evaluation.runs.run_folder import EXAMPLES, Run
 from askgraph.evaluation.runs.scoring import table_metrics
 from askgraph.evaluation.runs.task import Done, Task, Worker
-from askgraph.workspace import Workspace
+from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.hosting import Host, Site, work_in_process
 from askgraph.workspace.learning import with_examples
 from askgraph.workspace.planning import Asked, Wishes, planned
@@ -59,10 +60,12 @@ async def evaluated(
     *,
     budget: Budget | None = None,
     folder: Path | None = None,
-    progress: Progress | None = None,
+    progress: Told | None = None,
+    preparing: Progress = silent,
 ) -> Run:
     """Ask the benchmarks with the methods and score what comes; keep the run in `folder`.
 
+    `progress` is told each record as it comes, `preparing` how far the indices are that are built.
     Raises `SetupError` for what cannot work, before any question is asked.
     """
     if wishes.metric not in table_metrics():
@@ -74,7 +77,7 @@ async def evaluated(
         site = Site(workspace.folder.absolute(), wishes.methods)
         host = Host(site)
         try:
-            plan = await planned(host, learnt, wishes)
+            plan = await planned(host, learnt, wishes, progress=preparing)
             async with _worker(crew, site, host) as work:
                 return await evaluate(
                     plan.tasks,

@@ -55,10 +55,7 @@ class GraphIndices(Mapping[str, SearchIndex[Resource]]):
         self._locks = {key: threading.Lock() for key in KEYS}
 
     def __getitem__(self, key: str) -> DiskIndex:
-        with self._locks[key]:
-            if key not in self._open:
-                self._open[key] = _ready(self._ground, key)
-            return self._open[key]
+        return self._opened(key)
 
     def __contains__(self, key: object) -> bool:
         return key in self._locks
@@ -68,6 +65,20 @@ class GraphIndices(Mapping[str, SearchIndex[Resource]]):
 
     def __len__(self) -> int:
         return len(KEYS)
+
+    def prepare(self, progress: Progress) -> None:
+        """Open all indices before they are looked at, and build those that cannot be opened.
+
+        Where nothing is to be built, `progress` is told nothing.
+        """
+        for key in KEYS:
+            self._opened(key, progress)
+
+    def _opened(self, key: str, progress: Progress | None = None) -> DiskIndex:
+        with self._locks[key]:
+            if key not in self._open:
+                self._open[key] = _ready(self._ground, key, progress)
+            return self._open[key]
 
 
 @dataclass(frozen=True)
@@ -129,7 +140,7 @@ def build_index(ground: Ground, key: str, *, progress: Progress | None = None) -
         return _built(ground, key, progress)
 
 
-def _ready(ground: Ground, key: str) -> DiskIndex:
+def _ready(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
     try:
         return open_index(ground, key)
     except SetupError:
@@ -141,7 +152,7 @@ def _ready(ground: Ground, key: str) -> DiskIndex:
             told = _log.warning if _note(ground.data, key).exists() else _log.info
             told("building the index %r of graph %r: %s", key, ground.name, problem)
         start = time.perf_counter()
-        index = _built(ground, key, None)
+        index = _built(ground, key, progress)
         seconds = time.perf_counter() - start
         _log.info(
             "the index %r of graph %r has %d items (%.1f s)", key, ground.name, len(index), seconds

@@ -1,5 +1,6 @@
 """From benchmarks and methods to the tasks of a run, each with the state of its graph."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,10 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs.task import Options, Task
+from askgraph.methods import searches
+from askgraph.workspace import Progress, silent
 from askgraph.workspace.hosting import Host, MethodChoice
+from askgraph.workspace.ready import build_missing
 
 if TYPE_CHECKING:
     from askgraph.methods import Method
@@ -67,14 +71,20 @@ class Plan:
     settings: Mapping[str, object]
 
 
-async def planned(host: Host, benchmarks: Sequence[Asked], wishes: Wishes) -> Plan:
+async def planned(
+    host: Host, benchmarks: Sequence[Asked], wishes: Wishes, *, progress: Progress = silent
+) -> Plan:
     """Return a task for each question, method and repetition; the graphs are opened for it.
+
+    Where a method searches indices, those that are missing are built; `progress` tells of that.
 
     Raises `SetupError` for a graph or a method that there is none of, and for a method that is
     given examples and takes none.
     """
     states = await states_of(host, benchmarks)
     _check_examples(host, benchmarks, wishes.methods)
+    if any(searches(host.method(choice.label)) for choice in wishes.methods):
+        await _build_missing(host, benchmarks, progress)
     tasks = tuple(
         task for benchmark in benchmarks for task in _tasks(host, benchmark, wishes, states)
     )
@@ -119,7 +129,7 @@ def sampled(questions: Sequence[GoldQuestion], size: int, *, seed: int) -> tuple
 async def states_of(host: Host, benchmarks: Iterable[Asked]) -> dict[str, tuple[str, str]]:
     """Open the graphs of benchmarks; return name and snapshot of each, by what it is found by."""
     states: dict[str, tuple[str, str]] = {}
-    for source in dict.fromkeys(graph for asked in benchmarks for graph in asked.graphs):
+    for source in _sources(benchmarks):
         async with host.graph(source) as graph:
             states[str(source)] = graph.name, graph.snapshot
     return states
@@ -141,6 +151,16 @@ def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sources(benchmarks: Iterable[Asked]) -> list[str | Path]:
+    return list(dict.fromkeys(graph for asked in benchmarks for graph in asked.graphs))
+
+
+async def _build_missing(host: Host, benchmarks: Iterable[Asked], progress: Progress) -> None:
+    for source in _sources(benchmarks):
+        async with host.graph(source) as graph:
+            await asyncio.to_thread(build_missing, graph, progress=progress)
 
 
 def _setting(text: str) -> tuple[str, object]:
