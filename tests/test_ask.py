@@ -5,10 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.graphs import MOONS
+from tests.graphs import MOONS, PETS
 
 import askgraph
 from askgraph.errors import SetupError, TimedOut
+from askgraph.llm import ToolCall
+from askgraph.llm.scripted import ScriptedModel
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
 
@@ -63,3 +65,64 @@ def test_time_runs_out(source: Path) -> None:
 def test_importing_it_imports_nothing() -> None:
     script = "import askgraph, sys; assert not {'numpy', 'asyncio', 'typer'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_several_graphs_are_asked_as_one(source: Path) -> None:
+    pets = source.with_name("pets.ttl")
+    pets.write_text(PETS)
+
+    owner = askgraph.ask("Who is the owner of Rex?", [source, pets])
+    moons = askgraph.ask(QUESTION, [source, pets])
+
+    assert (owner.json()["graph"], moons.json()["graph"]) == ("pets", "moons")
+
+
+def test_an_answer_is_shown_with_the_prefixes_of_its_graph(source: Path) -> None:
+    pets = source.with_name("pets.ttl")
+    pets.write_text("@prefix pet: <http://pets.example/> . pet:Rex pet:owner pet:Ann .")
+    query = '{"graph": "pets", "query": "SELECT ?who { ?pet pet:owner ?who }", "columns": ["who"]}'
+    model = ScriptedModel([ToolCall("1", "answer", query)])
+
+    result = askgraph.ask("Who owns Rex?", [source, pets], method="grasp", model=model)
+
+    assert "pet:Ann" in str(result)
+
+
+def test_graphs_of_one_name_or_none_at_all_are_told(source: Path) -> None:
+    with pytest.raises(SetupError, match="two of the graphs are called 'moons'"):
+        askgraph.ask(QUESTION, [source, source])
+    with pytest.raises(SetupError, match="no graph was given"):
+        askgraph.ask(QUESTION, [])
+
+
+def test_a_question_follows_another_one(source: Path) -> None:
+    query = '{"query": "SELECT ?moon { ?moon onto:orbits :%s }", "columns": ["moon"]}'
+    model = ScriptedModel([ToolCall("1", "answer", query % at) for at in ("Jupiter", "Mars")])
+
+    first = askgraph.ask(QUESTION, source, method="grasp", model=model)
+    second = askgraph.ask("And Mars?", source, method="grasp", model=model, after=first)
+
+    told = "\n".join(message.text for message in model.requests[-1].messages)
+    assert QUESTION in told and "onto:orbits :Jupiter" in told
+    assert second.json()["rows"] == [["http://example.org/Phobos"]]
+    assert [earlier.question for earlier in second.question.before] == [QUESTION]
+
+
+def test_a_method_that_does_not_converse_says_so(
+    source: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = askgraph.ask(QUESTION, source)
+
+    assert askgraph.ask("Which moons orbit Mars?", source, after=first).answered
+
+    assert "'graph-search' does not look at earlier questions" in caplog.text
+
+
+def test_an_index_that_cannot_be_built_is_told_before_a_model_is_asked(source: Path) -> None:
+    Workspace().add("moons", [source], settings={"entities": "nowhere.tsv"})
+    model = ScriptedModel([])
+
+    with pytest.raises(SetupError, match="nowhere"):
+        askgraph.ask(QUESTION, "moons", method="grasp", model=model)
+
+    assert model.requests == []

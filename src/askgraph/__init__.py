@@ -64,34 +64,52 @@ def ask(
     timeout: float | None = None,
     workspace: str | Path | None = None,
 ) -> Result:
-    """Answer a question over a graph, in a script or a notebook.
+    """Answer a question over a graph or several, in a script or a notebook.
 
-    `graph` is a name in the workspace, a path, a URL or a graph that is open; it may be left out
-    where the workspace has only one. `settings` are the method's. `model` is the language model of
-    a method that works with one: a name in the workspace, a model id (of the server at `base_url`),
-    or a model that stays open. What is learnt of a path or URL is kept in the workspace, so that
-    the second question is quick. Raises `SetupError`, `ServiceError`.
+    `graph` is a name in the workspace, a path, a URL or a graph that is open, or a list of these;
+    it may be left out where the workspace has only one. The question follows that of `after`, and
+    may refer to it, where the method looks at earlier questions. `settings` are the method's.
+    `model` is the language model of a method that works with one: a name in the workspace, a model
+    id (of the server at `base_url`), or a model that stays open. What is learnt of a path or URL is
+    kept in the workspace, so that the second question is quick. Raises `SetupError`,
+    `ServiceError`.
     """
-    from askgraph.methods import closed
+    import logging
+
+    from askgraph.methods import closed, converses
     from askgraph.trace import Question
+    from askgraph.trace.follow_up import follow_up
     from askgraph.workspace import DEFAULT_METHOD, Workspace
     from askgraph.workspace.answering import outcome_of
+    from askgraph.workspace.ready import ready_graphs
     from askgraph.workspace.running import result_of
 
-    place = Workspace(workspace)
+    asked = Question(question, language)
+    if after is not None:
+        asked = follow_up(question, after.question, after.outcome, language=language)
+    place, name = Workspace(workspace), method or DEFAULT_METHOD
     given = {"model": model, "base_url": base_url}
     wanted = {**(settings or {}), **{key: one for key, one in given.items() if one is not None}}
-    chosen = place.method(method or DEFAULT_METHOD, wanted)
-    ours = graph is None or isinstance(graph, str | Path)
-    opened = place.find(graph) if graph is None or isinstance(graph, str | Path) else graph
+    chosen = place.method(name, wanted)
+    if after is not None and not converses(chosen):
+        logging.getLogger("askgraph").warning(
+            "method %r does not look at earlier questions: 'after' changes nothing for it", name
+        )
+    ready = ready_graphs(_several(graph), place.find, chosen)
 
     async def answered() -> "Outcome":
         try:
-            return await outcome_of(Question(question, language), chosen, [opened], timeout=timeout)
+            return await outcome_of(asked, chosen, ready.graphs, timeout=timeout)
         finally:
-            if ours:
-                await opened.endpoint.close()
+            await ready.close()
             if isinstance(wanted.get("model"), str | None):
                 await closed(chosen)
 
-    return Result(result_of(answered()), opened.prefixes)
+    outcome = result_of(answered())
+    return Result(outcome, ready.of(outcome).prefixes, asked)
+
+
+def _several(graph: "Graph | Sequence[Graph] | None") -> "Sequence[Graph | None]":
+    if isinstance(graph, Sequence) and not isinstance(graph, str):
+        return graph
+    return [graph]

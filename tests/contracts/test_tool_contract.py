@@ -16,7 +16,7 @@ from askgraph.llm.estimate import estimated_tokens
 from askgraph.sample import graph_path
 from askgraph.sparql.lexer import tokens
 from askgraph.tools import SETS, Context
-from askgraph.tools._named import STANDARD
+from askgraph.tools.named import STANDARD
 from askgraph.tools.toolbox import GraphToolbox, set_schemas
 from askgraph.trace import Observation, Question
 from askgraph.workspace.running import result_of

@@ -259,6 +259,16 @@ def test_an_empty_result_is_looked_at_again_by_the_same_model(moons: KnowledgeGr
     ]
 
 
+def test_without_the_guard_an_iri_that_nothing_showed_is_looked_at_again(
+    moons: KnowledgeGraph,
+) -> None:
+    done = '{"status": "done", "feedback": ""}'
+    replies: list[Reply] = [answered(ALL, "moon"), done]
+    _, model = run(replies, moons, propose=False, guarded=False, feedback="risk")
+
+    assert "http://example.org/onto#orbits" in told(model, 1)
+
+
 def test_feedback_comes_at_most_twice_and_ends_with_done(moons: KnowledgeGraph) -> None:
     refine = '{"status": "refine", "feedback": "Say it otherwise."}'
     replies: list[Reply] = [answered(ALL, "moon"), refine, answered(BIG, "moon"), refine]
@@ -296,6 +306,29 @@ def test_a_follow_up_question_comes_with_what_was_asked_before(moons: KnowledgeG
     _, model = run([answered(ALL, "moon")], moons, question=follow)
 
     assert "Which moons orbit Jupiter?" in told(model, 0) and ALL in told(model, 0)
+
+
+@pytest.mark.parametrize(("before", "calls"), [((), 2), ((Earlier("Moons?", ALL),), 1)])
+def test_graph_search_raises_doubt_only_of_a_question_that_stands_by_itself(
+    moons: KnowledgeGraph, before: tuple[Earlier, ...], calls: int
+) -> None:
+    asked = Question("Which moons orbit Mars?", before=before)
+    every = "SELECT ?moon WHERE { ?moon a onto:Moon }"
+    replies: list[Reply] = [answered(every, "moon"), '{"status": "done", "feedback": "Good."}']
+    _, model = run(replies, moons, question=asked, feedback="risk")
+
+    assert len(model.requests) == calls
+
+
+def test_who_looks_at_a_follow_up_question_again_sees_what_was_asked_before(
+    moons: KnowledgeGraph,
+) -> None:
+    follow = Question("And Mars?", before=(Earlier("Which moons orbit Jupiter?", ALL),))
+    replies: list[Reply] = [answered(BIG, "moon"), '{"status": "done", "feedback": "Good."}']
+    _, model = run(replies, moons, question=follow, feedback="always")
+
+    review = told(model, 1)
+    assert "Which moons orbit Jupiter?" in review and "Question: And Mars?" in review
 
 
 def test_a_run_is_replayed_without_model_and_graph(moons: KnowledgeGraph) -> None:

@@ -1,7 +1,7 @@
 """Queries are made runnable where that can be told for sure; sound ones stay as they are."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, Store
 from tests.graphs import MOONS
@@ -162,6 +162,7 @@ def test_a_sound_query_is_left_as_it_is(query: str) -> None:
     assert (found.query, found.notes) == (query, ())
 
 
+@example("```sparql ```sparql SELECT COUNT(?x) WHERE ```sparql SELECT COUNT(?x) WHERE")
 @given(st.lists(TEXTS | st.text(max_size=8), max_size=6).map(" ".join))
 def test_what_was_repaired_needs_no_more_repair(text: str) -> None:
     once = repaired(text).query

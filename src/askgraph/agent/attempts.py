@@ -1,10 +1,11 @@
 """The best answer so far, for the case that a run has to end without one that was meant as such."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from askgraph.agent.feedback import disagrees
 from askgraph.agent.opening import own_call
 from askgraph.tools import Toolbox
+from askgraph.tools.named import STANDARD, named_iris
 from askgraph.trace import Answer, Refusal, ToolUse
 
 __all__ = ["Attempts", "Ending", "Fallback", "agreed", "ending"]
@@ -32,19 +33,30 @@ class Ending:
 
 @dataclass(eq=False)
 class Attempts:
-    """What was found on the way: answers, the last query with a result, graph search's best."""
+    """What was found on the way: answers, the last query with a result, graph search's best.
+
+    Graph search reads a question by itself. Of one that is not `alone`, but follows another one,
+    its best is no attempt, and no opinion on others.
+    """
 
     toolbox: Toolbox
+    alone: bool = True
     answered: Answer | None = None
     executed: ToolUse | None = None
     proposed: Answer | None = None
+    unseen: tuple[str, ...] = ()  # IRIs of the last answer that nothing had shown
+    _seen: set[str] = field(default_factory=set)
 
     def note(self, use: ToolUse) -> None:
         """Take in what a call gave."""
         seen = use.observation
+        if seen.answer is not None:
+            named = (iri for iri in named_iris(seen.answer.query) if not iri.startswith(STANDARD))
+            self.unseen = tuple(iri for iri in named if iri not in self._seen)
+        self._seen.update(seen.seen)
         if use.tool == "propose_queries" and not use.call and seen.answer is not None:
             better = self.proposed is None or seen.answer.confidence > self.proposed.confidence
-            self.proposed = seen.answer if better else self.proposed
+            self.proposed = seen.answer if better and self.alone else self.proposed
         elif seen.ends == "answer":
             self.answered = seen.answer
         elif use.tool == "execute" and seen.query and seen.rows:

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from askgraph.agent.conversation import Conversation
+from askgraph.agent.opening import asked
 from askgraph.llm import System, User
 from askgraph.llm.structured import Structured, read_structured
+from askgraph.sparql.results import Term
 from askgraph.trace import Answer, ModelTurn, Prompt, Question
 
 __all__ = ["Verdict", "disagrees", "reviewed", "risk_of"]
@@ -43,25 +45,31 @@ class Verdict:
     turn: ModelTurn
 
 
-def risk_of(answer: Answer | None, proposed: Answer | None) -> str:
-    """Return what makes one doubt an answer (None: it was cancelled); empty where nothing does."""
+def risk_of(answer: Answer | None, proposed: Answer | None, *, unseen: Sequence[str] = ()) -> str:
+    """Return what makes one doubt an answer (None: it was cancelled); empty where nothing does.
+
+    `proposed` is graph search's answer, `unseen` are IRIs of the query that nothing had shown.
+    """
     if answer is None:
         return "It was given up, without an answer."
     if answer.boolean is None and not answer.result.rows:
         return "The result is empty."
+    if unseen:
+        return f"Nothing had shown that the graph has {', '.join(unseen[:5])}."
     if proposed is not None and proposed.confidence >= _SURE and disagrees(answer, proposed):
         return f"A program that matches words is fairly sure of another:\n{_told(proposed)}"
     return ""
 
 
-_SURE = 0.8
+_SURE = 0.85
 
 
 def disagrees(answer: Answer, other: Answer) -> bool:
-    """Whether two answers have other things in their answer columns; order does not count."""
-    if (answer.boolean is None) != (other.boolean is None):
-        return True
-    return answer.boolean != other.boolean or _things(answer) != _things(other)
+    """Whether no column of another result holds just what an answer column does."""
+    if answer.boolean is not None or other.boolean is not None:
+        return answer.boolean != other.boolean
+    theirs = {_values(other, column) for column in other.result.variables}
+    return not any(_values(answer, column) in theirs for column in answer.answer_columns)
 
 
 async def reviewed(
@@ -73,7 +81,7 @@ async def reviewed(
     verdict counts as "done". Raises `BudgetSpent` and `ServiceError` as the model does.
     """
     query = answer.query if answer else "(none)"
-    parts = [f"Question: {question.text}", f"Query:\n{query}", f"Result:\n{said}"]
+    parts = [asked(question, (), {}), f"Query:\n{query}", f"Result:\n{said}"]
     if doubt:
         parts.append(f"Doubt: {doubt}")
     fresh = Conversation(
@@ -91,9 +99,9 @@ async def reviewed(
             return Verdict("done", "", prompt, turn)
 
 
-def _things(answer: Answer) -> frozenset[Sequence[object]]:
-    at = [answer.result.variables.index(column) for column in answer.answer_columns]
-    return frozenset(tuple(row[n] for n in at) for row in answer.result.rows)
+def _values(answer: Answer, column: str) -> frozenset[Term | None]:
+    at = answer.result.variables.index(column)
+    return frozenset(row[at] for row in answer.result.rows)
 
 
 def _told(answer: Answer) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from askgraph.llm import Message, ToolResult
 from askgraph.llm.estimate import estimated_tokens
-from askgraph.tools._shown import clipped
+from askgraph.tools.shown import clipped
 
 __all__ = ["shortened", "tokens_of"]
 

@@ -49,11 +49,12 @@ success('remark') ends: the last query that ran is the answer
 fail('reason') ends without an answer, where {cycles} turns were not enough
 chat('reply') ends, where the question asks nothing of a graph
 
-The query has every condition of the question and no other, in the right direction; where nameless
-nodes stand between two things it goes through them. It selects, DISTINCT, what is asked for itself
-(IRIs, not labels; no further columns), or the value; where that value hangs on a nameless node (a
-measurement, a membership), that node, too. Counts and sorting are done in SPARQL; ASK for yes or
-no. Run it, look at the result, then end with success."""
+The query has every condition of the question and no other, in the right direction; where nodes
+without label stand between two things it goes through them. It selects, DISTINCT, what is asked for
+itself (IRIs, not labels). Of a value asked for, it also selects what that belongs to, and the node
+between them if there is one: "sales of the shops" is SELECT DISTINCT ?shop ?report ?sales. Counts
+and sorting are done in SPARQL; ASK for yes or no. Run it, look at the result, then end with
+success."""
 
 _HEADINGS = {
     "overview": "What the graph knows of it:",
@@ -151,7 +152,7 @@ class _Run:
     idle: int = 0  # turns on end without an action
 
     def __post_init__(self) -> None:
-        self.attempts = Attempts(self.toolbox)
+        self.attempts = Attempts(self.toolbox, alone=not self.question.before)
 
     async def opening(self) -> tuple[ToolUse, ...]:
         """Look up what the graphs know of the question, and choose the one that fits it best."""

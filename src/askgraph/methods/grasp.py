@@ -51,11 +51,12 @@ from what you see, answer with that: `answer` runs it and comes back to you if s
 not depend on each other. Try a query with `execute` where you doubt it.
 
 The query:
-- has every condition of the question and no other, with links in the right direction. Where
-nameless nodes stand between two things, go through them.
-- selects, DISTINCT, the things asked for themselves (IRIs, not labels), or the value asked for;
-where that value hangs on a nameless node (a measurement, a membership), that node, too. Name in
-`columns` those that answer. No further columns unless they are asked for.
+- has every condition of the question and no other, with links in the right direction. Where nodes
+without label stand between two things, go through them.
+- selects, DISTINCT, the things asked for themselves (IRIs, not labels). Of a value asked for, also
+select what it belongs to, and the node between them if there is one: "sales of the shops" is
+SELECT DISTINCT ?shop ?report ?sales, with `columns` ["sales"]: `columns` names what was asked for,
+the others are context. Select nothing else.
 - counts, compares, sorts and cuts in SPARQL, not in your head; ASK for yes or no.
 - uses only names that you were shown. Prefixes are declared for you; label services are not there.
 If the graph cannot answer, `cancel` and say why."""
@@ -76,9 +77,9 @@ class Grasp:
 
     `tools` is a set of the paper (B, S, S_E, S_A, S_C), `best`, or names with commas between.
     Without `propose` the first message has the question alone, as in the paper. `feedback` is
-    always, never or risk (an empty result, a cancellation, or one that differs from what graph
-    search is sure of), at most `feedbacks` times. `shots` examples are shown, "similar" or
-    "random" ones (`shots_by`). With `guarded`, a final query may use only IRIs that were shown.
+    always, never or risk (an empty result, an IRI that nothing showed, a cancellation, other rows
+    than graph search is sure of), at most `feedbacks` times. `shots` examples are shown, "similar"
+    or "random" ones (`shots_by`). With `guarded`, a final query may use only IRIs that were shown.
     A run ends with its best attempt after `steps` turns, `tokens` (input and output), `seconds` or
     `money`. `transcript` are the tokens of messages above which old results are shortened; `hits`,
     `rows`, `columns`, `triples` are how much tools show; `timeout` is in seconds a query.
@@ -165,7 +166,7 @@ class _Run:
     idle: int = 0  # turns on end that led to no call
 
     def __post_init__(self) -> None:
-        self.attempts = Attempts(self.toolbox)
+        self.attempts = Attempts(self.toolbox, alone=not self.question.before)
 
     async def opening(self) -> tuple[ToolUse, ...]:
         """Look up what the graphs know of the question, and examples."""
@@ -244,5 +245,6 @@ class _Run:
         if self.method.feedback == "never":
             return None
         answer = self.outcome if isinstance(self.outcome, Answer) else None
-        risk = risk_of(answer, self.attempts.proposed)
+        unseen = () if self.method.guarded else self.attempts.unseen  # else it was asked before
+        risk = risk_of(answer, self.attempts.proposed, unseen=unseen)
         return risk if risk or self.method.feedback == "always" else None

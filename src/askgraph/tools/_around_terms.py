@@ -11,7 +11,7 @@ from askgraph.rdf import vocabulary as v
 from askgraph.tools import Context
 from askgraph.tools._facts import ends_of
 from askgraph.tools._shape import Shape, shape_at
-from askgraph.tools._shown import Writer
+from askgraph.tools.shown import Writer
 
 __all__ = ["Around", "around_lines", "around_term"]
 

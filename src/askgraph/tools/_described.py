@@ -15,7 +15,7 @@ from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._edges import Edges, Statements, held_beyond, opened_blanks, opened_nodes
 from askgraph.tools._facts import narrowest
-from askgraph.tools._shown import Writer
+from askgraph.tools.shown import Writer
 
 __all__ = ["Opened", "edge_lines", "iris_in", "opened_around", "types_in"]
 

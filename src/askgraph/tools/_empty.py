@@ -9,8 +9,8 @@ from askgraph.explanation.why_empty import Emptiness, emptiness
 from askgraph.tools import Context
 from askgraph.tools._fault import said_unknown, unknown_in
 from askgraph.tools._running import said_failure
-from askgraph.tools._shown import Writer, clipped
 from askgraph.tools._tables import Shown
+from askgraph.tools.shown import Writer, clipped
 
 __all__ = ["emptiness_of", "on_one_line", "said_empty"]
 

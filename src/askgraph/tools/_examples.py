@@ -7,7 +7,7 @@ from askgraph.metadata.examples import QueryExample
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.format import formatted
 from askgraph.tools import Context
-from askgraph.tools._shown import Writer
+from askgraph.tools.shown import Writer
 from askgraph.trace import Observation
 
 __all__ = ["shown_examples"]

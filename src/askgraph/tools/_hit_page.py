@@ -14,7 +14,7 @@ from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._facts import Meeting, ends_of
-from askgraph.tools._shown import Writer, clipped
+from askgraph.tools.shown import Writer, clipped
 
 __all__ = ["USUAL", "Found", "Page", "key_of"]
 

@@ -16,7 +16,7 @@ from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._facts import Meeting, descriptions_of, ends_of, facts_of, narrowest
 from askgraph.tools._hit_page import USUAL, Found, Page, key_of
-from askgraph.tools._shown import Writer
+from askgraph.tools.shown import Writer
 from askgraph.traversal.literals import split_literal
 
 __all__ = ["Found", "Shown", "entity_lines", "property_lines", "term_of"]

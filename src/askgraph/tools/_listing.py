@@ -8,9 +8,9 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.metadata import PredicateProfile
 from askgraph.rdf.prefixes import namespace_of
 from askgraph.tools import Context
-from askgraph.tools._shown import Writer
 from askgraph.tools._tables import Shown
 from askgraph.tools._triples import Fixed, Group, Pair
+from askgraph.tools.shown import Writer
 
 __all__ = ["Line", "chosen", "lines_of", "told", "where"]
 

@@ -15,7 +15,7 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import namespace_of
 from askgraph.tools import Context
-from askgraph.tools._shown import Writer
+from askgraph.tools.shown import Writer
 
 __all__ = ["Sort", "in_nearest_words", "nearest"]
 

@@ -79,7 +79,13 @@ def _edited(text: str, edits: list[Edit]) -> str:
 
 
 def _bare(query: str) -> str:
-    """The query without a code fence, words before it and a semicolon after it."""
+    """The query without code fences, words before it and a semicolon after it."""
+    while (inner := _once_bared(query)) != query:
+        query = inner
+    return query
+
+
+def _once_bared(query: str) -> str:
     text = _unfenced(query)
     given = _given(text)
     first = next((at for at in range(len(given)) if _begins(given, at)), None)

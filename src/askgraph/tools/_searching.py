@@ -15,7 +15,7 @@ from askgraph.tools._candidates import (
     found_within,
 )
 from askgraph.tools._hits import Found, Shown, entity_lines, property_lines
-from askgraph.tools._shown import clipped
+from askgraph.tools.shown import clipped
 from askgraph.trace import Observation
 
 __all__ = ["searched", "searched_within", "shown"]

@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode, Triple
 
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
 from askgraph.tools import Context, Limits
-from askgraph.tools._shown import Writer
+from askgraph.tools.shown import Writer
 
 __all__ = ["Shown", "listed", "table"]
 

@@ -10,7 +10,7 @@ from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.tools import Context
 from askgraph.tools._known import unknown_iris
 from askgraph.tools._nearest import Sort, in_nearest_words
-from askgraph.tools._shown import clipped
+from askgraph.tools.shown import clipped
 
 __all__ = ["expanded_name", "named_node", "nearest_prefixes"]
 

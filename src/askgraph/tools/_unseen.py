@@ -11,9 +11,9 @@ from askgraph.errors import QueryError
 from askgraph.explanation.labels import labels_of
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.tools import Context
-from askgraph.tools._named import STANDARD, named_iris
-from askgraph.tools._shown import Writer
 from askgraph.tools._tables import Shown
+from askgraph.tools.named import STANDARD, named_iris
+from askgraph.tools.shown import Writer
 from askgraph.traversal.arrays import GraphArrays
 
 __all__ = ["said_unseen", "unseen_in"]

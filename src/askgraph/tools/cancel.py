@@ -5,7 +5,7 @@ from typing import Annotated
 from askgraph.errors import QueryError, ServiceError
 from askgraph.tools import Context
 from askgraph.tools._answered import answered
-from askgraph.tools._shown import clipped
+from askgraph.tools.shown import clipped
 from askgraph.trace import Observation
 
 __all__ = ["cancel"]

@@ -12,8 +12,8 @@ from askgraph.tools._around_terms import Around, around_lines, around_term
 from askgraph.tools._described import edge_lines, iris_in, opened_around, types_in
 from askgraph.tools._edges import edges_at
 from askgraph.tools._facts import narrowest
-from askgraph.tools._shown import Writer
 from askgraph.tools._terms import named_node
+from askgraph.tools.shown import Writer
 from askgraph.trace import Observation
 
 __all__ = ["describe"]

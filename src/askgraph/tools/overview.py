@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,16 +15,16 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.rdf import vocabulary as v
 from askgraph.tools import Context
-from askgraph.tools._shown import Writer
+from askgraph.tools._hits import entity_lines
+from askgraph.tools._mentions import mentioned, named_links
+from askgraph.tools._usual_values import usual_values
+from askgraph.tools.shown import Writer
 from askgraph.trace import Observation
-from askgraph.traversal.arrays import GraphArrays
 
 __all__ = ["overview"]
 
 _CLASSES = 30
 _PREDICATES = 45
-_NAMED = 3  # readings shown of the same words
-_MENTIONS = 8
 _ENDS = 3  # classes shown at each end of a predicate
 _USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES)
 
@@ -39,20 +38,20 @@ async def overview(
     """
     reading = question, context.question.language, context.graph.names
     linked = await asyncio.to_thread(read_and_linked, *reading)
+    named = await entity_lines(context, await mentioned(context, linked))
     slice_ = _Slice(context, linked)
-    named = slice_.named()
     predicates = slice_.predicates()
     classes = slice_.classes(predicates)
-    shown = [link.target for link in named if link.kind is not Kind.VALUE]
-    iris = [*shown, *(c.iri for c in classes), *(p.iri for p in predicates)]
+    iris = [*(c.iri for c in classes), *(p.iri for p in predicates)]
     writer = await Writer.knowing(context, iris)
     parts = [
         _graph_line(context),
-        *slice_.named_lines(named, writer),
+        *(["perhaps named in the question:"] if named.lines else []),
+        *named.lines,
         *slice_.class_lines(classes, writer),
         *slice_.predicate_lines(predicates, writer),
     ]
-    return Observation("\n".join(parts), tuple(writer.seen))
+    return Observation("\n".join(parts), tuple(dict.fromkeys([*named.seen, *writer.seen])))
 
 
 def _graph_line(context: Context) -> str:
@@ -71,15 +70,6 @@ class _Slice:
 
     context: Context
     linked: Linked
-
-    def named(self) -> list[Link]:
-        """The best few links of each stretch of words, entities and values."""
-        kept: dict[tuple[int, ...], list[Link]] = {}
-        for link in self.linked.of(Kind.ENTITY, Kind.VALUE):
-            kept.setdefault(link.positions, []).append(link)
-        whole = [sorted(links, key=_by_score)[:_NAMED] for links in kept.values()]
-        listed = sorted((link for links in whole for link in links), key=_by_score)
-        return list({link.target: link for link in reversed(listed)}.values())[::-1][:_MENTIONS]
 
     def predicates(self) -> list[PredicateProfile]:
         """The predicates that words name, those at what they name, then the most frequent."""
@@ -106,8 +96,12 @@ class _Slice:
         order = sorted(known, key=lambda c: (c.iri not in near, c.iri not in ends, -c.instances))
         return order[:_CLASSES]
 
+    @cached_property
+    def _named(self) -> list[Link]:
+        return named_links(self.linked)
+
     def _classes_near(self) -> set[str]:
-        entities = [link.target for link in self.named() if link.kind is Kind.ENTITY]
+        entities = [link.target for link in self._named if link.kind is Kind.ENTITY]
         types = {iri for entity in entities for iri in self._types(entity)}
         return types | {link.target for link in self.linked.of(Kind.CLASS)[:5]}
 
@@ -127,25 +121,12 @@ class _Slice:
         if arrays is None:
             return set()
         texts = [
-            f"<{link.target}>" if link.kind is Kind.ENTITY else link.target for link in self.named()
+            f"<{link.target}>" if link.kind is Kind.ENTITY else link.target for link in self._named
         ]
         ids = [at for at in map(arrays.terms.find, texts) if at is not None]
         nodes = np.array(sorted(ids), dtype=np.int32)
         both = (arrays.predicates_of(nodes, inverse=inverse)[0] for inverse in (False, True))
         return {arrays.iri_of(number) for numbers in both for number in numbers.tolist()}
-
-    def named_lines(self, named: Sequence[Link], writer: Writer) -> Iterator[str]:
-        """What words of the question may mean, one reading a line."""
-        if not named:
-            return
-        yield "named in the question, perhaps:"
-        for link in named:
-            words = " ".join(self.linked.reading.tokens[at].text for at in link.positions)
-            if link.kind is Kind.VALUE:
-                yield f"- {words}: the value {_value(link.target)}"
-                continue
-            types = ", ".join(writer.short(iri) for iri in self._types(link.target)[:2])
-            yield f"- {words}: {writer.iri(link.target)}{f' a {types}' if types else ''}"
 
     def class_lines(self, classes: Sequence[ClassProfile], writer: Writer) -> Iterator[str]:
         """The classes with their instances."""
@@ -153,7 +134,7 @@ class _Slice:
             return
         everything = len(self.context.graph.profile.classes)
         listed = [
-            f"{writer.iri(c.iri)} {c.instances:,}{' (nameless)' if _nameless(c) else ''}"
+            f"{writer.iri(c.iri)} {c.instances:,}{' (without label)' if _nameless(c) else ''}"
             for c in classes
         ]
         rest = " …" if everything > len(classes) else ""
@@ -179,15 +160,17 @@ class _Slice:
 
     def _target(self, p: PredicateProfile, writer: Writer) -> str:
         notes = [
-            *(["transitive"] if p.transitive else []),
+            *(["in steps: use +"] if p.transitive else []),
             *(f"inverse {writer.short(iri)}" for iri in p.inverse_of[:1]),
         ]
         note = f" ({', '.join(notes)})" if notes else ""
         if p.object_classes:
             return f"→ {self._ends(p.object_classes, p.objects, writer)}{note}"
         kinds = "|".join(self.context.graph.prefixes.shorten(d) for d, _ in p.datatypes[:2])
-        example = _example(self.context.graph.arrays, p)
-        return f"→ {kinds or 'things'}{f' e.g. {writer.text(example)}' if example else ''}{note}"
+        values = usual_values(self.context.graph.arrays, p)
+        joint = ": " if len(values) == p.objects else " e.g. "
+        told = f"{joint}{', '.join(map(writer.stored, values))}" if values else ""
+        return f"→ {kinds or 'things'}{told}{note}"
 
     def _ends(self, counted: Sequence[tuple[str, int]], total: int, writer: Writer) -> str:
         """The class that all are of, the narrowest of several; else the most frequent ones."""
@@ -203,32 +186,9 @@ class _Slice:
         return {c.iri: c.instances for c in self.context.graph.profile.classes}
 
 
-_EXAMPLES: WeakKeyDictionary[GraphArrays, dict[str, str]] = WeakKeyDictionary()
-
-
-def _example(arrays: GraphArrays | None, p: PredicateProfile) -> str:
-    """One of its values, where they are literals and the triples lie here; kept for next time."""
-    if arrays is None or not p.literal:
-        return ""
-    known = _EXAMPLES.setdefault(arrays, {})
-    if p.iri not in known:
-        number = arrays.number(p.iri)
-        ends = () if number is None else arrays.ends(number, inverse=True)
-        known[p.iri] = arrays.terms.value(int(ends[len(ends) // 2])) if len(ends) else ""
-    return known[p.iri]
-
-
 def _nameless(cls: ClassProfile) -> bool:
     return cls.nary or (cls.name_predicate is None and cls.instances > 1)
 
 
 def _telling(iri: str) -> bool:
     return iri not in _USUAL and not iri.startswith(SCHEMA_SPACES)
-
-
-def _value(literal: str) -> str:
-    return literal if len(literal) <= 80 else f"{literal[:80]}…"
-
-
-def _by_score(link: Link) -> tuple[float, int]:
-    return -link.score, -len(link.positions)

@@ -9,26 +9,29 @@ from pyoxigraph import NamedNode
 
 from askgraph.candidates.asked import proposal_of
 from askgraph.candidates.decide import confidence_of
-from askgraph.candidates.form import Form
+from askgraph.candidates.propose import Proposal
 from askgraph.candidates.render import answer_columns, rendered
-from askgraph.candidates.vote import clusters
+from askgraph.candidates.vote import Cluster, clusters
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.sparql.results import Row, SelectResult
 from askgraph.tools import Context
-from askgraph.tools._shown import Writer
+from askgraph.tools.shown import Writer
 from askgraph.trace import Answer, Observation
 
 __all__ = ["propose_queries"]
 
 _SHOWN = 5
 _TRIED = 10
+_WORSE = 0.4  # score below the best from which a candidate is not worth its tokens
+_PARTIAL = 0.7  # of the confidence where words of the question are left over
 _PREVIEW = 3
 _COUNTED = 1000  # rows that are fetched of each candidate
 
 
 @dataclass(frozen=True)
 class _Candidate:
+    cluster: Cluster
     query: str
     columns: tuple[str, ...]
     boolean: bool | None
@@ -52,45 +55,50 @@ async def propose_queries(
     """
     asked = replace(context.question, text=question)
     proposal = await proposal_of(asked, context.graph)
-    found = clusters(proposal.candidates)
-    runs = [_run(context, cluster.best.form) for cluster in found[:_TRIED]]
+    every = clusters(proposal.candidates)
+    found = [one for one in every[:_TRIED] if one.score >= every[0].score - _WORSE]
+    runs = [_run(context, cluster) for cluster in found]
     told = [one for one in await asyncio.gather(*runs) if one is not None]
     distinct = list({one.outcome: one for one in reversed(told)}.values())[::-1][:_SHOWN]
     if not distinct:
         return Observation("no candidate with a result; try other words of the graph", rows=0)
-    return await _written(context, distinct, confidence_of(proposal, found))
+    return await _written(context, proposal, distinct, confidence_of(proposal, every))
 
 
-async def _run(context: Context, form: Form) -> _Candidate | None:
-    """Run one candidate; None where it has no result, or cannot be run."""
+async def _run(context: Context, cluster: Cluster) -> _Candidate | None:
+    """Run the best query of a cluster; None where it has no result, or cannot be run."""
+    form = cluster.best.form
     prefixes, timeout = context.graph.prefixes, context.limits.timeout
     query, columns = rendered(form, prefixes), answer_columns(form, prefixes)
     endpoint = context.graph.endpoint
     try:
         if form.ask:
             holds = await endpoint.ask(query, timeout=timeout)
-            return _Candidate(query, (), holds, SelectResult((), ()))
+            return _Candidate(cluster, query, (), holds, SelectResult((), ()))
         result = await endpoint.select(query, timeout=timeout, limit=_COUNTED)
     except (QueryError, ServiceError):
         return None
-    return _Candidate(query, columns, None, result) if result.rows else None
+    return _Candidate(cluster, query, columns, None, result) if result.rows else None
 
 
 async def _written(
-    context: Context, candidates: Sequence[_Candidate], confidence: float
+    context: Context, proposal: Proposal, candidates: Sequence[_Candidate], confidence: float
 ) -> Observation:
     iris = [iri for one in candidates for iri in (*iris_of(one.query), *_shown_iris(one.result))]
     writer = await Writer.knowing(context, iris)
     lines = []
     for number, one in enumerate(candidates, 1):
         words = in_words(one.query, writer.labels, language=context.language)
-        lines.append(f"{number}. {words} → {_preview(one, writer)}")
+        left = _unused(proposal, one)
+        note = f" (not used: {', '.join(left)})" if left else ""
+        lines.append(f"{number}. {words}{note} → {_preview(one, writer)}")
         lines.append(_body(one.query))
     names = dict.fromkeys(writer.iri(iri) for one in candidates for iri in iris_of(one.query))
     opaque = [name for name in names if name.endswith('"')]
     if opaque:
         lines.append(f"names: {', '.join(opaque)}")
     best = candidates[0]
+    confidence *= _PARTIAL if _unused(proposal, best) else 1.0
     answer = Answer(
         best.query,
         context.graph.name,
@@ -102,6 +110,13 @@ async def _written(
         labels=writer.labels,
     )
     return Observation("\n".join(lines), tuple(writer.seen), rows=len(candidates), answer=answer)
+
+
+def _unused(proposal: Proposal, one: _Candidate) -> list[str]:
+    """The words of the question that tell something and that a candidate leaves out."""
+    used, weights = one.cluster.best.used, proposal.linked.weights
+    tokens = proposal.reading.tokens
+    return [tokens[at].text for at, weight in enumerate(weights) if weight and not used >> at & 1]
 
 
 def _shown_iris(result: SelectResult) -> list[str]:

@@ -7,8 +7,8 @@ from pyoxigraph import NamedNode
 from askgraph.errors import QueryError
 from askgraph.tools import Context
 from askgraph.tools._shape import Shape, ShapeLine, shape_at
-from askgraph.tools._shown import Writer
 from askgraph.tools._terms import named_node
+from askgraph.tools.shown import Writer
 from askgraph.trace import Observation
 
 __all__ = ["shape_of"]

@@ -11,7 +11,7 @@ from askgraph.tools import Context
 from askgraph.tools._empty import emptiness_of, on_one_line
 from askgraph.tools._fault import said_fault, said_unknown, unknown_in
 from askgraph.tools._running import Ran, ready, run, said_failure
-from askgraph.tools._shown import clipped
+from askgraph.tools.shown import clipped
 from askgraph.trace import Observation
 
 __all__ = ["explain_empty"]

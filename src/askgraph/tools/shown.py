@@ -16,6 +16,7 @@ from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
+from askgraph.traversal.literals import split_literal
 
 __all__ = ["Writer", "clipped"]
 
@@ -78,6 +79,13 @@ class Writer:
             return self.text(literal.value)
         kind = self.context.graph.prefixes.shorten(datatype)
         return f"{self.text(literal.value)}^^{kind}"
+
+    def stored(self, text: str) -> str:
+        """Write a literal that is kept as N-Triples text, without its datatype."""
+        value, datatype, language = split_literal(text)
+        if language:
+            return f"{self.text(value)}@{language}"
+        return value if datatype in v.NUMERIC_DATATYPES else self.text(value)
 
 
 def clipped(text: str, most: int) -> str:

@@ -1,0 +1,205 @@
+"""`askgraph ask` over several graphs, after an earlier question, and before there are indices."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.graphs import MOONS
+from tests.servers.llm import LlmServer, Turn
+from typer.testing import CliRunner, Result
+
+from askgraph.cli import app
+from askgraph.trace import Earlier, Question, Refusal, Trace
+from askgraph.trace.lines import read_trace, write_trace
+
+PETS = """
+@prefix pet: <http://pets.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+pet:Rex a pet:Dog ; rdfs:label "Rex" ; pet:owner pet:Ann .
+pet:Tom a pet:Cat ; rdfs:label "Tom" ; pet:owner pet:Bob .
+pet:Ann a pet:Person ; rdfs:label "Ann" .
+"""
+JUPITER = "SELECT ?moon { ?moon onto:orbits :Jupiter }"
+MARS = "SELECT ?moon { ?moon onto:orbits :Mars }"
+OWNERS = "SELECT ?pet ?owner { ?pet pet:owner ?owner }"
+
+
+@pytest.fixture(autouse=True)
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    (tmp_path / "pets.ttl").write_text(PETS)
+    for name in ("moons", "pets"):
+        assert run("add", name, f"{name}.ttl").exit_code == 0
+    return tmp_path / "workspace"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def by_model(server: LlmServer, *arguments: object) -> Result:
+    return run(
+        *arguments, *("--method", "grasp", "--model", "m", "--base-url", f"{server.base}/v1")
+    )
+
+
+def answers(query: str, *columns: str, **graph: str) -> Turn:
+    arguments = {"query": query, "columns": list(columns), **graph}
+    return Turn("", (("answer", json.dumps(arguments)),))
+
+
+def first_prompt(server: LlmServer) -> str:
+    """What the model was told before its last first turn."""
+    text: str = server.bodies[-1]["messages"][1]["content"]
+    return text
+
+
+@pytest.mark.parametrize(
+    ("question", "graph", "value"),
+    [
+        ("Who is the owner of Rex?", "pets", "http://pets.example/Ann"),
+        ("Which moons orbit Mars?", "moons", "http://example.org/Phobos"),
+    ],
+)
+def test_graph_search_answers_from_the_graph_that_knows(
+    question: str, graph: str, value: str
+) -> None:
+    answer = json.loads(run("ask", question, "-g", "moons", "-g", "pets", "--json").stdout)
+
+    assert answer["graph"] == graph
+    assert value in answer["rows"][0]
+
+
+def test_a_model_chooses_the_graph_and_the_answer_is_shown_with_its_prefixes(
+    llm_server: LlmServer,
+) -> None:
+    llm_server.turns.append(answers(OWNERS, "pet", "owner", graph="pets"))
+
+    result = by_model(llm_server, "ask", "Who owns whom?", "-g", "moons", "-g", "pets")
+
+    assert result.exit_code == 0, result.stderr
+    assert "graph moons" in first_prompt(llm_server) and "graph pets" in first_prompt(llm_server)
+    assert "Ann pet:Ann" in result.stdout and "http://pets.example/Tom" not in result.stdout
+
+
+def test_a_graph_named_twice_is_a_clear_error() -> None:
+    result = run("ask", "Which moons orbit Mars?", "-g", "moons", "-g", "moons")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "two of the graphs are called 'moons'" in result.stderr
+
+
+def test_a_batch_is_asked_of_several_graphs(tmp_path: Path) -> None:
+    (tmp_path / "questions.jsonl").write_text(
+        '{"id": "1", "question": "Who is the owner of Rex?"}\n'
+        '{"id": "2", "question": "Which moons orbit Mars?"}\n'
+    )
+
+    done = run("batch", "questions.jsonl", "--out", "out.jsonl", "-g", "moons", "-g", "pets")
+
+    assert done.exit_code == 0, done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [line["graph"] for line in lines] == ["pets", "moons"]
+
+
+def test_a_question_follows_another_one_on_the_same_graphs(llm_server: LlmServer) -> None:
+    llm_server.turns.extend(
+        [answers(JUPITER, "moon"), answers(MARS, "moon"), answers(MARS, "moon")]
+    )
+    first = ("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
+    assert by_model(llm_server, *first).exit_code == 0
+
+    second = by_model(llm_server, "ask", "And Mars?", "--after", "1.jsonl", "--trace", "2.jsonl")
+    assert second.exit_code == 0, second.stderr
+    said = first_prompt(llm_server)
+    by_model(llm_server, "ask", "How many?", "--after", "2.jsonl", "--trace", "3.jsonl")
+
+    assert "Which moons orbit Jupiter?" in said and "onto:orbits :Jupiter" in said
+    trace, head = read_trace(Path("3.jsonl"))
+    assert [earlier.question for earlier in trace.question.before] == [
+        "Which moons orbit Jupiter?",
+        "And Mars?",
+    ]
+    assert [one.name for one in head.graphs] == ["moons"]
+    assert "The same answer" in run("trace", "replay", "3.jsonl").stdout
+
+
+def test_after_a_cancelled_run_its_best_attempt_counts(llm_server: LlmServer) -> None:
+    cancel = json.dumps({"reason": "No idea.", "query": JUPITER})
+    llm_server.turns.append(Turn("", (("cancel", cancel),)))
+    llm_server.turns.append(Turn('{"status": "done", "feedback": "So be it."}'))
+    question = ("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
+    assert by_model(llm_server, *question).exit_code == 1
+
+    llm_server.turns.append(answers(MARS, "moon"))
+    by_model(llm_server, "ask", "And Mars?", "--after", "1.jsonl", "--trace", "2.jsonl")
+
+    [earlier] = read_trace(Path("2.jsonl"))[0].question.before
+    assert "onto:orbits :Jupiter" in earlier.query
+
+
+def test_a_method_that_does_not_converse_says_so_and_answers() -> None:
+    run("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
+
+    result = run("ask", "Which moons orbit Mars?", "--after", "1.jsonl", "--csv")
+
+    assert result.exit_code == 0
+    assert "http://example.org/Phobos" in result.stdout
+    [line] = result.stderr.splitlines()
+    assert "'graph-search' does not look at earlier questions" in line
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [((), "ended without an answer"), ((Refusal("Not here."),), "it came to no query")],
+)
+def test_nothing_follows_a_run_without_a_query(steps: tuple[Refusal, ...], said: str) -> None:
+    before = (Earlier("Planets?", "SELECT ?p {}"),)
+    write_trace(Path("1.jsonl"), Trace(Question("Zebras?", None, before), "grasp", steps))
+
+    result = run("ask", "And Mars?", "--after", "1.jsonl", "-g", "moons")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize("command", ["ask", "batch", "evaluate"])
+def test_indices_are_there_before_a_model_is_asked(
+    llm_server: LlmServer, workspace: Path, tmp_path: Path, command: str
+) -> None:
+    settings = workspace / "askgraph.toml"
+    text = settings.read_text()
+    settings.write_text(text.replace("[graphs.moons]", '[graphs.moons]\nentities = "no.tsv"'))
+    line = {"id": "1", "question": "Which moons orbit Mars?", "sparql": MARS}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(line) + "\n")
+    method = f"grasp:model=m,base_url={llm_server.base}/v1"
+
+    match command:
+        case "ask":
+            result = by_model(llm_server, "ask", "Which moons orbit Mars?", "-g", "moons")
+        case "batch":
+            asked = ("batch", "questions.jsonl", "--out", "out.jsonl", "-g", "moons")
+            result = by_model(llm_server, *asked)
+        case _:
+            result = run("evaluate", "questions.jsonl", "-g", "moons", "--method", method)
+
+    assert result.exit_code == 2
+    assert "no.tsv" in result.stderr
+    assert llm_server.requests == []
+
+
+def test_an_evaluation_leaves_the_indices_that_it_built(
+    llm_server: LlmServer, workspace: Path, tmp_path: Path
+) -> None:
+    line = {"id": "1", "question": "Which moons orbit Mars?", "sparql": MARS}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(line) + "\n")
+    method = f"grasp:model=m,tools=B,propose=false,base_url={llm_server.base}/v1"
+    llm_server.turns.append(answers(MARS, "moon"))
+
+    result = run("evaluate", "questions.jsonl", "-g", "moons", "--method", method)
+
+    assert result.exit_code == 0, result.stderr
+    assert run("index", "info", "moons").exit_code == 0
