@@ -14,7 +14,9 @@ import difflib
 import importlib
 import importlib.util
 import pkgutil
+import threading
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -91,13 +93,18 @@ def _folders(kind: str) -> list[str]:
     return list(spec.submodule_search_locations or ()) if spec else []
 
 
-def _exported(file: Path) -> list[str]:
+@cache
+def _exported(file: Path) -> tuple[str, ...]:
     """The `__all__` of a module, read without importing it."""
-    for statement in ast.parse(file.read_bytes(), filename=str(file)).body:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
-                return list(ast.literal_eval(value))
-    return []
+    with _PARSING:
+        for statement in ast.parse(file.read_bytes(), filename=str(file)).body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                    return tuple(ast.literal_eval(value))
+    return ()
+
+
+_PARSING = threading.Lock()  # Python 3.11 fails at times where two threads make syntax trees
 
 
 def _entry_points(kind: str) -> dict[str, EntryPoint]:

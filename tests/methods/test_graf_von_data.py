@@ -17,6 +17,7 @@ from askgraph.trace import Answer, Question, Refusal, ToolUse, Trace
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
 
+REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
 
 
@@ -153,7 +154,7 @@ def test_a_budget_of_tokens_ends_the_run_with_its_best_attempt(moons: KnowledgeG
     trace = result_of(trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons]))
 
     spent = trace.outcome.usage
-    assert spent.input_tokens + spent.output_tokens <= 5_000
+    assert spent.input_tokens + spent.output_tokens <= 5_000 + REPLY
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 

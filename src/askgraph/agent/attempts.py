@@ -45,6 +45,8 @@ class Attempts:
     executed: ToolUse | None = None
     proposed: Answer | None = None
     unseen: tuple[str, ...] = ()  # IRIs of the last answer that nothing had shown
+    chosen: bool = False  # whether the last answer is one of graph search's candidates
+    _candidates: str = ""
     _seen: set[str] = field(default_factory=set)
 
     def note(self, use: ToolUse) -> None:
@@ -57,8 +59,10 @@ class Attempts:
         if use.tool == "propose_queries" and not use.call and seen.answer is not None:
             better = self.proposed is None or seen.answer.confidence > self.proposed.confidence
             self.proposed = seen.answer if better and self.alone else self.proposed
+            self._candidates += _plain(seen.text)
         elif seen.ends == "answer":
             self.answered = seen.answer
+            self.chosen = _plain(str(use.arguments.get("query", ""))) in self._candidates
         elif use.tool == "execute" and seen.query and seen.rows:
             self.executed = use
 
@@ -93,6 +97,12 @@ async def ending(attempts: Attempts, why: str) -> Ending:
     if best.answer.confidence >= _ANSWERED:
         return Ending(best.answer, best.use)
     return Ending(Refusal(f"No sure answer was found: {why}.", best.answer), best.use)
+
+
+def _plain(query: str) -> str:
+    """A text without PREFIX lines, and with one space for any."""
+    kept = [line for line in query.splitlines() if not line.upper().startswith("PREFIX ")]
+    return " ".join(" ".join(kept).split())
 
 
 def agreed(answer: Answer, proposed: Answer | None) -> Answer:

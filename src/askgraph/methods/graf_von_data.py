@@ -45,16 +45,17 @@ Actions:
 search('name') finds names in the graph; one thing each
 deref('IRI') shows what the graph says of a thing, a class or a property
 query('SPARQL') runs a query; prefixes are declared for you, paths like p+, ^p and p|q may be used
-success('remark') ends: the last query that ran is the answer
+success('remark') ends: the query that ran last is the answer. Where you are sure of a query, end in
+the same turn: query('…') | success('…')
 fail('reason') ends without an answer, where {cycles} turns were not enough
 chat('reply') ends, where the question asks nothing of a graph
 
 The query has every condition of the question and no other, in the right direction; where nodes
 without label stand between two things it goes through them. It selects, DISTINCT, what is asked for
-itself (IRIs, not labels). Of a value asked for, it also selects what that belongs to, and the node
-between them if there is one: "sales of the shops" is SELECT DISTINCT ?shop ?report ?sales. Counts
-and sorting are done in SPARQL; ASK for yes or no. Run it, look at the result, then end with
-success."""
+itself (IRIs, not labels): a column for each thing asked for, for "each X" the X and the number, all
+that tie. Of a value asked for, it also selects what that belongs to, and the node between them if
+there is one: "sales of the shops" is SELECT DISTINCT ?shop ?report ?sales. Counts and sorting are
+done in SPARQL; ASK for yes or no."""
 
 _HEADINGS = {
     "overview": "What the graph knows of it:",
@@ -62,7 +63,7 @@ _HEADINGS = {
 }
 _LOOKING = ("search", "deref", "query")
 _NAMES = (*_LOOKING, "success", "fail", "chat")
-_SHOWN = 80
+_SHOWN = 160
 _NO_ACTION = "There is no action in your reply. Write `Act:` and an action, such as query('…')."
 _NO_QUERY = "No query has run yet, so there is nothing to confirm: run the query first."
 _PATIENCE = 2
@@ -95,7 +96,7 @@ class GrafVonData:
     money: float | None = None
     transcript: int = 12_000
     hits: int = 8
-    rows: int = 5
+    rows: int = 10
     timeout: float = 20.0
     temperature: float | None = None
     seed: int | None = None
@@ -226,7 +227,8 @@ class _Run:
             self.attempts.note(use)
             if action.name == "query":
                 self.query = use.observation.query or self.query
-        texts = [use.observation.text for use in uses]
+        telling = [use for use in uses if use.observation.seen] or uses
+        texts = [use.observation.text for use in telling]
         return "\n".join([f"{action.name}({action.argument[:_SHOWN]!r}):", *texts])
 
     async def looked(self, action: Action) -> Sequence[ToolUse]:

@@ -53,10 +53,11 @@ not depend on each other. Try a query with `execute` where you doubt it.
 The query:
 - has every condition of the question and no other, with links in the right direction. Where nodes
 without label stand between two things, go through them.
-- selects, DISTINCT, the things asked for themselves (IRIs, not labels). Of a value asked for, also
-select what it belongs to, and the node between them if there is one: "sales of the shops" is
-SELECT DISTINCT ?shop ?report ?sales, with `columns` ["sales"]: `columns` names what was asked for,
-the others are context. Select nothing else.
+- selects, DISTINCT, the things asked for themselves (IRIs, not labels): a column for each thing
+asked for, for "each X" the X and the number, all that tie. Of a value asked for, also select what
+it belongs to, and the node between them if there is one: "sales of the shops" is SELECT DISTINCT
+?shop ?report ?sales, with `columns` ["sales"]: `columns` names what was asked for, the others are
+context. Select nothing else.
 - counts, compares, sorts and cuts in SPARQL, not in your head; ASK for yes or no.
 - uses only names that you were shown. Prefixes are declared for you; label services are not there.
 If the graph cannot answer, `cancel` and say why."""
@@ -246,5 +247,6 @@ class _Run:
             return None
         answer = self.outcome if isinstance(self.outcome, Answer) else None
         unseen = () if self.method.guarded else self.attempts.unseen  # else it was asked before
-        risk = risk_of(answer, self.attempts.proposed, unseen=unseen)
+        other = None if self.attempts.chosen else self.attempts.proposed
+        risk = risk_of(answer, other, unseen=unseen)
         return risk if risk or self.method.feedback == "always" else None

@@ -25,7 +25,8 @@ _SHOWN = 5
 _TRIED = 10
 _WORSE = 0.4  # score below the best from which a candidate is not worth its tokens
 _PARTIAL = 0.7  # of the confidence where words of the question are left over
-_PREVIEW = 3
+_PREVIEW = 3  # rows shown of more than _WHOLE
+_WHOLE = 6
 _COUNTED = 1000  # rows that are fetched of each candidate
 
 
@@ -120,7 +121,7 @@ def _unused(proposal: Proposal, one: _Candidate) -> list[str]:
 
 
 def _shown_iris(result: SelectResult) -> list[str]:
-    return [t.value for row in result.rows[:_PREVIEW] for t in row if isinstance(t, NamedNode)]
+    return [t.value for row in _previewed(result.rows) for t in row if isinstance(t, NamedNode)]
 
 
 def _preview(one: _Candidate, writer: Writer) -> str:
@@ -128,8 +129,13 @@ def _preview(one: _Candidate, writer: Writer) -> str:
         return "yes" if one.boolean else "no"
     rows, number = one.result.rows, len(one.result.rows)
     count = f"{number}+ rows" if number >= _COUNTED else f"{number} row{'s' * (number > 1)}"
-    first = "; ".join(_row(row, writer) for row in rows[:_PREVIEW])
-    return f"{count}: {first}{'; …' if number > _PREVIEW else ''}"
+    shown = _previewed(rows)
+    first = "; ".join(_row(row, writer) for row in shown)
+    return f"{count}: {first}{'; …' if number > len(shown) else ''}"
+
+
+def _previewed(rows: Sequence[Row]) -> Sequence[Row]:
+    return rows if len(rows) <= _WHOLE else rows[:_PREVIEW]
 
 
 def _row(row: Row, writer: Writer) -> str:

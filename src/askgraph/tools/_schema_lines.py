@@ -1,0 +1,79 @@
+"""A slice of a schema as lines for a model: classes, what they lead to, and by which predicates."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from askgraph.metadata import ClassProfile, PredicateProfile
+from askgraph.tools._slice import Slice
+from askgraph.tools._usual_values import usual_values
+from askgraph.tools.shown import Writer
+
+__all__ = ["SchemaLines"]
+
+_ENDS = 3  # classes shown at each end of a predicate
+
+
+@dataclass(frozen=True, eq=False)
+class SchemaLines:
+    """Writes the classes and predicates of a slice."""
+
+    slice: Slice
+    writer: Writer
+
+    def lines(self) -> Iterator[str]:
+        """All lines, the classes first."""
+        yield from self._classes()
+        yield from self._near()
+        if self.slice.far:
+            yield f"further properties: {', '.join(self.writer.iri(p.iri) for p in self.slice.far)}"
+
+    def _classes(self) -> Iterator[str]:
+        classes = self.slice.classes
+        if classes:
+            rest = " …" if len(self.slice.graph.profile.classes) > len(classes) else ""
+            yield f"classes: {', '.join(map(self._class, classes))}{rest}"
+        for cls, members in self.slice.members.items():
+            yield f"all {self.writer.short(cls)}: {', '.join(map(self.writer.iri, members))}"
+
+    def _class(self, cls: ClassProfile) -> str:
+        shown = {c.iri for c in self.slice.classes}
+        above = next((iri for iri in cls.parents if iri in shown), None)
+        parent = f" (a {self.writer.short(above)})" if above else ""
+        nameless = cls.nary or (cls.name_predicate is None and cls.instances > 1)
+        note = " (without label)" if nameless else ""
+        return f"{self.writer.iri(cls.iri)} {cls.instances:,}{parent}{note}"
+
+    def _near(self) -> Iterator[str]:
+        """The near predicates by what they lead from; of two that are inverse only one."""
+        by_source: dict[str, list[str]] = {}
+        told: set[str] = set()
+        for p in self.slice.near:
+            if p.iri in told:
+                continue
+            told |= {p.iri, *p.inverse_of}
+            source = self._ends(p.subject_classes, p.subjects)
+            by_source.setdefault(source, []).append(f"{self.writer.iri(p.iri)} {self._target(p)}")
+        if by_source:
+            yield "properties by class of subject, → class or type of object:"
+        for source, listed in by_source.items():
+            yield f"{source}: {'; '.join(listed)}"
+
+    def _target(self, p: PredicateProfile) -> str:
+        notes = [
+            *(["in steps: use +"] if p.transitive else []),
+            *(f"inverse {self.writer.short(iri)}" for iri in p.inverse_of[:1]),
+        ]
+        note = f" ({', '.join(notes)})" if notes else ""
+        if p.object_classes:
+            return f"→ {self._ends(p.object_classes, p.objects)}{note}"
+        prefixes, arrays = self.slice.graph.prefixes, self.slice.graph.arrays
+        kinds = "|".join(prefixes.shorten(datatype) for datatype, _ in p.datatypes[:2])
+        values = usual_values(arrays, p)
+        joint = ": " if len(values) == p.objects else " e.g. "
+        told = f"{joint}{', '.join(map(self.writer.stored, values))}" if values else ""
+        return f"→ {kinds or 'things'}{told}{note}"
+
+    def _ends(self, counted: Sequence[tuple[str, int]], total: int) -> str:
+        classes = self.slice.ends(counted, total)
+        shown = "|".join(map(self.writer.short, classes[:_ENDS]))
+        return f"{shown or 'things'}{'|…' if len(classes) > _ENDS else ''}"
