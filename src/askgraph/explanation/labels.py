@@ -15,15 +15,20 @@ from askgraph.traversal.literals import split_literal
 __all__ = ["labels_of"]
 
 _MOST = 500
+_EACH = 20  # names of one thing
 
 
 async def labels_of(
-    iris: Iterable[str], graph: KnowledgeGraph, languages: Sequence[str]
+    iris: Iterable[str],
+    graph: KnowledgeGraph,
+    languages: Sequence[str],
+    *,
+    timeout: float | None = None,
 ) -> dict[str, str]:
     """Return the best label of each IRI that has one, for the first 500 of them.
 
-    A remote graph is asked in one query; where it does not answer, only what the profile knows is
-    returned: labels are a courtesy, not the answer.
+    A remote graph is asked in one query of at most `timeout` seconds; where it does not answer,
+    only what the profile knows is returned: labels are a courtesy, not the answer.
     """
     wanted = list(dict.fromkeys(iris))[:_MOST]
     found: dict[str, list[tuple[str, str | None]]] = {}
@@ -40,7 +45,7 @@ async def labels_of(
         naming = [number for number in numbers if number is not None]
         found |= {iri: _own(iri, graph.arrays, naming) for iri in missing}
     elif missing:
-        found |= await _asked(missing, graph)
+        found |= await _asked(missing, graph, timeout)
     labels = {iri: best_label(found.get(iri, ()), languages) for iri in wanted}
     return {iri: label for iri, label in labels.items() if label is not None}
 
@@ -69,7 +74,7 @@ def _own(iri: str, arrays: GraphArrays, naming: Sequence[int]) -> list[tuple[str
 
 
 async def _asked(
-    iris: Sequence[str], graph: KnowledgeGraph
+    iris: Sequence[str], graph: KnowledgeGraph, timeout: float | None
 ) -> dict[str, list[tuple[str, str | None]]]:
     things = " ".join(f"<{iri}>" for iri in iris)
     predicates = " ".join(f"<{iri}>" for iri in _naming(graph))
@@ -77,11 +82,11 @@ async def _asked(
         return {}
     query = (
         f"SELECT ?thing ?name WHERE {{ VALUES ?thing {{ {things} }} "
-        f"VALUES ?naming {{ {predicates} }} ?thing ?naming ?name }}"
+        f"VALUES ?naming {{ {predicates} }} ?thing ?naming ?name }} LIMIT {_EACH * len(iris)}"
     )
     found: dict[str, list[tuple[str, str | None]]] = {}
     try:
-        result = await graph.endpoint.select(query, limit=20 * len(iris))
+        result = await graph.endpoint.select(query, timeout=timeout, limit=_EACH * len(iris))
     except (QueryError, ServiceError):
         return found
     for thing, name in result.rows:

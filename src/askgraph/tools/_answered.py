@@ -8,7 +8,6 @@ from pyoxigraph import NamedNode
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.evidence import evidence
-from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.sparql.format import formatted
 from askgraph.sparql.reader import read
@@ -16,6 +15,7 @@ from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools._empty import said_empty
 from askgraph.tools._running import Ran, ready, run
+from askgraph.tools.shown import labels_in
 from askgraph.trace import Answer
 
 __all__ = ["MOST_ROWS", "answered", "built_answer"]
@@ -59,9 +59,9 @@ async def built_answer(
         term.value for row in result.rows[:_LABELLED] for term in row if isinstance(term, NamedNode)
     ]
     graph = context.graph
-    labels = await labels_of(iris_of(ran.query), graph, [context.language])
+    labels = await labels_in(context, iris_of(ran.query))
     text = formatted(ran.query, graph.prefixes, labels)
-    labels |= await labels_of(resources, graph, [context.language])
+    labels |= await labels_in(context, resources)
     answer = Answer(
         query=text,
         graph=graph.name,
@@ -94,5 +94,5 @@ async def _explained(context: Context, answer: Answer) -> Answer:
     except (ServiceError, TimeoutError):
         return answer  # the result is there, and what is behind it is a courtesy
     unnamed = [iri for iri in behind.iris if iri not in answer.labels]
-    labels = answer.labels | await labels_of(unnamed, context.graph, [context.language])
+    labels = answer.labels | await labels_in(context, unnamed)
     return replace(answer, evidence=behind.told(labels), labels=labels)

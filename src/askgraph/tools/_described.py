@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.explanation.labels import labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.variants import same_property
 from askgraph.rdf import vocabulary as v
@@ -15,7 +14,7 @@ from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._edges import Edges, Statements, held_beyond, opened_blanks, opened_nodes
 from askgraph.tools._facts import narrowest
-from askgraph.tools.shown import Writer
+from askgraph.tools.shown import Writer, labels_in
 
 __all__ = ["Opened", "edge_lines", "iris_in", "opened_around", "types_in"]
 
@@ -57,7 +56,7 @@ async def opened_around(context: Context, iri: str, edges: Sequence[Edges]) -> O
         for value in edge.values[:_OPENED_EACH]
         if isinstance(value, NamedNode) and value.value != iri
     ]
-    labels = await labels_of(ends, context.graph, [context.language, "en"])
+    labels = await labels_in(context, ends)
     unlabelled = [one for one in dict.fromkeys(ends) if one not in labels][:_OPENED]
     hollow = [edge for edge in edges if any(isinstance(value, BlankNode) for value in edge.values)][
         :_OPENED_EACH

@@ -3,14 +3,13 @@
 import asyncio
 
 from askgraph.errors import ServiceError
-from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import iris_of
 from askgraph.explanation.why_empty import Emptiness, emptiness
 from askgraph.tools import Context
 from askgraph.tools._fault import said_unknown, unknown_in
 from askgraph.tools._running import said_failure
 from askgraph.tools._tables import Shown
-from askgraph.tools.shown import Writer, clipped
+from askgraph.tools.shown import Writer, clipped, labels_in
 
 __all__ = ["emptiness_of", "on_one_line", "said_empty"]
 
@@ -52,7 +51,7 @@ async def emptiness_of(context: Context, query: str, *, budget: int) -> Emptines
 
     Raises `ServiceError` as the endpoint does.
     """
-    labels = await labels_of(iris_of(query), context.graph, [context.language, "en"])
+    labels = await labels_in(context, iris_of(query))
     try:
         async with asyncio.timeout(context.limits.timeout):
             return await emptiness(query, context.graph.endpoint, budget=budget, labels=labels)

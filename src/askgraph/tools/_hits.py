@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.explanation.labels import labels_of
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.metadata.variants import code_of, variants_in
 from askgraph.rdf import vocabulary as v
@@ -16,7 +15,7 @@ from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._facts import Meeting, descriptions_of, ends_of, facts_of, narrowest
 from askgraph.tools._hit_page import USUAL, Found, Page, key_of
-from askgraph.tools.shown import Writer
+from askgraph.tools.shown import Writer, labels_in
 from askgraph.traversal.literals import split_literal
 
 __all__ = ["Found", "Shown", "entity_lines", "property_lines", "term_of"]
@@ -160,7 +159,7 @@ async def _writer(context: Context, found: Sequence[Found], more: Iterable[str])
         if one.resource is not None and context.graph.arrays is None and not one.nameless
     }
     wanted = [iri for iri in dict.fromkeys([*own, *more]) if iri not in known]
-    labels = await labels_of(wanted, context.graph, [context.language, "en"])
+    labels = await labels_in(context, wanted)
     return Writer(context, {**known, **labels})
 
 

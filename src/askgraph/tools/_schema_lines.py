@@ -74,6 +74,8 @@ class SchemaLines:
         return f"→ {kinds or 'things'}{told}{note}"
 
     def _ends(self, counted: Sequence[tuple[str, int]], total: int) -> str:
-        classes = self.slice.ends(counted, total)
-        shown = "|".join(map(self.writer.short, classes[:_ENDS]))
-        return f"{shown or 'things'}{'|…' if len(classes) > _ENDS else ''}"
+        ends = self.slice.ends(counted, total)
+        joint, rest = (
+            (" and ", "") if ends.shared else ("|", "|…" if len(ends.classes) > _ENDS else "")
+        )
+        return joint.join(map(self.writer.short, ends.classes[:_ENDS])) + rest or "things"

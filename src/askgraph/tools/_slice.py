@@ -14,7 +14,7 @@ from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.rdf import vocabulary as v
 from askgraph.tools._mentions import named_links
 
-__all__ = ["Slice"]
+__all__ = ["Ends", "Slice"]
 
 _CLASSES = 30
 _NEAR = 45  # predicates told with their ends
@@ -23,6 +23,14 @@ _FAR = 40  # further predicates, by name
 _SMALL = 8  # instances of a class up to which all are told
 _MEMBERS = 30  # of all small classes together
 _USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Classes at one end of a predicate: `shared` by all that stand there, or of some of them."""
+
+    classes: tuple[str, ...]
+    shared: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +69,7 @@ class Slice:
         kind = arrays.number(v.RDF_TYPE) if arrays else None
         if arrays is None or kind is None:
             return {}
-        leading = {iri for p in self.near for iri in self.ends(p.object_classes, p.objects)}
+        leading = {iri for p in self.near for iri in self.ends(p.object_classes, p.objects).classes}
         found: dict[str, tuple[str, ...]] = {}
         room = _MEMBERS
         for c in self.classes:
@@ -73,13 +81,30 @@ class Slice:
             room -= len(ids)
         return found
 
-    def ends(self, counted: Sequence[tuple[str, int]], total: int) -> tuple[str, ...]:
-        """The class that all ends of a predicate are of, the narrowest of several; else all."""
+    def ends(self, counted: Sequence[tuple[str, int]], total: int) -> "Ends":
+        """The narrowest classes that all ends of a predicate are of; where none is, all classes."""
         classes = [(iri, n) for iri, n in counted if not iri.startswith(SCHEMA_SPACES)]
         whole = [iri for iri, n in classes if n >= 0.99 * total]
-        if whole:
-            return (min(whole, key=lambda iri: self._instances.get(iri, 0)),)
-        return tuple(iri for iri, _ in classes)
+        if not whole:
+            return Ends(tuple(iri for iri, _ in classes), shared=False)
+        above = {iri for one in whole for iri in self._above(one)}
+        narrow = [iri for iri in whole if iri not in above] or whole
+        return Ends(tuple(sorted(narrow, key=lambda iri: self._instances.get(iri, 0))), shared=True)
+
+    def _above(self, cls: str) -> set[str]:
+        """All classes above a class."""
+        found: set[str] = set()
+        rest = list(self._parents.get(cls, ()))
+        while rest:
+            parent = rest.pop()
+            if parent not in found:
+                found.add(parent)
+                rest += self._parents.get(parent, ())
+        return found - {cls}
+
+    @cached_property
+    def _parents(self) -> dict[str, tuple[str, ...]]:
+        return {c.iri: c.parents for c in self.graph.profile.classes}
 
     @cached_property
     def _instances(self) -> dict[str, int]:

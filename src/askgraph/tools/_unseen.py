@@ -8,12 +8,11 @@ import numpy as np
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.explanation.labels import labels_of
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.tools import Context
 from askgraph.tools._tables import Shown
 from askgraph.tools.named import STANDARD, named_iris
-from askgraph.tools.shown import Writer
+from askgraph.tools.shown import Writer, labels_in
 from askgraph.traversal.arrays import GraphArrays
 
 __all__ = ["said_unseen", "unseen_in"]
@@ -38,7 +37,7 @@ async def said_unseen(context: Context, iris: tuple[str, ...]) -> Shown:
     shown = iris[:_MOST]
     types = await _types(context, shown)
     classes = [one for some in types.values() for one in some]
-    labels = await labels_of([*shown, *classes], context.graph, [context.language, "en"])
+    labels = await labels_in(context, [*shown, *classes])
     writer = Writer(context, labels)
     said = []
     for iri in shown:

@@ -18,7 +18,7 @@ from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.traversal.literals import split_literal
 
-__all__ = ["Writer", "clipped"]
+__all__ = ["Writer", "clipped", "labels_in"]
 
 _PLAIN = (v.XSD_STRING, v.RDF_LANG_STRING, *v.INTEGER_DATATYPES, v.XSD_DECIMAL, v.XSD_BOOLEAN)
 
@@ -35,7 +35,7 @@ class Writer:
     async def knowing(cls, context: Context, iris: Iterable[str]) -> "Writer":
         """Return a writer that knows the labels of these IRIs, of the first 500 of them."""
         wanted = list(dict.fromkeys(iris))
-        return cls(context, await labels_of(wanted, context.graph, [context.language, "en"]))
+        return cls(context, await labels_in(context, wanted))
 
     def short(self, iri: str) -> str:
         """Write an IRI alone: `space:Titan`, or `<http://…>` where there is no prefix for it."""
@@ -86,6 +86,13 @@ class Writer:
         if language:
             return f"{self.text(value)}@{language}"
         return value if datatype in v.NUMERIC_DATATYPES else self.text(value)
+
+
+async def labels_in(context: Context, iris: Iterable[str]) -> dict[str, str]:
+    """Return the labels of IRIs in the asker's language, else in English; see `labels_of`."""
+    languages = [context.language, "en"]
+    timeout = context.limits.timeout
+    return await labels_of(iris, context.graph, languages, timeout=timeout)
 
 
 def clipped(text: str, most: int) -> str:
