@@ -29,6 +29,8 @@ PAGES = (
     "docs/evaluation.md",
     "docs/language-models.md",
     "docs/indices.md",
+    "docs/metadata.md",
+    "docs/validation.md",
 )
 
 

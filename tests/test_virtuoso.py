@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import askgraph
+from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata import Profile
+from askgraph.metadata import Profile, remote
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
 
@@ -44,7 +45,8 @@ def graphs(workspace: Workspace) -> Iterator[tuple[KnowledgeGraph, KnowledgeGrap
 
 
 def plain(profile: Profile) -> Profile:
-    return replace(profile, source="", created="", prefixes=())
+    parts = tuple(part for part in profile.completeness if part.name != "graphs")
+    return replace(profile, source="", created="", prefixes=(), graphs=(), completeness=parts)
 
 
 def test_what_is_known_of_it_is_the_same(
@@ -72,3 +74,17 @@ def test_answers_are_the_same(workspace: Workspace, question: str) -> None:
     there = askgraph.ask(question, "there", workspace=workspace.folder).json()
     assert here["status"] == there["status"] == "answer"
     assert sorted(map(str, here["rows"])) == sorted(map(str, there["rows"]))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("cap", [100_000, 1_000])
+async def test_counted_by_the_server_the_partitions_are_those_of_the_triples(
+    graphs: tuple[KnowledgeGraph, KnowledgeGraph], cap: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "SMALL", 0)
+    endpoint = HttpEndpoint(ADDRESS, graphs=[GRAPH], max_rows=cap)
+    try:
+        profile, _ = await remote.profile_endpoint(endpoint, max_seconds=60)
+    finally:
+        await endpoint.close()
+    assert set(profile.partitions) == set(graphs[0].profile.partitions)
+    assert profile.known_share("partitions") == profile.known_share("ends") == 1.0

@@ -37,6 +37,7 @@ PACKAGES = {
     "metric": "askgraph.evaluation.metrics",
     "benchmark": "askgraph.evaluation.benchmarks",
     "executor": "askgraph.evaluation.executors",
+    "check": "askgraph.validation",
 }
 """Each kind of plugin, and the package that holds ours of that kind."""
 

@@ -68,7 +68,7 @@ def unlike(found: Profile, exact: Profile) -> set[str]:
                 one, other = (sorted(v) if isinstance(v, tuple) else v for v in pair)
                 if one != other:
                     differing.add(f"{iri} {field.name}: {one} != {other}")
-    return differing
+    return differing | {str(one) for one in set(found.partitions) ^ set(exact.partitions)}
 
 
 @pytest.mark.parametrize("cap", [100_000, 777])
@@ -80,6 +80,7 @@ async def test_a_small_graph_is_profiled_exactly_whatever_the_cap(
     assert not unlike(profile, exact[0])
     assert set(names) == set(exact[1])
     assert profile.cuts == ()
+    assert {part.share for part in profile.completeness} == {1.0}
 
 
 @pytest.mark.parametrize("cap", [100_000, 777])
@@ -90,6 +91,7 @@ async def test_a_big_graph_is_counted_by_its_endpoint(
     with CappedServer(store, cap=cap) as server:
         profile, names = await asked(server)
     assert not unlike(profile, exact[0])
+    assert {part.share for part in profile.completeness} == {1.0}
     assert len(server.requests) < 40
     missing = set(exact[1]) - set(names)
     assert all(name.kind is Kind.ENTITY and not name.preferred for name in missing)

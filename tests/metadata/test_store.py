@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile
 from askgraph.metadata.store import load_profile, save_profile, write_whole
 
 PROFILE = Profile(
@@ -21,6 +21,11 @@ PROFILE = Profile(
     prefixes=(("x", "http://x/"),),
     cuts=("something",),
     source="here",
+    graphs=(("http://x/g", 7),),
+    partitions=(
+        Partition("http://x/A", "http://x/p", 5, 4, 3, targets=(("http://x/B", 5),), sampled=True),
+    ),
+    completeness=(Part("classes", 1, None, "a sample"),),
 )
 
 
@@ -38,7 +43,7 @@ def test_it_is_plain_json(tmp_path: Path) -> None:
     ("change", "said"),
     [
         (lambda text: text.replace('"triples":7', '"triples":8'), "checksum"),
-        (lambda text: text.replace('"version": 1', '"version": 0'), "version 0"),
+        (lambda text: text.replace('"version": 2', '"version": 0'), "version 0"),
         (lambda text: text[:40], "damaged"),
         (lambda text: "{}", "damaged"),
         (lambda text: "[]", "damaged"),

@@ -1,6 +1,7 @@
 """The faults that SPARQL endpoints are known for, each a way to answer a request."""
 
 import asyncio
+import re
 import socket
 import struct
 
@@ -15,10 +16,12 @@ __all__ = [
     "cut",
     "endless",
     "redirect",
+    "refused_where",
     "reset",
     "silence",
     "slow_drip",
     "slow_first_byte",
+    "slow_where",
     "status",
 ]
 
@@ -148,5 +151,29 @@ def reset() -> Fault:
         own: socket.socket = writer.get_extra_info("socket")
         own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.transport.abort()
+
+    return act
+
+
+def slow_where(pattern: str, seconds: float) -> Fault:
+    """Answer queries that match a pattern late, all others at once."""
+    return _where(pattern, slow_first_byte(seconds))
+
+
+def refused_where(pattern: str, text: str) -> Fault:
+    """Refuse queries that match a pattern with these words, answer all others."""
+    return _where(pattern, status(500, text))
+
+
+def _where(pattern: str, fault: Fault) -> Fault:
+    wanted = re.compile(pattern)
+
+    async def act(server: SparqlServer, request: Request, writer: asyncio.StreamWriter) -> None:
+        if wanted.search(request.parameters["query"][0]):
+            await fault(server, request, writer)
+            return
+        reply = server.honest(request)
+        writer.write(reply.head + reply.body)
+        await writer.drain()
 
     return act

@@ -64,11 +64,15 @@ Fault = Callable[["SparqlServer", Request, asyncio.StreamWriter], Awaitable[None
 class SparqlServer:
     """Answers as an honest endpoint, except where `acts` has a fault for the next request.
 
-    `always` is a fault for all requests. `requests` are those that came.
+    `always` is a fault for all requests. `requests` are those that came. With `union` its default
+    graph, where a query names none, is all graphs together.
     """
 
-    def __init__(self, store: Store, *, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, store: Store, *, headers: dict[str, str] | None = None, union: bool = True
+    ) -> None:
         self.store = store
+        self.union = union
         self.headers = headers or {}
         self.acts: deque[Fault] = deque()
         self.always: Fault | None = None
@@ -90,10 +94,12 @@ class SparqlServer:
     def honest(self, request: Request) -> Reply:
         """The right reply to a request."""
         given = request.parameters
+        query = given["query"][0]
+        named = "default-graph-uri" in given or "FROM <" in query
         try:
             result = self.store.query(
-                given["query"][0],
-                use_default_graph_as_union="default-graph-uri" not in given,
+                query,
+                use_default_graph_as_union=self.union and not named,
                 default_graph=[NamedNode(g) for g in given.get("default-graph-uri", [])] or None,
                 named_graphs=[NamedNode(g) for g in given.get("named-graph-uri", [])] or None,
             )

@@ -19,6 +19,7 @@ COMMANDS = (
     "ask",
     "batch",
     "query",
+    "validate",
     "remove",
     "evaluate",
     "score",
@@ -27,7 +28,7 @@ COMMANDS = (
     "metrics",
     "tools",
 )
-GROUPS = ("benchmark", "index", "trace")
+GROUPS = ("benchmark", "examples", "index", "metadata", "trace")
 
 
 class _Commands(TyperGroup):

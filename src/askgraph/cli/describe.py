@@ -19,7 +19,7 @@ from askgraph.cli.options import (
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from askgraph.cli.examples import Examples
+    from askgraph.cli.starters import Examples
     from askgraph.metadata import ClassProfile, PredicateProfile, Profile
     from askgraph.rdf.prefixes import PrefixMap
 
@@ -41,8 +41,8 @@ def describe(
     debug: DebugOption = False,
 ) -> None:
     """Show the classes and predicates of a graph, with examples, and questions to start with."""
-    from askgraph.cli.examples import examples_of
     from askgraph.cli.progress import progress_bar
+    from askgraph.cli.starters import examples_of
     from askgraph.cli.tables import print_json, show
     from askgraph.rdf.prefixes import PrefixMap
 

@@ -1,158 +1,285 @@
-"""Examples out of a graph: a value of each predicate, and questions to start with."""
+"""`askgraph examples`: questions with their queries, kept, checked again, made and converted."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
+import typer
 
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import best_label, words_of_local_name
-from askgraph.rdf.prefixes import PrefixMap
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.cli.options import (
+    DebugOption,
+    GraphOption,
+    JsonOption,
+    LangOption,
+    WorkspaceOption,
+    workspace_of,
+)
 
-__all__ = ["Examples", "examples_of"]
+if TYPE_CHECKING:
+    from askgraph.metadata.examples import QueryExample
 
-_LONGEST = 40
-_SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
+__all__ = ["examples"]
+
+DRIFTED = 1
+
+examples = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Keep questions with their queries: confirmed, checked again, generated, converted.",
+)
 
 
-@dataclass(frozen=True)
-class Examples:
-    """Labels of classes and predicates by IRI, a value of each predicate, questions."""
+@examples.command("add")
+def add(
+    ctx: typer.Context,
+    question: Annotated[
+        list[str] | None, typer.Argument(metavar="[QUESTION]...", help="As people ask it.")
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(
+            "--query", "-q", metavar="SPARQL", help="What answers it; @FILE reads it, - from stdin."
+        ),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Question and query of a run kept by 'ask --trace'."),
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Another wording, as 'de:Welche Monde …'; repeatable."),
+    ] = None,
+    keyword: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="What it is about; repeatable.")
+    ] = None,
+    graph: GraphOption = None,
+    lang: LangOption = None,
+    timeout: Annotated[
+        float, typer.Option(min=0.001, metavar="SECONDS", help="For the query.")
+    ] = 60.0,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Confirm that a query answers a question: both are kept, with what the query gives now.
 
-    labels: Mapping[str, str]
-    values: Mapping[str, str]
-    questions: tuple[str, ...]
-
-
-def examples_of(
-    profile: Profile, arrays: GraphArrays | None, prefixes: PrefixMap, languages: Sequence[str]
-) -> Examples:
-    """Return examples; of a remote graph, whose triples are not here, without values.
-
-    Labels are in the languages wanted; the questions are in English.
+    The next time that somebody asks the same, methods can answer without a language model. The
+    query is run first; one that fails is not kept. A question that is there gets the new query.
     """
-    reader = _Reader(profile, arrays, prefixes, languages)
-    labels = {item.iri: reader.label(item) for item in profile.classes}
-    labels |= {item.iri: reader.label(item) for item in profile.predicates}
-    values = {p.iri: value for p in profile.predicates if (value := reader.value(p.iri))}
-    english = _Reader(profile, arrays, prefixes, ["en"])
-    words = {item.iri: _within(english.label(item)) for item in profile.classes}
-    words |= {item.iri: _within(english.label(item)) for item in profile.predicates}
-    questions = tuple(dict.fromkeys(_questions(profile, words, english)))[:3]
-    return Examples(labels, values, questions)
+    from askgraph.cli.example_rows import counted, example_object
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.tables import print_json
+    from askgraph.workspace.examples import confirm
+
+    example, traced = _asked(" ".join(question or ()), query, trace, lang)
+    example = _with_more(example, also or [], keyword or [])
+    with progress_bar() as progress:
+        kept = confirm(
+            workspace_of(ctx), example, graph or traced, timeout=timeout, progress=progress
+        )
+    confirmation = kept.example.confirmation
+    assert confirmation is not None
+    if json:
+        print_json(example_object(confirmation.graph, kept))
+    else:
+        rows = counted(confirmation.rows, "row")
+        typer.echo(f"{kept.id}: confirmed with {rows}, in {kept.path}")
 
 
-class _Reader:
-    """Reads names and values out of the arrays, where there are any."""
+@examples.command("list")
+def list_(
+    ctx: typer.Context,
+    graph: GraphOption = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """List the examples that the workspace keeps, with what their queries gave."""
+    from askgraph.cli.example_rows import as_table, example_object, result_cells
+    from askgraph.cli.tables import print_json, show
+    from askgraph.workspace.examples import stored
 
-    def __init__(
-        self,
-        profile: Profile,
-        arrays: GraphArrays | None,
-        prefixes: PrefixMap,
-        languages: Sequence[str],
-    ) -> None:
-        self._arrays = arrays
-        self._prefixes = prefixes
-        self._languages = languages
-        self._naming = [p.iri for p in profile.predicates if p.naming == "name"]
-
-    def label(self, item: ClassProfile | PredicateProfile) -> str:
-        named = best_label(item.names, self._languages)
-        return named or words_of_local_name(item.iri)
-
-    def value(self, predicate: str) -> str | None:
-        """An object of a predicate, by name, shortened."""
-        found = self._first(predicate)
-        if self._arrays is None or found is None:
-            return None
-        text = self._arrays.terms.value(found[1])
-        if self._arrays.terms.is_iri(found[1]):
-            text = self._name(found[1]) or self._prefixes.shorten(text)
-        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-    def subject(self, predicate: str, cls: str) -> str | None:
-        """The name of something of a class that has a predicate."""
-        if self._arrays is None or not predicate:
-            return None
-        kind, number = self._arrays.number(v.RDF_TYPE), self._arrays.number(predicate)
-        at = self._arrays.terms.iri(cls)
-        if kind is None or number is None or at is None:
-            return None
-        members = self._arrays.step(np.array([at], dtype=np.int32), kind, inverse=True)[:500]
-        bearers = np.unique(self._arrays.pairs(members, number)[0])
-        return next((name for one in bearers if (name := self._name(int(one)))), None)
-
-    def _first(self, predicate: str) -> tuple[int, int] | None:
-        number = self._arrays.number(predicate) if self._arrays else None
-        if self._arrays is None or number is None:
-            return None
-        at = int(self._arrays.predicate_offsets[number])
-        return int(self._arrays.subjects[at]), int(self._arrays.objects[at])
-
-    def _name(self, node: int) -> str | None:
-        if self._arrays is None or self._arrays.terms.is_literal(node):
-            return None
-        names = []
-        for predicate in self._naming:
-            number = self._arrays.number(predicate)
-            if number is None:
-                continue
-            for text in self._arrays.step(np.array([node], dtype=np.int32), number):
-                literal = self._arrays.terms.term(int(text))
-                names.append((literal.value, getattr(literal, "language", None)))
-            if names:
-                break
-        return best_label(names, self._languages)
+    found = stored(workspace_of(ctx), graph)
+    if json:
+        print_json([example_object(name, one) for name, one in found])
+        return
+    if not found:
+        typer.echo("No examples are kept; askgraph examples add and generate make some.", err=True)
+        return
+    heads = ("graph", "id", "question", "origin", "rows", "since")
+    rows = [
+        (name, one.id, one.example.question, one.example.origin, *result_cells(one.example))
+        for name, one in found
+    ]
+    show(as_table(heads, rows))
 
 
-def _questions(profile: Profile, labels: Mapping[str, str], reader: _Reader) -> Iterator[str]:
-    """Questions of three kinds about the biggest classes whose things have names."""
-    classes = [c for c in profile.classes if c.name_predicate and not c.nary and not _schema(c.iri)]
-    for cls in classes[:3]:
-        label = labels[cls.iri]
-        own = [
-            p
-            for p in profile.predicates
-            if not p.naming and not _schema(p.iri) and cls.iri in dict(p.subject_classes)
-        ]
-        yield from _about_one(cls, [p for p in own if p.object_classes], labels, reader)
-        numeric = [
-            p for p in own if p.functional and v.NUMERIC_DATATYPES & dict(p.datatypes).keys()
-        ]
-        if numeric:
-            yield f"Which {label} has the highest {labels[numeric[0].iri]}?"
-        else:
-            yield from _about_one(cls, [p for p in own if p.datatypes], labels, reader)
-        yield f"How many {_plural(label)} are there?"
+@examples.command("check")
+def check(
+    ctx: typer.Context,
+    graph: GraphOption = None,
+    timeout: Annotated[
+        float, typer.Option(min=0.001, metavar="SECONDS", help="For each query.")
+    ] = 60.0,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Run all kept queries again and say whose results are no longer what was confirmed.
+
+    Exit code 1 where a result changed, a query fails or a graph is gone.
+    """
+    from askgraph.cli.example_rows import as_table, counted, in_numbers, verdict_object
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.tables import print_json, show
+    from askgraph.workspace.examples import check
+
+    with progress_bar() as progress:
+        found = check(workspace_of(ctx), graph, timeout=timeout, progress=progress)
+    bad = [one for one in found if one.status not in ("same", "not compared")]
+    if json:
+        print_json([verdict_object(one) for one in found])
+    else:
+        rows = [(one.graph, one.stored.id, one.status, one.detail) for one in found]
+        if differing := [row for row in rows if row[2] != "same"]:
+            heads = ("graph", "id", "now", "how")
+            show(as_table(heads, differing))
+        typer.echo(f"{counted(len(found), 'example')}: {in_numbers(found)}", err=not found)
+    if bad:
+        raise typer.Exit(DRIFTED)
 
 
-def _about_one(
-    cls: ClassProfile,
-    predicates: Sequence[PredicateProfile],
-    labels: Mapping[str, str],
-    reader: _Reader,
-) -> Iterator[str]:
-    for predicate in predicates[:1]:
-        name = reader.subject(predicate.iri, cls.iri)
-        if name:
-            yield f"What is the {labels[predicate.iri]} of {name}?"
+@examples.command("withdraw")
+def withdraw(
+    ctx: typer.Context,
+    which: Annotated[str, typer.Argument(metavar="ID", help="An id, an IRI, or the question.")],
+    graph: GraphOption = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Take an example away, so that nothing is answered by it or learnt from it any more."""
+    from askgraph.cli.example_rows import example_object
+    from askgraph.cli.tables import print_json
+    from askgraph.workspace.examples import withdraw
+
+    name, gone = withdraw(workspace_of(ctx), which, graph)
+    if json:
+        print_json(example_object(name, gone))
+    else:
+        typer.echo(f"{gone.id} ({name}) is withdrawn: {gone.example.question}")
 
 
-def _within(label: str) -> str:
-    """A label as it stands within a sentence: "Launch site" is "launch site", "GDP" stays."""
-    return label[0].lower() + label[1:] if label[1:2].islower() else label
+@examples.command("generate")
+def generate(
+    ctx: typer.Context,
+    graph: GraphOption = None,
+    number: Annotated[int, typer.Option(min=1, metavar="N", help="Examples at most.")] = 20,
+    seconds: Annotated[float, typer.Option(min=0.1, metavar="S", help="Time for all.")] = 60.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another one gives other examples.")] = 0,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Make examples of a graph that has none, marked as generated.
+
+    A question is made from a template, with its query. It is kept where the query gives a result
+    and graph search, told only the question, finds the same. Exit code 1 where none was kept.
+    """
+    from askgraph.cli.example_rows import counted
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.tables import print_json
+    from askgraph.workspace.generating import generate
+
+    with progress_bar() as progress:
+        made = generate(
+            workspace_of(ctx), graph, number=number, seconds=seconds, seed=seed, progress=progress
+        )
+    if json:
+        questions = [{"question": one.question, "sparql": one.query} for one in made.examples]
+        print_json({"graph": made.graph, "drafts": made.drafted, "examples": questions})
+    else:
+        for one in made.examples:
+            typer.echo(one.question)
+        kept = f"kept {len(made.examples)} of {counted(made.drafted, 'draft')}"
+        typer.echo(f"{made.graph}: {kept}; {made.ended}", err=True)
+    if not made.examples:
+        raise typer.Exit(DRIFTED)
 
 
-def _plural(word: str) -> str:
-    if word.endswith(("s", "x", "ch", "sh")):
-        return word + "es"
-    if word.endswith("y") and word[-2:-1] not in "aeiou":
-        return word[:-1] + "ies"
-    return word + "s"
+@examples.command("convert")
+def convert(
+    ctx: typer.Context,
+    source: Annotated[
+        str,
+        typer.Argument(metavar="SOURCE", help="A file, folder, archive, URL or graph's name."),
+    ],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="A new folder, or a .ttl or .jsonl file.")
+    ],
+    format: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="Of the source, where it cannot be told.")
+    ] = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Write examples from any source as SHACL executables in Turtle, or as lines of JSON.
+
+    A folder gets one file an example and prefixes.ttl. What is no example, and queries that do not
+    parse, are listed on standard error.
+    """
+    from askgraph.cli.example_rows import converted_object, counted
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.tables import print_json
+    from askgraph.workspace.example_files import convert
+
+    with progress_bar() as progress:
+        found, faults = convert(workspace_of(ctx), source, target, format=format, progress=progress)
+    if json:
+        print_json(converted_object(found, faults))
+        return
+    for place, reason in faults:
+        typer.echo(f"{place}: {reason}", err=True)
+    typer.echo(f"{counted(len(found.examples), 'example')} in {target}")
 
 
-def _schema(iri: str) -> bool:
-    return iri.startswith(_SCHEMA)
+def _asked(
+    question: str, query: str | None, trace: Path | None, language: str | None
+) -> "tuple[QueryExample, str | None]":
+    """The question with its query, and the graph that a trace names."""
+    from askgraph.cli.query import text_of_argument
+    from askgraph.errors import SetupError
+    from askgraph.metadata.examples import QueryExample
+    from askgraph.workspace.examples import traced_example
+
+    if (query is None) == (trace is None):
+        raise SetupError("give the query with --query, or a run that was kept with --trace")
+    if trace is not None:
+        example, graph = traced_example(trace)
+        return _reworded(example, question, language), graph
+    if not question:
+        raise SetupError("give the question that the query answers")
+    return QueryExample(question, text_of_argument(query or ""), language), None
+
+
+def _reworded(example: "QueryExample", question: str, language: str | None) -> "QueryExample":
+    from dataclasses import replace
+
+    return replace(
+        example,
+        question=question or example.question,
+        language=language or example.language,
+    )
+
+
+def _with_more(example: "QueryExample", also: list[str], keywords: list[str]) -> "QueryExample":
+    import re
+    from dataclasses import replace
+
+    from askgraph.metadata.examples import Wording
+
+    others = []
+    for text in also:
+        tagged = re.match(r"([a-z]{2,3}(?:-[A-Za-z0-9]+)*):(.+)", text)
+        others.append(Wording(tagged[2].strip(), tagged[1]) if tagged else Wording(text))
+    return replace(example, others=tuple(others), keywords=tuple(keywords))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
     from askgraph.sparql.results import GraphResult, SelectResult, Truncation
 
-__all__ = ["query"]
+__all__ = ["query", "text_of_argument"]
 
 
 def query(
@@ -48,14 +48,15 @@ def query(
     from askgraph.cli.progress import progress_bar
     from askgraph.workspace.running import result_of
 
-    text = _text(sparql)
+    text = text_of_argument(sparql)
     with progress_bar() as progress:
         opened = workspace_of(ctx).graph(graph, progress=progress)
     form = "json" if json else "csv" if csv else "text"
     result_of(_run(text, opened, form=form, limit=limit, timeout=timeout))
 
 
-def _text(sparql: str) -> str:
+def text_of_argument(sparql: str) -> str:
+    """Return the query that is given: as it is, from `@FILE`, or for `-` from standard input."""
     if sparql == "-":
         return sys.stdin.read()
     if not sparql.startswith("@"):

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from askgraph.rdf.nouns import english_plural, english_singular, is_plural, with_article
+
 __all__ = ["Phrases", "phrases_in"]
 
 _ENGLISH = {
@@ -566,11 +568,6 @@ _TABLES: Mapping[str, Mapping[str, str]] = {
     "fr": _FRENCH,
 }
 _QUOTES = {"en": "“{}”", "de": "„{}“", "es": "«{}»", "fr": "« {} »"}
-_VOWEL_SOUND = re.compile(r"[aeioAEIO]|[uU](?!ni|s[aei]|rl|ti)|[FHLMNRSX](?=[A-Z\d]|\b)")
-_SAME_IN_PLURAL = frozenset(
-    ["data", "series", "species", "people", "news", "aircraft", "spacecraft", "headquarters"]
-)
-_IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
 class Phrases:
@@ -583,8 +580,8 @@ class Phrases:
     def say(self, key: str, *parts: object) -> str:
         """Return a phrase with its parts."""
         text = self._table[key].format(*parts)
-        if key == "a" and self.language == "en" and _VOWEL_SOUND.match(text[2:]):
-            return "an" + text[1:]
+        if key == "a" and self.language == "en":
+            return with_article(text[2:])
         return text
 
     def knows(self, key: str) -> bool:
@@ -603,12 +600,7 @@ class Phrases:
 
     def singular(self, noun: str) -> str:
         """Return the singular of an English class name that was written in the plural."""
-        head, space, last = noun.rpartition(" ")
-        if self.language != "en" or not is_plural(last) or len(last) < 4:
-            return noun
-        if last.endswith("ies"):
-            return head + space + last[:-3] + "y"
-        return head + space + re.sub(r"(?:(?<=[sxz])|(?<=ch)|(?<=sh))es$|s$", "", last)
+        return english_singular(noun) if self.language == "en" else noun
 
     def one(self, noun: str) -> str:
         """Return a noun with its article; without where it is in the plural already."""
@@ -622,17 +614,16 @@ class Phrases:
             return " or ".join(self.plural(part) for part in noun.split(" or "))
         if self.language == "de" or not noun[-1:].isalpha() or noun.isupper():
             return noun
-        first, preposition, rest = _parted(noun)
         if self.language == "en":
-            head, space, last = first.rpartition(" ")
-            return head + space + _english_plural(last) + preposition + rest
+            return english_plural(noun)
+        first, preposition, rest = _parted(noun)
         words = [_romance_plural(word, self.language) for word in first.split(" ")]
         return " ".join(words) + preposition + rest
 
 
 def _parted(noun: str) -> tuple[str, str, str]:
     """A noun before and after its first preposition, and the preposition."""
-    found = re.search(r" (?:of|in|for|at|with|by|to|from|de|du|des|del|al|à|en|a) ", noun)
+    found = re.search(r" (?:de|du|des|del|al|à|en|a) ", noun)
     return (noun[: found.start()], found[0], noun[found.end() :]) if found else (noun, "", "")
 
 
@@ -644,23 +635,6 @@ def _romance_plural(word: str, language: str) -> str:
     if word[-2:] in ("ón", "án", "én"):
         return word[:-2] + {"ó": "o", "á": "a", "é": "e"}[word[-2]] + "nes"
     return word + ("s" if word[-1] in "aeiouáéíóú" else "es")
-
-
-def is_plural(word: str) -> bool:
-    """Whether an English word looks like a plural."""
-    low = word.lower()
-    return low not in _SAME_IN_PLURAL and bool(re.search(r"[^suia]s$", low))
-
-
-def _english_plural(word: str) -> str:
-    low = word.lower()
-    if low in _SAME_IN_PLURAL or is_plural(low) or low.endswith("ics"):
-        return word
-    if low in _IRREGULAR:
-        return word[: len(word) - len(low)] + _IRREGULAR[low]
-    if re.search(r"[^aeiou]y$", low):
-        return word[:-1] + "ies"
-    return word + ("es" if re.search(r"(?:s|x|z|ch|sh)$", low) else "s")
 
 
 def phrases_in(language: str) -> Phrases:

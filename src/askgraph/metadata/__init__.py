@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-__all__ = ["ClassProfile", "PredicateProfile", "Profile"]
+__all__ = ["ClassProfile", "Part", "Partition", "PredicateProfile", "Profile"]
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,49 @@ class PredicateProfile:
 
 
 @dataclass(frozen=True)
+class Partition:
+    """The triples that lead from instances of a class by a predicate (a partition of VoID).
+
+    `subjects` of the instances have it, to distinct `objects`; 0 where that is not known. `targets`
+    are the classes of the objects (`rdfs:Resource` for things of no class), `datatypes` those of
+    literals, as (name, number of triples) pairs, most frequent first; a number is 0 where only
+    that it occurs is known. Where `sampled`, the numbers are scaled up from some instances.
+    """
+
+    cls: str
+    predicate: str
+    triples: int
+    subjects: int = 0
+    objects: int = 0
+    targets: tuple[tuple[str, int], ...] = ()
+    datatypes: tuple[tuple[str, int], ...] = ()
+    sampled: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """How much of one part of a schema is known: `seen` of a `total`, None where nobody knows."""
+
+    name: str
+    seen: int
+    total: int | None
+    note: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """The part that is known, between 0 and 1; None where the total is not known."""
+        if self.total is None:
+            return None
+        return min(1.0, self.seen / self.total) if self.total else 1.0
+
+
+@dataclass(frozen=True)
 class Profile:
-    """What is known of a graph as a whole; `cuts` says what a bound left out."""
+    """What is known of a graph as a whole; `cuts` says what a bound left out.
+
+    `graphs` are its named graphs with their numbers of triples (0 where not counted),
+    `completeness` says of each part how much of it is known; see `askgraph.metadata.completeness`.
+    """
 
     triples: int
     classes: tuple[ClassProfile, ...]
@@ -69,3 +110,10 @@ class Profile:
     source: str = ""
     created: str = ""
     version: int = VERSION
+    graphs: tuple[tuple[str, int], ...] = ()
+    partitions: tuple[Partition, ...] = ()
+    completeness: tuple[Part, ...] = ()
+
+    def known_share(self, part: str) -> float:
+        """Return how much of a part is known, between 0 and 1; 0 where nothing is said of it."""
+        return next((p.share or 0.0 for p in self.completeness if p.name == part), 0.0)

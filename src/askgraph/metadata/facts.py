@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from pyoxigraph import Literal
 
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile
+from askgraph.metadata.completeness import with_parts
 from askgraph.metadata.naming import NameShape, naming_role, standard_naming
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term, value_of
@@ -32,6 +33,8 @@ class Facts:
     described: dict[str, list[tuple[str, Term]]] = field(default_factory=lambda: defaultdict(list))
     chains: set[str] = field(default_factory=set)
     mirrored: set[tuple[str, str]] = field(default_factory=set)
+    partitions: dict[tuple[str, str], Partition] = field(default_factory=dict)
+    parts: dict[str, Part] = field(default_factory=dict)
     cuts: list[str] = field(default_factory=list)
 
     def predicates(self) -> list[str]:
@@ -57,6 +60,8 @@ class Facts:
             cuts=tuple(cuts),
             source=source,
             created=created,
+            partitions=tuple(self.partitions[key] for key in sorted(self.partitions)),
+            completeness=with_parts((), self.parts),
         )
 
 

@@ -7,7 +7,7 @@ the endpoint cannot answer in time costs its own answer, not the run.
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.endpoint import Endpoint
-from askgraph.errors import ErrorReply, MalformedReply, QueryError, TimedOut
+from askgraph.errors import ErrorReply, MalformedReply, Overloaded, QueryError, TimedOut
 from askgraph.sparql.results import Row, Term
 from askgraph.traversal.literals import split_literal
 
@@ -24,6 +24,8 @@ __all__ = ["Inquiry", "Reply"]
 
 _SLOWEST = 30.0
 _LEAST = 1.0
+_SHARE = 0.125  # of the seconds in all, for one query
+_LEAST_PATIENCE = 0.02  # of the seconds in all, for a costly query after others took too long
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,13 @@ class Reply:
 
 
 class Inquiry:
-    """Asks an endpoint; `rows` gives None where the bound is reached or the query failed."""
+    """Asks an endpoint; `rows` gives None where the bound is reached or the query failed.
+
+    `graphs` are the named graphs to ask of, together as one; none means what the endpoint takes
+    without being told. Of the seconds one query gets an eighth at most, and a costly one half of
+    what the last costly one got in vain: an endpoint that cannot count everything is soon left in
+    peace. `cap` is the number of rows at which the endpoint is known to cut results off in silence.
+    """
 
     def __init__(
         self,
@@ -45,8 +53,12 @@ class Inquiry:
         max_seconds: float,
         journal: Path | None = None,
         progress: Callable[[str, int, int | None], None] | None = None,
+        graphs: Sequence[str] = (),
     ) -> None:
         self._endpoint = endpoint
+        self.graphs = tuple(graphs)
+        self._patience = _SHARE
+        self.cap: int | None = None
         self._max_queries = max_queries
         self._max_seconds = max_seconds
         self._path = journal
@@ -80,18 +92,31 @@ class Inquiry:
         """Whether nothing more may be asked."""
         return self.asked >= self._max_queries or self._left() < _LEAST
 
-    def forget(self) -> None:
-        """Remove the file of replies: all is done."""
-        if self._path:
-            self._path.unlink(missing_ok=True)
+    @property
+    def queries_left(self) -> int:
+        """How many more queries may be asked."""
+        return max(0, self._max_queries - self.asked)
+
+    def over(self, graphs: Sequence[str]) -> None:
+        """Ask of these named graphs from now on, together as one."""
+        self.graphs = tuple(graphs)
 
     def share_left(self) -> float:
         """Return the part of the bound that is left, between 0 and 1."""
         queries = 1 - self.asked / self._max_queries
         return max(0.0, min(queries, self._left() / self._max_seconds))
 
-    async def rows(self, what: str, query: str) -> Reply | None:
-        """Return the rows of a SELECT query; `what` is it in words, for progress and failures."""
+    async def rows(
+        self, what: str, query: str, *, costly: bool = False, anywhere: bool = False
+    ) -> Reply | None:
+        """Return the rows of a SELECT query; `what` is it in words, for progress and failures.
+
+        `costly` queries touch (nearly) every triple; those of `anywhere` are asked of the dataset
+        as the endpoint has it.
+        """
+        if not anywhere:
+            named = "".join(f"FROM <{graph}> " for graph in self.graphs)
+            query = query.replace("{", f"{named}{{", 1)
         key = hashlib.sha256(query.encode()).hexdigest()[:24]
         if key in self._known:
             return self._known[key]
@@ -101,15 +126,22 @@ class Inquiry:
             self._progress(f"asking for {what}", self.asked, self._max_queries)
         self.asked += 1
         try:
-            result = await self._endpoint.select(query, timeout=min(_SLOWEST, self._left()))
-        except (TimedOut, ErrorReply, MalformedReply, QueryError) as error:
+            result = await self._endpoint.select(query, timeout=self._allowed(costly))
+        except (TimedOut, ErrorReply, MalformedReply, QueryError, Overloaded) as error:
             self.failed.append(f"{what}: {error}")
+            if costly and isinstance(error, TimedOut):
+                self._patience = max(_LEAST_PATIENCE, self._patience / 2)
             return None
-        reply = Reply(result.rows, result.truncated is not None)
+        capped = self.cap is not None and len(result.rows) >= self.cap
+        reply = Reply(result.rows, capped or result.truncated is not None)
         self._known[key] = reply
         texts = [[None if term is None else str(term) for term in row] for row in reply.rows]
         self._write({"query": key, "cut": reply.cut, "rows": texts})
         return reply
+
+    def _allowed(self, costly: bool) -> float:
+        share = self._patience if costly else _SHARE
+        return min(_SLOWEST, max(_LEAST, share * self._max_seconds), self._left())
 
     def _left(self) -> float:
         return self._max_seconds - (time.monotonic() - self._began)

@@ -23,7 +23,8 @@ async def all_triples(inquiry: Inquiry, total: int) -> Pages | None:
     """Return the triples of a graph that has so many; None where they cannot be had.
 
     One query where the endpoint gives that many rows, else pages below its cap: the triples of
-    several predicates at a time, big predicates in ordered pages.
+    several predicates at a time, big predicates in ordered pages. Where these would cost more than
+    half of the queries that are left, none is asked for.
     """
     whole = await inquiry.rows("all triples", "SELECT ?s ?p ?o { ?s ?p ?o }")
     if whole is None or not whole.rows:
@@ -39,9 +40,12 @@ async def _paged(inquiry: Inquiry, total: int, *, cap: int) -> Pages | None:
     )
     if counted is None or counted.cut:
         return None
+    queries = list(_queries(counted.rows, cap))
+    if len(queries) > inquiry.queries_left / 2:
+        return None
     rename = not await _lasting_names(inquiry)
     triples: list[Triple] = []
-    for number, query in enumerate(_queries(counted.rows, cap)):
+    for number, query in enumerate(queries):
         page = await inquiry.rows(f"triples, {len(triples):,} of {total:,}", query)
         if page is None:
             return None

@@ -2,12 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.metadata.completeness import complete
 from askgraph.metadata.naming import NameShape, naming_role, standard_naming
+from askgraph.metadata.partitions import partitions_of
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
@@ -24,14 +27,16 @@ def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
     predicates = tuple(_predicate(graph, p) for p in range(len(graph.predicates)))
     predicates = _with_inverses(graph, predicates)
     classes = tuple(_class(graph, iri, members, predicates) for iri, members in instances.items())
-    return Profile(
+    profile = Profile(
         triples=len(graph),
         classes=tuple(sorted(classes, key=lambda c: (-c.instances, c.iri))),
         predicates=tuple(sorted(predicates, key=lambda p: (-p.triples, p.iri))),
         languages=_summed(p.languages for p in predicates),
         source=source,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        partitions=partitions_of(graph),
     )
+    return replace(profile, completeness=complete(profile))
 
 
 def _instances(graph: GraphArrays) -> dict[str, Ids]:

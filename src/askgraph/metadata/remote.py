@@ -4,21 +4,27 @@ A small graph is fetched and profiled exactly. Of a big one the endpoint counts 
 all predicates in one query where it answers in time, else for some at a time, else in a sample.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from pyoxigraph import NamedNode
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ServiceError
 from askgraph.index.names import Name
-from askgraph.metadata import Profile
+from askgraph.metadata import Part, Profile
+from askgraph.metadata.completeness import GRAPHS, TRIPLES, with_parts
 from askgraph.metadata.inquiry import Inquiry
+from askgraph.metadata.merge import united
 from askgraph.metadata.names import names_in
 from askgraph.metadata.pages import all_triples
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote_names import remote_names
 from askgraph.metadata.survey import surveyed
+from askgraph.metadata.survey.asking import number_in
 from askgraph.sparql.results import value_of
 from askgraph.traversal.build import build_arrays
 
@@ -27,7 +33,18 @@ __all__ = ["SMALL", "profile_endpoint"]
 SMALL = 50_000
 """A graph of at most so many triples is fetched as a whole."""
 
+_PROBE = 10_001
+_MOST_GRAPHS = 1_000
+
 Told = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What profiling an endpoint may cost, in queries and in seconds."""
+
+    queries: int = 200
+    seconds: float = 120.0
 
 
 async def profile_endpoint(
@@ -37,48 +54,139 @@ async def profile_endpoint(
     max_seconds: float = 120.0,
     progress: Told | None = None,
     resume: Path | None = None,
+    one_by_one: bool = False,
 ) -> tuple[Profile, list[Name]]:
     """Return what an endpoint tells of its graph, and the names in it.
 
     `resume` is a file that keeps the replies until all is done, so that a later call goes on where
     this one was stopped; those replies cost nothing of the bound. What the bound, or a query that
-    the endpoint could not answer, left out is said in `Profile.cuts`. Raises `ServiceError` where
-    the endpoint does not answer at all.
+    the endpoint could not answer, left out is said in `Profile.cuts`, and in numbers in
+    `Profile.completeness`. With `one_by_one` each named graph is asked of alone, within its share
+    of the bound, and the profiles are united. An endpoint whose default graph is empty is asked of
+    all its named graphs together. Raises `ServiceError` where the endpoint does not answer at all.
     """
-    with Inquiry(
-        endpoint,
-        max_queries=max_queries,
-        max_seconds=max_seconds,
-        journal=resume,
-        progress=progress,
-    ) as inquiry:
-        found = await _profiled(inquiry, endpoint.address)
-        inquiry.forget()
+
+    def inquiry(bounds: Bounds, graphs: Sequence[str] = ()) -> Inquiry:
+        return Inquiry(
+            endpoint,
+            max_queries=bounds.queries,
+            max_seconds=bounds.seconds,
+            journal=resume,
+            progress=progress,
+            graphs=graphs,
+        )
+
+    bounds = Bounds(max_queries, max_seconds)
+    if one_by_one:
+        found = await _one_by_one(inquiry, bounds, endpoint.address)
+    else:
+        with inquiry(bounds) as asked:
+            found = await _profiled(asked, endpoint.address)
+    _forget(resume)
     return found
+
+
+def _forget(journal: Path | None) -> None:
+    if journal is not None:
+        journal.unlink(missing_ok=True)
+
+
+async def _one_by_one(
+    inquiry: Callable[[Bounds, Sequence[str]], Inquiry], bounds: Bounds, source: str
+) -> tuple[Profile, list[Name]]:
+    began = time.monotonic()
+    with inquiry(bounds, ()) as asked:
+        graphs, part = await _graphs(asked)
+        used = asked.asked
+    if not graphs:
+        raise ServiceError(f"{source} names no graph that could be asked of alone")
+    profiles, names = [], list[Name]()
+    for at, (graph, _) in enumerate(graphs):
+        rest = len(graphs) - at
+        seconds = (bounds.seconds - (time.monotonic() - began)) / rest
+        share = Bounds(max(1, (bounds.queries - used) // rest), max(1.0, seconds))
+        with inquiry(share, (graph,)) as asked:
+            profile, some = await _profiled(asked, source)
+            used += asked.asked
+        profiles.append(replace(profile, graphs=((graph, profile.triples),)))
+        names += some
+    whole = united(profiles)
+    parts = with_parts(whole.completeness, {GRAPHS: part})
+    return replace(whole, completeness=parts), list(dict.fromkeys(names))
 
 
 async def _profiled(inquiry: Inquiry, source: str) -> tuple[Profile, list[Name]]:
     total = await _total(inquiry)
+    cuts: tuple[str, ...] = ()
+    graphs, part = await _graphs(inquiry) if not inquiry.graphs else ((), None)
+    if total == 0 and graphs:
+        inquiry.over([graph for graph, _ in graphs])
+        total = await _total(inquiry)
+        cuts = (f"the default graph is empty: this is the union of {len(graphs):,} named graphs",)
+    profile, names = await _told(inquiry, total, source)
+    parts = with_parts(profile.completeness, {GRAPHS: part} if part else {})
+    return (
+        replace(profile, graphs=graphs, completeness=parts, cuts=(*cuts, *profile.cuts)),
+        names,
+    )
+
+
+async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profile, list[Name]]:
     pages = await all_triples(inquiry, total) if total is not None and total <= SMALL else None
     if pages is not None:
         arrays = build_arrays(pages.triples)
-        exact = profile_of(arrays, source=source)
-        profile = replace(exact, cuts=pages.cuts)
+        profile = replace(profile_of(arrays, source=source), cuts=pages.cuts)
+        if total is not None and len(pages.triples) < total:
+            triples = Part(TRIPLES, len(pages.triples), total, "some did not come")
+            parts = with_parts(profile.completeness, {TRIPLES: triples})
+            profile = replace(profile, completeness=parts)
         return profile, list(names_in(arrays, profile))
+    await _find_cap(inquiry, total)
     profile = await surveyed(inquiry, total, source=source, created=_now())
     if not profile.predicates:
-        raise ServiceError(
-            f"{source} did not tell what it holds: {'; '.join(inquiry.failed) or 'no triples'}"
-        )
+        bound = "the bound was reached before it could" if inquiry.exhausted else "no triples"
+        why = "; ".join(inquiry.failed) or bound
+        raise ServiceError(f"{source} did not tell what it holds: {why}")
     names, cuts = await remote_names(inquiry, profile)
     failed = (f"the endpoint could not say: {failure}" for failure in inquiry.failed)
     return replace(profile, cuts=(*profile.cuts, *cuts, *failed)), names
 
 
 async def _total(inquiry: Inquiry) -> int | None:
-    reply = await inquiry.rows("the number of triples", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")
+    query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+    reply = await inquiry.rows("the number of triples", query, costly=True)
     text = value_of(reply.rows[0][0]) if reply and reply.rows else None
     return int(text) if text and text.isdigit() else None
+
+
+async def _graphs(inquiry: Inquiry) -> tuple[tuple[tuple[str, int], ...], Part]:
+    """The named graphs with their sizes, else without; the biggest first."""
+    counted = (
+        "SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g "
+        f"ORDER BY DESC(?n) LIMIT {_MOST_GRAPHS}"
+    )
+    listed = f"SELECT DISTINCT ?g {{ GRAPH ?g {{ ?s ?p ?o }} }} LIMIT {_MOST_GRAPHS}"
+    for query in (counted, listed):
+        reply = await inquiry.rows("named graphs", query, costly=True, anywhere=True)
+        if reply is None:
+            continue
+        found = [
+            (row[0].value, number_in(row[1]) if len(row) > 1 else 0)
+            for row in reply.rows
+            if isinstance(row[0], NamedNode)
+        ]
+        whole = not reply.cut and len(reply.rows) < _MOST_GRAPHS
+        graphs = tuple(sorted(found, key=lambda item: (-item[1], item[0])))
+        return graphs, Part(GRAPHS, len(graphs), len(graphs) if whole else None)
+    return (), Part(GRAPHS, 0, None, "the endpoint could not list them")
+
+
+async def _find_cap(inquiry: Inquiry, total: int | None) -> None:
+    """Learn at how many rows the endpoint cuts results off without saying so."""
+    reply = await inquiry.rows("its cap on rows", f"SELECT ?s {{ ?s ?p ?o }} LIMIT {_PROBE}")
+    wanted = _PROBE if total is None else min(total, _PROBE)
+    if total is not None and reply and 0 < len(reply.rows) < wanted:
+        inquiry.cap = len(reply.rows)
 
 
 def _now() -> str:

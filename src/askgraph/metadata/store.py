@@ -1,6 +1,6 @@
 """A profile on disk: JSON with a version and a checksum, never half-written.
 
-{"version": 1, "sha256": "…", "profile": {"triples": 2391, "classes": […], …}}
+{"version": 2, "sha256": "…", "profile": {"triples": 2391, "classes": […], …}}
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from askgraph.errors import SetupError
-from askgraph.metadata import VERSION, ClassProfile, PredicateProfile, Profile
+from askgraph.metadata import VERSION, ClassProfile, Part, Partition, PredicateProfile, Profile
 
 __all__ = ["load_profile", "save_profile", "write_whole"]
 
@@ -74,6 +74,8 @@ def _profile(stored: Mapping[str, Any]) -> Profile:
     listed = {
         "classes": tuple(ClassProfile(**_tuples(item)) for item in stored["classes"]),
         "predicates": tuple(PredicateProfile(**_tuples(item)) for item in stored["predicates"]),
+        "partitions": tuple(Partition(**_tuples(item)) for item in stored["partitions"]),
+        "completeness": tuple(Part(**_tuples(item)) for item in stored["completeness"]),
     }
     return Profile(**(_tuples(stored) | listed))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -35,6 +36,7 @@ from askgraph.sparql.tree import (
     Pattern,
     Predicate,
     Query,
+    Span,
     Term,
     Union,
     Values,
@@ -53,16 +55,22 @@ _LEVELS = (
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 
 
-@lru_cache(maxsize=1024)
-def read(query: str) -> Query:
-    """Return the tree of a query; a prefix that it does not declare is the well-known one, or kept.
+def read(query: str, prefixes: Mapping[str, str] | None = None) -> Query:
+    """Return the tree of a query; a prefix that it does not declare is the known one, or kept.
 
+    Known are those in `prefixes`, and without any given the well-known ones.
     Raises `QuerySyntaxError` where it cannot be read, an update among others. Not every fault is
     found: `askgraph.sparql.query.checked` is the judge of that.
     """
+    return _read(query, None if prefixes is None else tuple(prefixes.items()))
+
+
+@lru_cache(maxsize=1024)
+def _read(query: str, prefixes: tuple[tuple[str, str], ...] | None) -> Query:
+    known = WELL_KNOWN if prefixes is None else dict(prefixes)
     given = [token for token in terminals(query) if token.kind != "comment"]
     try:
-        return _Reader(given, {**WELL_KNOWN, **declared_prefixes(query)}).query()
+        return _Reader(given, {**known, **declared_prefixes(query)}).query()
     except (IndexError, ValueError, RecursionError) as problem:
         raise QuerySyntaxError(f"the query cannot be read: {problem}") from problem
 
@@ -80,6 +88,12 @@ class _Reader:
     @property
     def here(self) -> Token:
         return self.given[self.at]
+
+    @property
+    def end(self) -> int:
+        """Where the token before this place ends."""
+        before = self.given[self.at - 1]
+        return before.start + len(before.text)
 
     def says(self, *texts: str) -> bool:
         if self.at >= len(self.given) or self.here.kind not in ("word", "mark"):
@@ -228,8 +242,10 @@ class _Reader:
             self.skip("SILENT")
             name = None if self.says("{") else self.term()
             return [Nested(word, self.group(), name)]
-        if self.skip("FILTER"):
-            return [Filter(self.primary())]
+        if self.says("FILTER"):
+            start = self.here.start
+            self.take()
+            return [Filter(self.primary(), (start, self.end))]
         if self.skip("BIND"):
             self.take("(")
             value = self.expression()
@@ -278,20 +294,25 @@ class _Reader:
     def statement(self) -> list[Pattern]:
         """A subject with its predicates and objects."""
         self.extra = []
+        start = self.here.start
         subject = self.node()
         if not self.says(".", "}"):
-            self.pairs(subject)
+            self.pairs(subject, (start, self.end))
         found, self.extra = self.extra, []
         return found
 
-    def pairs(self, subject: Term) -> None:
-        """Predicates and objects after a subject."""
+    def pairs(self, subject: Term, place: Span) -> None:
+        """Predicates and objects after a subject that stands at a place."""
         while not self.says(".", "}", "]"):
+            start = self.here.start
             predicate = self.variable() if self.here.kind == "variable" else self.path()
+            middle = (start, self.end)
             while True:
-                place = len(self.extra)
-                pattern = Pattern(subject, predicate, self.node())
-                self.extra.insert(place, pattern)
+                at = len(self.extra)
+                start = self.here.start
+                value = self.node()
+                spans = (place, middle, (start, self.end))
+                self.extra.insert(at, Pattern(subject, predicate, value, spans))
                 if not self.skip(","):
                     break
             if not self.says(";"):
@@ -301,9 +322,11 @@ class _Reader:
 
     def node(self) -> Term:
         """A term, or the variable for a blank node or a collection."""
-        if self.skip("["):
+        if self.says("["):
+            start = self.here.start
+            self.take()
             blank = self.blank()
-            self.pairs(blank)
+            self.pairs(blank, (start, self.end))
             self.take("]")
             return blank
         if self.skip("("):

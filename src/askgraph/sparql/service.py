@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from askgraph.errors import ForbiddenQuery
 from askgraph.sparql.lexer import Token, tokens
+from askgraph.sparql.terminals import with_full_iris
 
-__all__ = ["ServiceClause", "first_service", "prologue"]
+__all__ = ["ServiceClause", "called_services", "first_service", "prologue"]
 
 _KEYWORDS = frozenset("OPTIONAL MINUS GRAPH SERVICE FILTER BIND VALUES SELECT UNION".split())
 _OPENING = {"{": "}", "(": ")", "[": "]"}
@@ -52,6 +53,17 @@ def first_service(text: str) -> ServiceClause | None:
         before=before,
         shared=tuple(sorted(_variables(bound) & _variables(before))),
     )
+
+
+def called_services(text: str) -> tuple[str, ...]:
+    """Return the addresses that a query calls by SERVICE, in order, none twice; no variables."""
+    given = [token for token in tokens(with_full_iris(text)) if token.kind != "comment"]
+    named = (
+        given[at + 1 + _says(given[at + 1], "SILENT")]
+        for at, token in enumerate(given[:-2])
+        if _says(token, "SERVICE")
+    )
+    return tuple(dict.fromkeys(token.text[1:-1] for token in named if token.kind == "iri"))
 
 
 def prologue(text: str) -> str:

@@ -23,6 +23,7 @@ __all__ = [
     "Pattern",
     "Predicate",
     "Query",
+    "Span",
     "Term",
     "Union",
     "Values",
@@ -60,20 +61,30 @@ class Call:
 Expression: TypeAlias = "Term | Call | Group"
 
 
+Span: TypeAlias = tuple[int, int]
+"""Where a piece of a query's text starts and ends, in characters."""
+
+
 @dataclass(frozen=True)
 class Pattern:
-    """A triple pattern, or a path between its ends."""
+    """A triple pattern, or a path between its ends.
+
+    `spans` are the places of the three in the text, and no part of what the pattern is; empty for
+    one that was not read from a text.
+    """
 
     subject: Term
     predicate: Predicate
     object: Term
+    spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A condition on the whole group it stands in."""
+    """A condition on the whole group it stands in, and its place in the text where it has one."""
 
     condition: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

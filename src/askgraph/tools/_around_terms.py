@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pyoxigraph import NamedNode
 
 from askgraph.metadata import boundaries
+from askgraph.metadata.ends import ends_of
+from askgraph.metadata.shapes import Shape, shape_at
 from askgraph.rdf import vocabulary as v
 from askgraph.tools import Context
-from askgraph.tools._facts import ends_of
-from askgraph.tools._shape import Shape, shape_at
 from askgraph.tools.shown import Writer
 
 __all__ = ["Around", "around_lines", "around_term"]
@@ -53,14 +53,21 @@ async def around_term(context: Context, iri: str, kind: boundaries.Kind) -> Arou
         if known is None:
             return Around(below)
         sides = (
-            ends_of(known, context.graph, inverse=True),
-            ends_of(known, context.graph, inverse=False),
+            ends_of(known, context.graph.profile, inverse=True),
+            ends_of(known, context.graph.profile, inverse=False),
         )
         return Around(below, ends=sides, triples=known.triples)
     below, declared, shape = await asyncio.gather(
         _below(context, iri, v.RDFS_SUB_CLASS_OF),
         _declared(context, iri),
-        shape_at(context, iri, examples=False),
+        shape_at(
+            iri,
+            context.graph.profile,
+            context.graph.endpoint,
+            arrays=context.graph.arrays,
+            examples=False,
+            timeout=context.limits.timeout,
+        ),
     )
     return Around(below, declared, shape)
 

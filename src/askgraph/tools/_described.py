@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph
+from askgraph.metadata.ends import narrowest
 from askgraph.metadata.variants import same_property
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import language_chain
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._edges import Edges, Statements, held_beyond, opened_blanks, opened_nodes
-from askgraph.tools._facts import narrowest
 from askgraph.tools.shown import Writer, labels_in
 
 __all__ = ["Opened", "edge_lines", "iris_in", "opened_around", "types_in"]
@@ -172,7 +172,7 @@ def _preferred(values: Sequence[Term], writer: Writer) -> list[Term]:
 def _node(node: Term, held: Sequence[tuple[str, Term]], edge: Edges, writer: Writer) -> str:
     """A node that links things, with what it holds; not the way back."""
     types = [t.value for p, t in held if p == v.RDF_TYPE and isinstance(t, NamedNode)]
-    kinds = [writer.short(one) for one in narrowest(types, writer.context.graph, most=1)]
+    kinds = [writer.short(one) for one in narrowest(types, writer.context.graph.profile, most=1)]
     told = [
         (predicate, term)
         for predicate, term in held

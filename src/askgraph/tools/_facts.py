@@ -5,16 +5,13 @@ From the arrays where the triples lie here, else by one query for all of them.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import ErrorReply, MalformedReply, TimedOut
-from askgraph.graph import KnowledgeGraph
-from askgraph.metadata import PredicateProfile
-from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label
 from askgraph.sparql.results import Row, Term
@@ -24,11 +21,8 @@ from askgraph.traversal.arrays import GraphArrays
 __all__ = [
     "Facts",
     "Meeting",
-    "common",
     "descriptions_of",
-    "ends_of",
     "facts_of",
-    "narrowest",
     "numbered",
 ]
 
@@ -101,49 +95,6 @@ async def descriptions_of(context: Context, iris: Sequence[str]) -> dict[str, st
             found[thing.value].append((text.value, text.language))
     best = {iri: best_label(texts, [context.language, "en"]) for iri, texts in found.items()}
     return {iri: text for iri, text in best.items() if text is not None}
-
-
-def narrowest(types: Iterable[str], graph: KnowledgeGraph, *, most: int = 2) -> tuple[str, ...]:
-    """Return the classes that tell most: none above another of them, the smallest first."""
-    known = {cls.iri: cls for cls in graph.profile.classes}
-    own = [iri for iri in dict.fromkeys(types) if not iri.startswith(SCHEMA_SPACES)]
-    above = {
-        parent for iri in own if iri in known for parent in known[iri].parents if parent != iri
-    }
-    told = [iri for iri in own if iri not in above] or own
-    told.sort(key=lambda iri: known[iri].instances if iri in known else 0)
-    return tuple(told[:most]) or tuple(dict.fromkeys(types))[:1]
-
-
-def common(
-    counted: Sequence[tuple[str, int]], total: int, graph: KnowledgeGraph, *, most: int = 2
-) -> tuple[str, ...]:
-    """Return the narrowest class that (nearly) all are of, else the most frequent classes.
-
-    `counted` are classes or datatypes with their numbers, out of a `total`.
-    """
-    telling = [(iri, n) for iri, n in counted if not iri.startswith((v.RDFS, v.OWL, v.RDF))]
-    whole = [iri for iri, n in telling if n >= 0.99 * total]
-    if whole:
-        return narrowest(whole, graph, most=1)
-    few = telling[: most + 1]
-    parents = {cls.iri: cls.parents for cls in graph.profile.classes}
-    above = {
-        iri
-        for iri, n in few
-        for other, m in few
-        if iri in parents.get(other, ()) and iri != other and m >= 0.9 * n
-    }
-    return tuple(iri for iri, _ in few if iri not in above)[:most]
-
-
-def ends_of(p: PredicateProfile, graph: KnowledgeGraph, *, inverse: bool) -> tuple[str, ...]:
-    """Return the classes (or datatypes) that a predicate leads to; those it leads from, inverse."""
-    if inverse:
-        return common(p.subject_classes, p.subjects, graph)
-    if p.object_classes and not p.datatypes:
-        return common(p.object_classes, p.objects, graph)
-    return tuple(iri for iri, _ in (*p.datatypes, *p.object_classes))[:2]
 
 
 def numbered(term: Term | None) -> int:

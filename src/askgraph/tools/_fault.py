@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable
 
 from askgraph.errors import QueryError, QuerySyntaxError
+from askgraph.sparql.repair import undeclared
 from askgraph.tools import Context
 from askgraph.tools._known import unknown_iris
 from askgraph.tools._nearest import nearest
-from askgraph.tools._repair import undeclared
 from askgraph.tools._tables import Shown
 from askgraph.tools._terms import nearest_prefixes
 from askgraph.tools.named import named_iris

@@ -9,11 +9,12 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.tokens import tokens
 from askgraph.metadata import ClassProfile, PredicateProfile
+from askgraph.metadata.ends import ends_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
-from askgraph.tools._facts import Meeting, ends_of
+from askgraph.tools._facts import Meeting
 from askgraph.tools.shown import Writer, clipped
 
 __all__ = ["USUAL", "Found", "Page", "key_of"]
@@ -193,7 +194,9 @@ class Page:
 
     def _ends(self, profile: PredicateProfile) -> str:
         sources, targets = (
-            " or ".join(self.writer.iri(iri) for iri in ends_of(profile, self.graph, inverse=way))
+            " or ".join(
+                self.writer.iri(iri) for iri in ends_of(profile, self.graph.profile, inverse=way)
+            )
             for way in (True, False)
         )
         return f"{sources or 'things'} → {targets or 'things'}, {profile.triples:,}×"

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
+from askgraph.metadata.ends import ends_of, narrowest
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.metadata.variants import code_of, variants_in
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
-from askgraph.tools._facts import Meeting, descriptions_of, ends_of, facts_of, narrowest
+from askgraph.tools._facts import Meeting, descriptions_of, facts_of
 from askgraph.tools._hit_page import USUAL, Found, Page, key_of
 from askgraph.tools.shown import Writer, labels_in
 from askgraph.traversal.literals import split_literal
@@ -48,7 +49,8 @@ async def entity_lines(context: Context, found: Sequence[Found]) -> Shown:
     )
     hints = {str(one.term): _hints(facts.meetings.get(str(one.term), ()), context) for one in found}
     classes = {
-        str(one.term): narrowest(facts.types.get(str(one.term), ()), context.graph) for one in found
+        str(one.term): narrowest(facts.types.get(str(one.term), ()), context.graph.profile)
+        for one in found
     }
     met = [meeting.predicate for listed in hints.values() for meeting in listed]
     types = [iri for listed in classes.values() for iri in listed]
@@ -73,7 +75,7 @@ async def property_lines(context: Context, found: Sequence[Found]) -> Shown:
         iri
         for p in (profiles[one] for one in iris if one in profiles)
         for way in (True, False)
-        for iri in ends_of(p, context.graph, inverse=way)
+        for iri in ends_of(p, context.graph.profile, inverse=way)
     ]
     described, writer = await asyncio.gather(
         descriptions_of(context, iris),

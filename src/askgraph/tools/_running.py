@@ -11,9 +11,9 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
+from askgraph.sparql.repair import Repaired, form_of, repaired, with_prefixes
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
-from askgraph.tools._repair import Repaired, form_of, repaired, with_prefixes
 
 __all__ = ["Ran", "ready", "run", "said_failure"]
 

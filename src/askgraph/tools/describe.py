@@ -7,11 +7,11 @@ are opened: what they hold is what is looked for.
 from typing import Annotated
 
 from askgraph.metadata.boundaries import Boundary, kind_of
+from askgraph.metadata.ends import narrowest
 from askgraph.tools import Context
 from askgraph.tools._around_terms import Around, around_lines, around_term
 from askgraph.tools._described import edge_lines, iris_in, opened_around, types_in
 from askgraph.tools._edges import edges_at
-from askgraph.tools._facts import narrowest
 from askgraph.tools._terms import named_node
 from askgraph.tools.shown import Writer
 from askgraph.trace import Observation
@@ -46,7 +46,7 @@ async def describe(
         edges = (*leaving, *await edges_at(context, node, inverse=True))
     opened = await opened_around(context, node, edges)
     writer = await Writer.knowing(context, [node, *types, *around.iris(), *iris_in(edges, opened)])
-    kinds = [writer.iri(one) for one in narrowest(types, context.graph)]
+    kinds = [writer.iri(one) for one in narrowest(types, context.graph.profile)]
     head = " a ".join([writer.iri(node), *([", ".join(kinds)] if kinds else [])])
     lines = [head, *around_lines(around, writer), *edge_lines(edges, opened, writer)]
     if len(lines) == 1:

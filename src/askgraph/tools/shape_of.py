@@ -5,8 +5,8 @@ from typing import Annotated
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QueryError
+from askgraph.metadata.shapes import Shape, ShapeLine, shape_at
 from askgraph.tools import Context
-from askgraph.tools._shape import Shape, ShapeLine, shape_at
 from askgraph.tools._terms import named_node
 from askgraph.tools.shown import Writer
 from askgraph.trace import Observation
@@ -23,7 +23,10 @@ async def shape_of(context: Context, cls: Annotated[str, "IRI of a class"]) -> O
     class of the graph.
     """
     iri = await named_node(context, cls, sort="entities")
-    shape = await shape_at(context, iri, examples=True)
+    graph = context.graph
+    shape = await shape_at(
+        iri, graph.profile, graph.endpoint, arrays=graph.arrays, timeout=context.limits.timeout
+    )
     shown, rest = shape.lines[:_LINES], shape.lines[_LINES:]
     if not shown:
         raise QueryError(
@@ -54,13 +57,14 @@ def _line(line: ShapeLine, shape: Shape, writer: Writer) -> str:
 
 def _share(line: ShapeLine, shape: Shape) -> str:
     """How many instances have it, and how often where some have it several times."""
-    every = shape.sampled or shape.instances
-    percent = 100 * line.having / max(1, every)
-    share = "all" if line.having >= every else f"{max(1, round(percent))}%"
-    if line.triples is None:
-        return f"{share} (some several)"
+    share = shape.share(line)
+    if share is None:
+        return f"{line.triples:,} times" if line.triples else "some"
+    told = "all" if share >= 1 else f"{max(1, round(100 * share))}%"
+    if line.triples is None or not line.having:
+        return f"{told} (some several)"
     each = line.triples / line.having
-    return f"{share} ({each:.1f} each)" if each >= 1.05 else share
+    return f"{told} ({each:.1f} each)" if each >= 1.05 else told
 
 
 def _short(line: ShapeLine, writer: Writer) -> str:

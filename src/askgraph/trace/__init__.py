@@ -45,12 +45,14 @@ class Earlier:
 class Question:
     """A question in natural language; `language` is a BCP 47 tag, or None to detect it.
 
-    `before` is what was asked before it in the same conversation, oldest first.
+    `before` is what was asked before it in the same conversation, oldest first. `given` are IRIs
+    that it is known to be about, for methods that do not link by themselves.
     """
 
     text: str
     language: str | None = None
     before: tuple[Earlier, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

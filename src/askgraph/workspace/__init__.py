@@ -111,20 +111,25 @@ class Workspace:
             for key, value in (settings or {}).items()
         }
         chosen = GraphSettings.of(name, table)
-        self._examples(chosen)
+        self._examples(name, chosen)
         self._build(name, chosen, progress)
         with locked(self.folder / ".lock"):
             with_graph(self.folder, name, chosen)
         return self.profile(name)
 
-    def graph(self, name: str | None = None, *, progress: Progress = silent) -> "KnowledgeGraph":
+    def graph(
+        self, name: str | None = None, *, fresh: bool = False, progress: Progress = silent
+    ) -> "KnowledgeGraph":
         """Open a graph by name; the name may be left out where there is only one.
 
         A graph whose files changed, or whose data is damaged, is built again first. Its queries
-        may call the workspace's graphs by SERVICE. Close its endpoint after use.
+        may call the workspace's graphs by SERVICE. With `fresh` its endpoint is asked each time,
+        whatever it answered before. Close the endpoint after use.
         """
         name, settings = self._chosen(name)
-        examples = self._examples(settings)
+        if fresh:
+            settings = dataclasses.replace(settings, cache_mb=0)
+        examples = self._examples(name, settings)
         return self._ready(name, settings, progress, lambda: self._open(name, settings, examples))
 
     def open(self, source: str | Path, *, progress: Progress = silent) -> "KnowledgeGraph":
@@ -222,6 +227,10 @@ class Workspace:
         """Return the folder with the remembered answers of a graph's endpoint."""
         return self.folder / "cache" / name
 
+    def examples(self, name: str) -> Path:
+        """Return the folder with the confirmed and generated examples of a graph."""
+        return self.folder / "examples" / name
+
     def _chosen(self, name: str | None) -> tuple[str, GraphSettings]:
         graphs = self.graphs()
         if name is None:
@@ -267,12 +276,12 @@ class Workspace:
                 reason = str(error)
         raise _UnusableError(reason)
 
-    def _examples(self, settings: GraphSettings) -> "tuple[QueryExample, ...]":
-        if settings.examples is None:
+    def _examples(self, name: str, settings: GraphSettings) -> "tuple[QueryExample, ...]":
+        if settings.examples is None and not self.examples(name).is_dir():
             return ()
-        from askgraph.metadata.examples import read_examples
+        from askgraph.workspace.examples import known_examples
 
-        return read_examples(self.folder / Path(settings.examples).expanduser())
+        return known_examples(self, name, settings)
 
     def _open(
         self, name: str, settings: GraphSettings, examples: "tuple[QueryExample, ...]" = ()

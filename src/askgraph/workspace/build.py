@@ -11,12 +11,14 @@ indices/          search indices, built when first asked for
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askgraph.errors import SetupError
-from askgraph.metadata import Profile
+from askgraph.metadata import Part, Profile
+from askgraph.metadata.completeness import GRAPHS, with_parts
 from askgraph.metadata.store import save_profile, write_whole
 from askgraph.workspace.sources import SourceFile, fingerprint
 
@@ -58,7 +60,7 @@ def build_local(
     _load(files, folder / "store", progress)
     arrays = _arrays(folder / "store", graphs, progress)
     progress("profiling", 0, None)
-    profile = _profile(arrays, files, source)
+    profile = _with_graphs(_profile(arrays, files, source), folder / "store", graphs)
     progress("indexing names", 0, None)
     _names(arrays, profile).save(folder)
     (folder / "arrays").mkdir()
@@ -145,6 +147,21 @@ def _profile(arrays: "GraphArrays", files: Sequence[Path], source: str) -> Profi
     own = prefixes.described_prefixes(arrays) | prefixes.declared_prefixes(files)
     profile = profile_of(arrays, source=source)
     return prefixes.with_prefixes(profile, prefixes.some_iris(arrays), own=own)
+
+
+def _with_graphs(profile: Profile, store: Path, chosen: Sequence[str]) -> Profile:
+    """The profile with the names of the graphs that it is about, which are not counted."""
+    from pyoxigraph import NamedNode, Store
+
+    found = [
+        graph.value
+        for graph in Store.read_only(str(store)).named_graphs()
+        if isinstance(graph, NamedNode)
+    ]
+    graphs = tuple((graph, 0) for graph in sorted(found) if graph in chosen or not chosen)
+    part = Part(GRAPHS, len(graphs), len(graphs))
+    parts = with_parts(profile.completeness, {GRAPHS: part})
+    return replace(profile, graphs=graphs, completeness=parts)
 
 
 def _names(arrays: "GraphArrays", profile: Profile) -> "NameIndex":

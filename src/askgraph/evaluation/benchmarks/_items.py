@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from askgraph.evaluation.benchmarks import Contents, Unreadable
-from askgraph.evaluation.benchmarks._files import plain_name
 from askgraph.evaluation.questions import GoldQuestion
+from askgraph.metadata.bundles import plain_name
 
 __all__ = ["Item", "Text", "Unfit", "each", "gathered", "split_in", "wordings"]
 

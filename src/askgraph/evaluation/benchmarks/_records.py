@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks._files import text_of
 from askgraph.evaluation.benchmarks._items import Unfit
+from askgraph.metadata.bundles import text_of
 
 __all__ = [
     "Record",

@@ -28,12 +28,12 @@ from typing import ClassVar
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._files import plain_name, text_of
-from askgraph.evaluation.benchmarks._items import Item, Unfit, each, gathered, wordings
-from askgraph.evaluation.benchmarks._turtle import Described, parsed
+from askgraph.evaluation.benchmarks._items import Item, Text, Unfit, each, gathered, wordings
 from askgraph.evaluation.questions import GoldQuestion
+from askgraph.metadata.bundles import plain_name, text_of
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf.statements import Described, parsed
 
 __all__ = ["N3Corpus"]
 
@@ -69,7 +69,7 @@ class N3Corpus:
         ]
 
         def questions(place: str, subject: Described) -> Iterator[Item]:
-            texts = subject.texts(voc.RDFS_LABEL)
+            texts = [Text(*label) for label in subject.labelled(voc.RDFS_LABEL)]
             question = GoldQuestion(
                 _slug(texts[0].string if texts else ""),
                 "",

@@ -9,8 +9,8 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
 from askgraph.evaluation.benchmarks._answers import table_of_result
-from askgraph.evaluation.benchmarks._files import head_of, text_of
 from askgraph.evaluation.benchmarks._items import Unfit
+from askgraph.metadata.bundles import head_of, text_of
 
 __all__ = ["Unfit", "detected", "read_benchmark", "table_of_result", "text_of"]
 

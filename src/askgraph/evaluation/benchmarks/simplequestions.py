@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._files import text_of
 from askgraph.evaluation.benchmarks._items import (
     Item,
     Text,
@@ -30,6 +29,7 @@ from askgraph.evaluation.benchmarks._items import (
 )
 from askgraph.evaluation.benchmarks._vocabularies import FREEBASE, WIKIDATA, wikidata_iri
 from askgraph.evaluation.questions import GoldQuestion
+from askgraph.metadata.bundles import text_of
 
 __all__ = ["SimpleQuestions"]
 

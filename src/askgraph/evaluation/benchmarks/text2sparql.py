@@ -34,7 +34,6 @@ from typing import ClassVar
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._files import plain_name, text_of
 from askgraph.evaluation.benchmarks._items import Item, Text, Unfit, each, gathered, wordings
 from askgraph.evaluation.benchmarks._records import (
     Record,
@@ -46,6 +45,7 @@ from askgraph.evaluation.benchmarks._records import (
 )
 from askgraph.evaluation.benchmarks._vocabularies import DBPEDIA, graph_of
 from askgraph.evaluation.questions import GoldQuestion
+from askgraph.metadata.bundles import plain_name, text_of
 
 try:
     import yaml

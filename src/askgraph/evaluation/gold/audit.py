@@ -19,7 +19,6 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.evaluation.gold.declared import undeclared, with_declared
 from askgraph.evaluation.gold.finding import Finding, table_in_words
 from askgraph.evaluation.gold.tables import query_table
 from askgraph.evaluation.gold.ties import ties
@@ -28,6 +27,7 @@ from askgraph.evaluation.metrics.exact_match import exact_match
 from askgraph.evaluation.pool import completed
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.values import Table
+from askgraph.sparql.declared import undeclared, with_declared
 from askgraph.sparql.query import checked
 from askgraph.sparql.reader import read
 from askgraph.sparql.terminals import expanded

@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.evaluation.gold.declared import with_declared
+from askgraph.sparql.declared import with_declared
 from askgraph.sparql.lexer import tokens
 from askgraph.sparql.reader import read
 from askgraph.sparql.tree import Element, Filter, Group, Pattern, text_of

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from askgraph.errors import QueryError
-from askgraph.evaluation.gold.declared import with_declared
+from askgraph.sparql.declared import with_declared
 from askgraph.sparql.reader import read
 from askgraph.sparql.tree import Pattern
 

@@ -1,0 +1,91 @@
+"""Profiles of graphs that their endpoint counts: queries, seconds, and how much of the schema.
+
+    python benchmarks/profiles.py [--seconds 120] [--cap ROWS]
+
+Each graph of spider4sparql and one of supply-kgrep (ASKGRAPH_DATA, else ../shared/data) behind the
+embedded store, and behind Virtuoso where ASKGRAPH_TEST_VIRTUOSO names one (CONTRIBUTING.md). No
+graph is taken for small enough to be fetched. `wrong` counts partitions that the triples refute.
+"""
+
+import argparse
+import asyncio
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from pyoxigraph import DefaultGraph, RdfFormat, Store
+
+from _measure import print_table
+from askgraph.endpoint import Endpoint
+from askgraph.endpoint.counted import Counted
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.endpoint.oxigraph import OxigraphEndpoint
+from askgraph.metadata import Profile, remote
+from askgraph.metadata.profile import profile_of
+from askgraph.traversal.build import build_arrays
+
+TOOL = Path(__file__).parents[1] / "tools" / "virtuoso.sh"
+GRAPH = "http://example.org/profiled"
+
+
+def files() -> list[Path]:
+    """The graphs to profile."""
+    shared = Path(__file__).parents[2] / "shared" / "data"
+    data = Path(os.environ.get("ASKGRAPH_DATA") or shared)
+    some = [data / "supply-kgrep" / "kg" / "a-box-inverse.ttl"]
+    return [*sorted((data / "spider4sparql" / "kg").glob("*.ttl*")), *filter(Path.exists, some)]
+
+
+def endpoints(store: Store, folder: Path, cap: int) -> Iterator[tuple[str, Endpoint]]:
+    """The endpoints that hold a graph: the embedded store, and Virtuoso where there is one.
+
+    They get it as N-Triples: Virtuoso reads the escapes of Turtle's names in its own way.
+    """
+    file = folder / "graph.nt"
+    store.dump(str(file), RdfFormat.N_TRIPLES, from_graph=DefaultGraph())
+    OxigraphEndpoint.load([file], folder / "store")
+    yield "embedded", OxigraphEndpoint(folder / "store", max_rows=cap)
+    if address := os.environ.get("ASKGRAPH_TEST_VIRTUOSO"):
+        subprocess.run([TOOL, "load", file, GRAPH], check=True, stdout=subprocess.DEVNULL)
+        yield "Virtuoso", HttpEndpoint(address, graphs=[GRAPH], max_rows=cap)
+
+
+async def profiled(endpoint: Endpoint, seconds: float) -> tuple[Profile, int, float]:
+    """A profile, the queries that it cost, and the seconds."""
+    counted = Counted(endpoint)
+    began = time.monotonic()
+    profile, _ = await remote.profile_endpoint(counted, max_seconds=seconds)
+    await endpoint.close()
+    return profile, counted.requests, time.monotonic() - began
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=120.0, help="the bound")
+    parser.add_argument("--cap", type=int, default=1_000_000, help="rows of a result at most")
+    options = parser.parse_args()
+    remote.SMALL = 0
+    lines = []
+    for file in files():
+        store = Store()
+        store.bulk_load(path=str(file))
+        exact = set(profile_of(build_arrays(store)).partitions)
+        with tempfile.TemporaryDirectory() as folder:
+            for server, endpoint in endpoints(store, Path(folder), options.cap):
+                profile, queries, taken = asyncio.run(profiled(endpoint, options.seconds))
+                wrong = {one for one in profile.partitions if not one.sampled} - exact
+                name = file.name.partition(".")[0]
+                share = f"{100 * profile.known_share('partitions'):.0f} %"
+                found = f"{len(set(profile.partitions) & exact)} of {len(exact)}"
+                row = [name, server, f"{profile.triples:,}", str(queries), f"{taken:.1f}", share]
+                lines.append([*row, found, str(len(wrong))])
+    head = ["graph", "server", "triples", "queries", "seconds", "known", "partitions", "wrong"]
+    print_table(head, *lines)
+
+
+if __name__ == "__main__":
+    main()

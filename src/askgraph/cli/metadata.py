@@ -1,0 +1,299 @@
+"""`askgraph metadata`: what is known of a graph, how completely, and what is published of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import (
+    DebugOption,
+    JsonOption,
+    LangOption,
+    WorkspaceOption,
+    graph_names,
+    workspace_of,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from askgraph.metadata import Profile
+    from askgraph.metadata.shapes import Shape
+    from askgraph.workspace.shapes import Shapes
+
+__all__ = ["metadata"]
+
+INCOMPLETE = 1
+_SHOWN = 20
+
+metadata = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Read, ask for and show what is known of a graph: VoID, shapes, completeness.",
+)
+
+SourceArgument = Annotated[
+    str,
+    typer.Argument(metavar="SOURCE", autocompletion=graph_names, help="A graph, a URL or a file."),
+]
+KnownArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[SOURCE]", autocompletion=graph_names, help="A graph, or a file of VoID."
+    ),
+]
+OutOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write what is known as VoID, in Turtle.")
+]
+SecondsOption = Annotated[
+    float, typer.Option(min=1.0, metavar="SECONDS", help="What it may take in all.")
+]
+
+
+@metadata.command("fetch")
+def fetch(
+    ctx: typer.Context,
+    source: SourceArgument,
+    page: Annotated[
+        str | None,
+        typer.Option(metavar="PAGE", help="A home page to read too: a URL or a file."),
+    ] = None,
+    out: OutOption = None,
+    seconds: SecondsOption = 30.0,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Read the VoID that an endpoint publishes: in its store, its description, on its host.
+
+    What a graph of the workspace gains by it is kept. The page is searched for a description in
+    the words of schema.org (JSON-LD). Exit code 1 where nothing was published.
+    """
+    from dataclasses import asdict
+
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.tables import print_json, show
+    from askgraph.workspace.metadata import described_resource
+    from askgraph.workspace.metadata import fetch as fetched
+
+    with progress_bar() as progress:
+        progress(f"looking at {source}", 0, None)
+        published = fetched(workspace_of(ctx), source, seconds=seconds)
+        described = described_resource(page) if page else ()
+    if out and published.profile:
+        _write(published.profile, out)
+    if json:
+        print_json(
+            {
+                "places": [asdict(place) for place in published.places],
+                "profile": _figures(published.profile) if published.profile else None,
+                "descriptions": [asdict(one) for one in described],
+            }
+        )
+    else:
+        for place in published.places:
+            typer.echo(f"{place.name}: {place.found}", err=not place.told)
+        for one in described:
+            typer.echo(f"{one.kind} {one.name}: {one.description or 'no description'}")
+        if published.profile:
+            show(_completeness(published.profile))
+    if published.profile is None and not described:
+        raise typer.Exit(INCOMPLETE)
+
+
+@metadata.command("profile")
+def profile(
+    ctx: typer.Context,
+    source: SourceArgument,
+    out: OutOption = None,
+    queries: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Queries that an endpoint is asked at most.")
+    ] = 200,
+    seconds: SecondsOption = 120.0,
+    named_graph: Annotated[
+        list[str] | None,
+        typer.Option("--named-graph", metavar="IRI", help="Ask only of this graph; repeatable."),
+    ] = None,
+    one_by_one: Annotated[
+        bool, typer.Option("--one-by-one", help="Ask of each named graph alone, and add up.")
+    ] = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Ask an endpoint what it holds, within a bound; say how complete the answer is.
+
+    Stopped, the same command goes on where it was. What is learnt of an endpoint that is a graph
+    of the workspace is kept as its profile. Files, and graphs made of them, are counted in full.
+    """
+    from dataclasses import asdict
+
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.tables import print_json, show
+    from askgraph.workspace.metadata import Bound, profiled
+
+    bound = Bound(queries, seconds, one_by_one)
+    with progress_bar() as progress:
+        found = profiled(
+            workspace_of(ctx),
+            source,
+            bound=bound,
+            graphs=tuple(named_graph or ()),
+            progress=progress,
+        )
+    if out:
+        _write(found, out)
+    if json:
+        print_json(asdict(found))
+        return
+    show(_completeness(found))
+    for cut in found.cuts:
+        typer.echo(f"  left out: {cut}", err=True)
+
+
+@metadata.command("show")
+def show_shapes(
+    ctx: typer.Context,
+    source: KnownArgument = None,
+    classes: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CLASS...]", help="IRIs, prefixed names or labels."),
+    ] = None,
+    fraction: Annotated[
+        float,
+        typer.Option(min=0.01, max=1.0, metavar="SHARE", help="Of the schema, by frequency."),
+    ] = 1.0,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Shapes at most.")] = _SHOWN,
+    lines: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Predicates of a shape at most.")
+    ] = None,
+    lang: LangOption = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Show the shapes of classes as ShEx: predicates by frequency, kinds, examples, counts.
+
+    The shapes of a file are those that its SHACL declares, or its VoID tells.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.tables import print_json
+    from askgraph.metadata.shex import shex_of
+    from askgraph.workspace.shapes import Choice, shapes
+
+    languages = (*([lang] if lang else []), "en")
+    choice = Choice(tuple(classes or ()), fraction, limit, languages)
+    with progress_bar() as progress:
+        found = shapes(workspace_of(ctx), source, choice, progress=progress)
+    if json:
+        print_json([_plain(shape, found) for shape in found.shapes])
+        return
+    texts = [shex_of(x, found.prefixes, labels=found.labels, lines=lines) for x in found.shapes]
+    body = "\n\n".join(texts)
+    typer.echo(f"{found.prefixes.header(body)}\n{body}")
+    if found.left_out:
+        typer.echo(f"{found.left_out:,} more classes (--limit, or name them)", err=True)
+
+
+@metadata.command("completeness")
+def completeness(
+    ctx: typer.Context,
+    source: KnownArgument = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Say how much is known of each part of a graph's schema, and what was left out.
+
+    Exit code 1 where a part is not known in full.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.tables import print_json, show
+    from askgraph.workspace.metadata import known_profile
+
+    with progress_bar() as progress:
+        found = known_profile(workspace_of(ctx), source, progress=progress)
+    if json:
+        print_json(_figures(found))
+    else:
+        show(_completeness(found))
+        for cut in found.cuts:
+            typer.echo(f"  left out: {cut}", err=True)
+    if any(part.share != 1.0 for part in found.completeness) or not found.completeness:
+        raise typer.Exit(INCOMPLETE)
+
+
+def _write(found: "Profile", path: Path) -> None:
+    from askgraph.metadata.store import write_whole
+    from askgraph.metadata.void_text import void_of
+
+    write_whole(path.absolute(), void_of(found))
+    typer.echo(f"written: {path}", err=True)
+
+
+def _figures(found: "Profile") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "source": found.source,
+        "created": found.created,
+        "triples": found.triples,
+        "graphs": [{"iri": iri, "triples": number} for iri, number in found.graphs],
+        "classes": len(found.classes),
+        "predicates": len(found.predicates),
+        "partitions": len(found.partitions),
+        "completeness": [asdict(part) | {"share": part.share} for part in found.completeness],
+        "cuts": found.cuts,
+    }
+
+
+def _completeness(found: "Profile") -> "Iterator[RenderableType]":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    yield Text(
+        f"{found.triples:,} triples, {len(found.classes):,} classes, "
+        f"{len(found.predicates):,} predicates, {len(found.partitions):,} partitions"
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("part")
+    for column in ("known", "of", "share"):
+        table.add_column(column, justify="right")
+    table.add_column("why not all", overflow="fold")
+    for part in found.completeness:
+        total = "?" if part.total is None else f"{part.total:,}"
+        share = "?" if part.share is None else f"{_percent(part.share)}"
+        table.add_row(part.name, f"{part.seen:,}", total, share, Text(part.note))
+    yield table
+
+
+def _percent(share: float) -> str:
+    """A share as a percentage that says 100 only where it is all."""
+    return "100%" if share == 1 else f"{min(99.9, 100 * share):.1f}%"
+
+
+def _plain(shape: "Shape", found: "Shapes") -> dict[str, object]:
+    """A shape as JSON has it."""
+    return {
+        "class": shape.cls,
+        "label": found.labels.get(shape.cls),
+        "instances": shape.instances,
+        "sampled": shape.sampled,
+        "lines": [
+            {
+                "predicate": line.predicate,
+                "label": found.labels.get(line.predicate),
+                "inverse": line.inverse,
+                "having": line.having,
+                "triples": line.triples,
+                "share": shape.share(line),
+                "kinds": line.kinds,
+                "least": line.least,
+                "most": line.most,
+                "example": None if line.example is None else str(line.example),
+            }
+            for line in shape.lines
+        ],
+    }

@@ -1,0 +1,146 @@
+"""Examples out of a graph: a value of each predicate, and questions to start with."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import best_label, words_of_local_name
+from askgraph.rdf.nouns import english_plural, within_sentence
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.traversal.arrays import GraphArrays
+
+__all__ = ["Examples", "examples_of"]
+
+_LONGEST = 40
+_SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Labels of classes and predicates by IRI, a value of each predicate, questions."""
+
+    labels: Mapping[str, str]
+    values: Mapping[str, str]
+    questions: tuple[str, ...]
+
+
+def examples_of(
+    profile: Profile, arrays: GraphArrays | None, prefixes: PrefixMap, languages: Sequence[str]
+) -> Examples:
+    """Return examples; of a remote graph, whose triples are not here, without values.
+
+    Labels are in the languages wanted; the questions are in English.
+    """
+    reader = _Reader(profile, arrays, prefixes, languages)
+    labels = {item.iri: reader.label(item) for item in profile.classes}
+    labels |= {item.iri: reader.label(item) for item in profile.predicates}
+    values = {p.iri: value for p in profile.predicates if (value := reader.value(p.iri))}
+    english = _Reader(profile, arrays, prefixes, ["en"])
+    words = {item.iri: within_sentence(english.label(item)) for item in profile.classes}
+    words |= {item.iri: within_sentence(english.label(item)) for item in profile.predicates}
+    questions = tuple(dict.fromkeys(_questions(profile, words, english)))[:3]
+    return Examples(labels, values, questions)
+
+
+class _Reader:
+    """Reads names and values out of the arrays, where there are any."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        arrays: GraphArrays | None,
+        prefixes: PrefixMap,
+        languages: Sequence[str],
+    ) -> None:
+        self._arrays = arrays
+        self._prefixes = prefixes
+        self._languages = languages
+        self._naming = [p.iri for p in profile.predicates if p.naming == "name"]
+
+    def label(self, item: ClassProfile | PredicateProfile) -> str:
+        named = best_label(item.names, self._languages)
+        return named or words_of_local_name(item.iri)
+
+    def value(self, predicate: str) -> str | None:
+        """An object of a predicate, by name, shortened."""
+        found = self._first(predicate)
+        if self._arrays is None or found is None:
+            return None
+        text = self._arrays.terms.value(found[1])
+        if self._arrays.terms.is_iri(found[1]):
+            text = self._name(found[1]) or self._prefixes.shorten(text)
+        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+    def subject(self, predicate: str, cls: str) -> str | None:
+        """The name of something of a class that has a predicate."""
+        if self._arrays is None or not predicate:
+            return None
+        kind, number = self._arrays.number(v.RDF_TYPE), self._arrays.number(predicate)
+        at = self._arrays.terms.iri(cls)
+        if kind is None or number is None or at is None:
+            return None
+        members = self._arrays.step(np.array([at], dtype=np.int32), kind, inverse=True)[:500]
+        bearers = np.unique(self._arrays.pairs(members, number)[0])
+        return next((name for one in bearers if (name := self._name(int(one)))), None)
+
+    def _first(self, predicate: str) -> tuple[int, int] | None:
+        number = self._arrays.number(predicate) if self._arrays else None
+        if self._arrays is None or number is None:
+            return None
+        at = int(self._arrays.predicate_offsets[number])
+        return int(self._arrays.subjects[at]), int(self._arrays.objects[at])
+
+    def _name(self, node: int) -> str | None:
+        if self._arrays is None or self._arrays.terms.is_literal(node):
+            return None
+        names = []
+        for predicate in self._naming:
+            number = self._arrays.number(predicate)
+            if number is None:
+                continue
+            for text in self._arrays.step(np.array([node], dtype=np.int32), number):
+                literal = self._arrays.terms.term(int(text))
+                names.append((literal.value, getattr(literal, "language", None)))
+            if names:
+                break
+        return best_label(names, self._languages)
+
+
+def _questions(profile: Profile, labels: Mapping[str, str], reader: _Reader) -> Iterator[str]:
+    """Questions of three kinds about the biggest classes whose things have names."""
+    classes = [c for c in profile.classes if c.name_predicate and not c.nary and not _schema(c.iri)]
+    for cls in classes[:3]:
+        label = labels[cls.iri]
+        own = [
+            p
+            for p in profile.predicates
+            if not p.naming and not _schema(p.iri) and cls.iri in dict(p.subject_classes)
+        ]
+        yield from _about_one(cls, [p for p in own if p.object_classes], labels, reader)
+        numeric = [
+            p for p in own if p.functional and v.NUMERIC_DATATYPES & dict(p.datatypes).keys()
+        ]
+        if numeric:
+            yield f"Which {label} has the highest {labels[numeric[0].iri]}?"
+        else:
+            yield from _about_one(cls, [p for p in own if p.datatypes], labels, reader)
+        yield f"How many {english_plural(label)} are there?"
+
+
+def _about_one(
+    cls: ClassProfile,
+    predicates: Sequence[PredicateProfile],
+    labels: Mapping[str, str],
+    reader: _Reader,
+) -> Iterator[str]:
+    for predicate in predicates[:1]:
+        name = reader.subject(predicate.iri, cls.iri)
+        if name:
+            yield f"What is the {labels[predicate.iri]} of {name}?"
+
+
+def _schema(iri: str) -> bool:
+    return iri.startswith(_SCHEMA)

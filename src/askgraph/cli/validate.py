@@ -1,0 +1,99 @@
+"""`askgraph validate`: what is wrong with a query, before it is run."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import (
+    DebugOption,
+    GraphOption,
+    JsonOption,
+    LangOption,
+    WorkspaceOption,
+    workspace_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from askgraph.validation import Finding, Validation
+
+__all__ = ["validate"]
+
+WRONG_QUERY = 3
+
+RepairOption = Annotated[
+    bool, typer.Option("--repair", help="Print the query with what can safely be repaired.")
+]
+
+
+def validate(
+    ctx: typer.Context,
+    sparql: Annotated[str, typer.Argument(help="A file with the query; - for standard input.")],
+    graph: GraphOption = None,
+    json: JsonOption = False,
+    repair: RepairOption = False,
+    lang: LangOption = None,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Check a query against what a graph is known to hold; nothing is run.
+
+    Each finding has its place, what could be meant, and how sure it is. Other graphs of the
+    workspace that the query calls by SERVICE <askgraph:NAME> are checked by what is known of them.
+    The exit code is 0 where nothing is wrong, else 3.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.query import text_of_argument
+    from askgraph.cli.tables import print_json
+    from askgraph.validation import WRONG
+    from askgraph.validation.validate import validated
+    from askgraph.workspace.knowing import known_services
+    from askgraph.workspace.running import result_of
+
+    text = text_of_argument(sparql if sparql == "-" else f"@{sparql}")
+    with progress_bar() as progress:
+        services = result_of(known_services(workspace_of(ctx), graph, text, progress=progress))
+    found = validated(text, services, language=lang or "en")
+    if json:
+        print_json(found.json())
+    elif repair:
+        typer.echo(found.repaired)
+        for done in found.repairs:
+            typer.echo(f"repaired: {done.note}{_change(done.before, done.after)}", err=True)
+        for finding in found.remaining:
+            typer.echo("\n".join(_lines(finding, found.repaired)), err=True)
+    else:
+        _show(found)
+    wrong = found.remaining if repair else found.findings
+    if any(finding.certainty >= WRONG for finding in wrong):
+        raise typer.Exit(WRONG_QUERY)
+
+
+def _show(found: "Validation") -> None:
+    if not found.findings:
+        typer.echo("nothing found")
+    for finding in found.findings:
+        typer.echo("\n".join(_lines(finding, found.query)))
+    if found.repairs:
+        typer.echo(f"\n{len(found.repairs)} can be repaired: --repair")
+
+
+def _lines(finding: "Finding", query: str) -> "Iterator[str]":
+    """The place, what is wrong, the line with a mark below, and what could be meant."""
+    place = finding.place
+    where = f"{place.line}:{place.column} " if place else ""
+    sure = "" if finding.certainty == 1 else f" ({finding.certainty:.0%} sure)"
+    yield f"{where}{finding.kind.value}: {finding.message}{sure}"
+    lines = query.split("\n")
+    if place and query[place.start : place.end] and place.line <= len(lines):
+        width = max(1, min(place.end - place.start, len(lines[place.line - 1]) - place.column + 1))
+        yield f"    {lines[place.line - 1]}"
+        yield "    " + " " * (place.column - 1) + "^" * width
+    if finding.proposals:
+        shown = [f"{p.text} ({p.label})" if p.label else p.text for p in finding.proposals]
+        yield f"    instead: {', '.join(shown)}"
+
+
+def _change(before: str, after: str) -> str:
+    return f": {before} → {after}" if before else f": {after}" if after else ""

@@ -1,0 +1,82 @@
+"""Documents that are published beside an endpoint: its description, its VoID, its home page."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import httpx2
+
+from askgraph.endpoint._http_exchange import USER_AGENT, checked_url
+from askgraph.errors import ErrorReply, MalformedReply, TimedOut, Unauthorised, Unreachable
+
+__all__ = ["Document", "fetched", "well_known"]
+
+_REDIRECTS = 5
+_LARGEST = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document as it came: `kind` is its media type without parameters, `url` where it was."""
+
+    url: str
+    kind: str
+    content: bytes
+
+
+def well_known(url: str, name: str) -> str:
+    """Return the well-known address (RFC 8615) of a name on the host of a URL."""
+    return str(checked_url(url).copy_with(raw_path=f"/.well-known/{name}".encode(), fragment=None))
+
+
+async def fetched(
+    url: str, *, accept: Sequence[str], timeout: float = 20.0, largest: int = _LARGEST
+) -> Document:
+    """Get a document of one of the media types, which are sent in order of preference.
+
+    Redirects are followed within http and https. Raises `ServiceError` where it does not come
+    whole within the timeout (seconds) or is larger than `largest` bytes, `SetupError` for a URL
+    that is none.
+    """
+    address = str(checked_url(url))
+    wanted = ", ".join(
+        f"{kind};q={1 - at / 10:.1f}" if at else kind for at, kind in enumerate(accept[:9])
+    )
+    try:
+        async with (
+            httpx2.AsyncClient(
+                timeout=timeout,
+                follow_redirects=True,
+                max_redirects=_REDIRECTS,
+                headers={"User-Agent": USER_AGENT, "Accept": wanted},
+            ) as client,
+            client.stream("GET", address) as response,
+        ):
+            _check(response, address)
+            content = await _content(response, largest)
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            return Document(str(response.url), kind, content)
+    except httpx2.TimeoutException as error:
+        raise TimedOut(f"{address} did not come within {timeout:g} seconds") from error
+    except httpx2.TooManyRedirects as error:
+        raise ErrorReply(f"{address} redirects in a circle") from error
+    except httpx2.HTTPError as error:
+        raise Unreachable(f"{address} cannot be reached: {error}") from error
+
+
+def _check(response: httpx2.Response, address: str) -> None:
+    status = response.status_code
+    if status in (401, 403):
+        raise Unauthorised(f"{address} is not open to everybody (status {status})")
+    if not response.is_success:
+        raise ErrorReply(f"{address} answered with status {status}")
+
+
+async def _content(response: httpx2.Response, largest: int) -> bytes:
+    content = bytearray()
+    async with aclosing(response.aiter_bytes()) as parts:
+        async for part in parts:
+            content += part
+            if len(content) > largest:
+                raise MalformedReply(f"{response.url} is larger than {largest:,} bytes")
+    return bytes(content)

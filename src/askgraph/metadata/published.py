@@ -1,0 +1,151 @@
+"""What an endpoint publishes about itself: VoID in its store, its service description, its host.
+
+Three places are looked at, each within its own bound; what they tell is put together. A place
+that has nothing, or does not answer, is said, not passed over in silence.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import reduce
+
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
+
+from askgraph.endpoint import Endpoint
+from askgraph.endpoint.documents import Document, fetched, well_known
+from askgraph.errors import ServiceError, SetupError
+from askgraph.metadata import Profile
+from askgraph.metadata.inquiry import Inquiry
+from askgraph.metadata.merge import merged
+from askgraph.metadata.triples import Described
+from askgraph.metadata.void import VOID_PREDICATES, profile_of_void
+from askgraph.rdf import vocabulary as v
+from askgraph.sparql.results import Row
+
+__all__ = ["RDF_KINDS", "Place", "Published", "described_document", "published_void"]
+
+RDF_KINDS = {
+    "text/turtle": RdfFormat.TURTLE,
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "application/rdf+xml": RdfFormat.RDF_XML,
+    "application/ld+json": RdfFormat.JSON_LD,
+    "application/trig": RdfFormat.TRIG,
+}
+"""Media types of RDF documents that are understood, the one wanted most first."""
+
+_MOST = 100_000  # triples of VoID that are read of a store
+_SECONDS, _QUERIES = 30.0, 8
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place that was looked at, and what was there, in words."""
+
+    name: str
+    found: str
+    told: bool
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was published, None where nothing was; `places` are those looked at."""
+
+    profile: Profile | None
+    places: tuple[Place, ...]
+
+
+async def published_void(
+    endpoint: Endpoint, url: str, *, seconds: float = _SECONDS, documents: bool = True
+) -> Published:
+    """Return the VoID of an endpoint: from its store, its description and its host's.
+
+    Each place gets so many `seconds`. With `documents` off only the store is asked. Raises nothing
+    of a place that fails: it is among the `places`.
+    """
+    places: list[Place] = []
+    profiles: list[Profile] = []
+
+    async def look(name: str, work: Callable[[], Awaitable[tuple[Described | None, str]]]) -> None:
+        try:
+            described, note = await work()
+        except (ServiceError, SetupError) as error:
+            places.append(Place(name, str(error), told=False))
+            return
+        profile = profile_of_void(described, source=url) if described else None
+        if profile is None:
+            places.append(Place(name, "no VoID", told=False))
+            return
+        profiles.append(profile)
+        size = f"{len(profile.classes):,} classes, {len(profile.predicates):,} predicates{note}"
+        places.append(Place(name, size, told=True))
+
+    await look("store", lambda: _stored(endpoint, seconds))
+    if documents:
+        for name, address in (
+            ("service description", url),
+            ("well-known", well_known(url, "void")),
+        ):
+            await look(name, lambda address=address: _document(address, seconds))  # type: ignore[misc]
+    return Published(reduce(merged, profiles) if profiles else None, tuple(places))
+
+
+def described_document(document: Document) -> Described:
+    """Parse a document by its media type; `SetupError` where it is no RDF."""
+    kind = RDF_KINDS.get(document.kind)
+    if kind is None and document.content.lstrip()[:1] in (b"@", b"P", b"#"):
+        kind = RdfFormat.TURTLE
+    if kind is None:
+        raise SetupError(f"{document.url} is {document.kind or 'of no kind'}, not RDF")
+    return Described.parsed(document.content, kind, base=document.url)
+
+
+async def _document(address: str, seconds: float) -> tuple[Described, str]:
+    document = await fetched(address, accept=tuple(RDF_KINDS), timeout=seconds)
+    return described_document(document), ""
+
+
+async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Described | None, str]:
+    """The triples of VoID in the default graph, else in the named graphs, with their labels."""
+    wanted = " ".join(f"<{iri}>" for iri in VOID_PREDICATES)
+    values = f"VALUES ?p {{ {wanted} }}"
+    with Inquiry(endpoint, max_queries=_QUERIES, max_seconds=seconds) as inquiry:
+        for pattern in ("?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"):
+            query = f"SELECT DISTINCT ?s ?p ?o {{ {values} {pattern} }} LIMIT {_MOST}"
+            reply = await inquiry.rows("VoID", query)
+            if reply and reply.rows:
+                labels = await _labels(inquiry, reply.rows)
+                triples = [*_triples(reply.rows), *_triples(labels)]
+                cut = reply.cut or len(reply.rows) >= _MOST
+                return Described.of(triples), ", cut off by a cap on rows" if cut else ""
+        if inquiry.failed:
+            raise ServiceError("; ".join(inquiry.failed))
+    return None, ""
+
+
+async def _labels(inquiry: Inquiry, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Labels of the classes and properties, some hundreds at a time."""
+    named = (v.VOID_CLASS, v.VOID_PROPERTY)
+    iris = sorted({str(o) for _, p, o in rows if isinstance(o, NamedNode) and _value(p) in named})
+    found: list[Row] = []
+    for at in range(0, len(iris), 200):
+        reply = await inquiry.rows(
+            "labels",
+            f"SELECT ?s ?p ?o {{ VALUES ?s {{ {' '.join(iris[at : at + 200])} }} "
+            f"VALUES ?p {{ <{v.RDFS_LABEL}> <{v.SKOS_PREF_LABEL}> <{v.RDFS_SUB_CLASS_OF}> }} "
+            f"?s ?p ?o }} LIMIT {_MOST}",
+        )
+        found += reply.rows if reply else ()
+    return tuple(found)
+
+
+def _value(term: object) -> str:
+    return term.value if isinstance(term, NamedNode) else ""
+
+
+def _triples(rows: tuple[Row, ...]) -> list[Triple]:
+    return [
+        Triple(s, p, o)
+        for s, p, o in rows
+        if isinstance(s, NamedNode | BlankNode)
+        and isinstance(p, NamedNode)
+        and isinstance(o, NamedNode | BlankNode | Literal)
+    ]

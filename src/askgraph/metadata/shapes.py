@@ -1,0 +1,250 @@
+"""The shape of a class: what its instances have, how many of them, of what kind, with an example.
+
+Counted where the triples lie here; else from the profile, and from a sample of instances where the
+profile does not tell.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import cast
+
+import numpy as np
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.endpoint import Endpoint
+from askgraph.metadata import Partition, Profile
+from askgraph.metadata.ends import common, ends_of
+from askgraph.metadata.partitions import sorted_counts
+from askgraph.rdf import vocabulary as v
+from askgraph.sparql.results import Term
+from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal.literals import split_literal
+
+__all__ = ["Shape", "ShapeLine", "frequent", "known_shape", "shape_at", "with_examples"]
+
+_SAMPLE = 1_000
+_LINES = 60
+_NO_LINE = (v.RDF_TYPE,)
+
+
+@dataclass(frozen=True)
+class ShapeLine:
+    """A predicate at the instances of a class; `inverse` where it leads to them.
+
+    `having` of the instances have it, in `triples` triples; None where that is not known.
+    `kinds` are the classes or datatypes of the other end. `least` and `most` are how often an
+    instance has to have it and may have it, where a shape that somebody wrote says so.
+    """
+
+    predicate: str
+    triples: int | None
+    having: int | None
+    kinds: tuple[str, ...] = ()
+    inverse: bool = False
+    example: Term | None = None
+    least: int | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The lines of a class, the most frequent first; `sampled` of its instances were looked at.
+
+    `instances` is 0 where nobody counted them.
+    """
+
+    cls: str
+    instances: int
+    lines: tuple[ShapeLine, ...]
+    sampled: int | None = None
+
+    def share(self, line: ShapeLine) -> float | None:
+        """The part of the instances that have a line, between 0 and 1; None where not known."""
+        every = self.sampled or self.instances
+        return min(1.0, line.having / every) if every and line.having is not None else None
+
+
+async def shape_at(
+    cls: str,
+    profile: Profile,
+    endpoint: Endpoint,
+    *,
+    arrays: GraphArrays | None = None,
+    examples: bool = True,
+    timeout: float = 20.0,
+) -> Shape:
+    """Return the shape of a class; with no lines where the graph has no instance of it.
+
+    Without arrays the endpoint is asked twice at most, for `timeout` seconds each. Raises
+    `ServiceError` where it does not answer.
+    """
+    if arrays is not None:
+        return await asyncio.to_thread(_counted, profile, arrays, cls)
+    shape = known_shape(profile, cls)
+    if not shape.lines:
+        shape = await _sampled(endpoint, cls, shape.instances, timeout)
+    return await with_examples(shape, endpoint, timeout=timeout) if examples else shape
+
+
+def known_shape(profile: Profile, cls: str) -> Shape:
+    """Return the shape of a class as far as a profile tells it, without example values."""
+    instances = next((one.instances for one in profile.classes if one.iri == cls), 0)
+    partitions = [one for one in profile.partitions if one.cls == cls]
+    leaving = _divided(profile, partitions) if partitions else _profiled(profile, cls, instances)
+    coming = _coming(profile, cls, instances)
+    return Shape(cls, instances, _most((*leaving, *coming)))
+
+
+def frequent(profile: Profile, fraction: float) -> Profile:
+    """Return the profile of the most frequent part of a schema: of classes, and of predicates.
+
+    A `fraction` of 0.25 keeps a quarter of either, rounded up, and the partitions between them.
+    """
+    classes = sorted(profile.classes, key=lambda c: (-c.instances, c.iri))
+    predicates = sorted(profile.predicates, key=lambda p: (-p.triples, p.iri))
+    classes = classes[: ceil(fraction * len(classes))]
+    predicates = predicates[: ceil(fraction * len(predicates))]
+    kept = {c.iri for c in classes}, {p.iri for p in predicates}
+    return replace(
+        profile,
+        classes=tuple(classes),
+        predicates=tuple(predicates),
+        partitions=tuple(
+            one for one in profile.partitions if one.cls in kept[0] and one.predicate in kept[1]
+        ),
+    )
+
+
+async def with_examples(shape: Shape, endpoint: Endpoint, *, timeout: float = 20.0) -> Shape:
+    """Return the shape with a value of each predicate, all by one query."""
+    if not shape.lines:
+        return shape
+    parts = [
+        f"{{ SELECT ({at} AS ?n) ?x WHERE {{ ?s <{v.RDF_TYPE}> <{shape.cls}> . "
+        f"{f'?x <{line.predicate}> ?s' if line.inverse else f'?s <{line.predicate}> ?x'} }} "
+        "LIMIT 1 }"
+        for at, line in enumerate(shape.lines)
+    ]
+    query = f"SELECT ?n ?x WHERE {{ {' UNION '.join(parts)} }} LIMIT {len(parts)}"
+    result = await endpoint.select(query, timeout=timeout)
+    examples: dict[int, Term] = {}
+    for at, term in result.rows:
+        if isinstance(at, Literal) and term is not None:
+            examples[_number(at)] = term
+    lines = [replace(line, example=examples.get(at)) for at, line in enumerate(shape.lines)]
+    return replace(shape, lines=tuple(lines))
+
+
+def _most(lines: Sequence[ShapeLine]) -> tuple[ShapeLine, ...]:
+    told = [line for line in lines if line.predicate not in _NO_LINE]
+
+    def order(line: ShapeLine) -> tuple[bool, int, str]:
+        size = line.triples or 0 if line.having is None else line.having
+        return (line.inverse, -size, line.predicate)
+
+    return tuple(sorted(told, key=order)[:_LINES])
+
+
+def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
+    kind, at = arrays.number(v.RDF_TYPE), arrays.terms.iri(cls)
+    if kind is None or at is None:
+        return Shape(cls, 0, ())
+    nodes = np.sort(arrays.step(np.array([at], dtype=np.int32), kind, inverse=True))
+    if not len(nodes):
+        return Shape(cls, 0, ())
+    lines = []
+    for inverse in (False, True):
+        for number in arrays.predicates_of(nodes, inverse=inverse)[0].tolist():
+            sources, targets = arrays.pairs(nodes, number, inverse=inverse)
+            ends = np.unique(targets)
+            kinds = _kinds(profile, arrays, ends, kind)
+            example = cast(Term, arrays.terms.term(int(ends[len(ends) // 2])))
+            having = len(np.unique(sources))
+            line = ShapeLine(arrays.iri_of(number), len(targets), having, kinds, inverse, example)
+            lines.append(line)
+    return Shape(cls, len(nodes), _most(lines))
+
+
+def _kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple[str, ...]:
+    """The classes or datatypes of most of some nodes, evenly chosen where there are many."""
+    some = ends[:: max(1, len(ends) // _SAMPLE)]
+    literals = [at for at in some.tolist() if arrays.terms.is_literal(at)]
+    if len(literals) * 2 > len(some):
+        types = Counter(split_literal(arrays.terms.text(at))[1] for at in literals)
+        return tuple(iri for iri, _ in types.most_common(2))
+    _, classes = arrays.pairs(some, kind)
+    counted = [
+        (arrays.terms.value(at), n)
+        for at, n in Counter(classes.tolist()).most_common()
+        if arrays.terms.is_iri(at)
+    ]
+    return common(counted, len(some), profile)
+
+
+def _divided(profile: Profile, partitions: Sequence[Partition]) -> Iterator[ShapeLine]:
+    """What the partitions of a class tell: exactly what its own instances have."""
+    for one in partitions:
+        kinds: tuple[str, ...]
+        if one.targets and not one.datatypes:
+            kinds = common(one.targets, one.triples, profile)
+        else:
+            kinds = tuple(iri for iri, _ in (*one.datatypes, *one.targets))[:2]
+        yield ShapeLine(one.predicate, one.triples or None, one.subjects or None, kinds)
+
+
+def _profiled(profile: Profile, cls: str, instances: int) -> Iterator[ShapeLine]:
+    """What the predicates tell: how many of their subjects are of the class."""
+    for p in profile.predicates:
+        leaving = min(instances, dict(p.subject_classes).get(cls, 0))
+        if leaving:
+            kinds = ends_of(p, profile, inverse=False)
+            yield ShapeLine(p.iri, leaving if p.functional else None, leaving, kinds)
+
+
+def _coming(profile: Profile, cls: str, instances: int) -> Iterator[ShapeLine]:
+    """What leads to the instances, from where as the partitions tell, else the predicates."""
+    sources: dict[str, Counter[str]] = {}
+    for one in profile.partitions:
+        number = dict(one.targets).get(cls)
+        if number is not None:
+            sources.setdefault(one.predicate, Counter())[one.cls] += number
+    for p in profile.predicates:
+        coming = min(instances, dict(p.object_classes).get(cls, 0))
+        if not coming and p.iri not in sources:
+            continue
+        kinds = ends_of(p, profile, inverse=True)
+        if p.iri in sources:
+            counted = sorted_counts(sources[p.iri])
+            kinds = common(counted, max(n for _, n in counted), profile)
+        once = coming if coming and p.triples <= p.objects else None
+        yield ShapeLine(p.iri, once, coming or None, kinds, inverse=True)
+
+
+async def _sampled(endpoint: Endpoint, cls: str, instances: int, timeout: float) -> Shape:
+    """What some instances have, asked of the graph."""
+    some = f"{{ SELECT ?s WHERE {{ ?s <{v.RDF_TYPE}> <{cls}> }} LIMIT {_SAMPLE} }}"
+    parts = [
+        f"{{ SELECT (0 AS ?way) ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having) "
+        f"WHERE {{ {some} ?s ?p ?o }} GROUP BY ?p }}",
+        f"{{ SELECT (1 AS ?way) ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having) "
+        f"WHERE {{ {some} ?o ?p ?s }} GROUP BY ?p }}",
+        f"{{ SELECT (2 AS ?way) (COUNT(*) AS ?n) WHERE {{ {some} }} }}",
+    ]
+    query = f"SELECT ?way ?p ?n ?having WHERE {{ {' UNION '.join(parts)} }} LIMIT 500"
+    result = await endpoint.select(query, timeout=timeout)
+    lines, looked_at = [], 0
+    for way, predicate, count, having in result.rows:
+        if isinstance(predicate, NamedNode):
+            line = ShapeLine(predicate.value, _number(count), _number(having))
+            lines.append(replace(line, inverse=_number(way) == 1))
+        else:
+            looked_at = max(looked_at, _number(count))
+    whole = looked_at < _SAMPLE
+    return Shape(cls, looked_at if whole else instances, _most(lines), None if whole else looked_at)
+
+
+def _number(term: Term | None) -> int:
+    return int(term.value) if isinstance(term, Literal) and term.value.isdigit() else 0

@@ -1,0 +1,158 @@
+"""A shape as compact ShEx: what a reader, person or model, needs to write a query about a class.
+
+    # moon: 55 instances
+    ont:Moon EXTRA a {
+      a [ ont:Moon ] ;
+      rdfs:label rdf:langString + ;  # all, 3.0 each: "Titan"@en
+      ont:diameter xsd:decimal ? ;  # 76%: 5149.5
+      ont:orbits { a [ ont:CelestialBody ] } ;  # all: space:Saturn "Saturn"
+      ^ont:destination { a [ ont:Mission ] } *  # 9%: space:Apollo11 "Apollo 11"
+    }
+
+Each shape stands for itself: what lies at the other end of a predicate is said by its class. The
+cardinalities are those of the data (ShEx 2.1, https://shex.io/shex-semantics/).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from askgraph.metadata.shapes import Shape, ShapeLine
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.results import Term
+
+__all__ = ["document", "shex_of"]
+
+_LONGEST = 40
+_ONCE = 1.05  # triples an instance, up to which nobody would call it several
+
+
+def document(
+    shapes: Iterable[Shape], prefixes: PrefixMap, *, labels: Mapping[str, str] | None = None
+) -> str:
+    """Return shapes as one ShEx document, with the prefixes that it uses."""
+    body = "\n\n".join(shex_of(shape, prefixes, labels=labels) for shape in shapes)
+    head = prefixes.header(body)
+    return f"{head}\n{body}\n" if head else f"{body}\n"
+
+
+def shex_of(
+    shape: Shape,
+    prefixes: PrefixMap,
+    *,
+    labels: Mapping[str, str] | None = None,
+    lines: int | None = None,
+) -> str:
+    """Return a shape as ShEx without prefix declarations; of its lines only so many.
+
+    `labels` are those of classes, predicates and example values by IRI.
+    """
+    named = labels or {}
+    short = prefixes.shorten(shape.cls)
+    name = f"{named[shape.cls]}: " if named.get(shape.cls) else ""
+    counted = f"{shape.instances:,} instances" if shape.instances else ""
+    if shape.sampled:
+        counted += f", {shape.sampled:,} of them looked at"
+    head = f"# {_one_line(name + counted).strip(': ')}\n" if name or counted else ""
+    shown = shape.lines[:lines]
+    rows = [_row(line, shape, prefixes, named) for line in shown]
+    written = list(_separated([(f"a [ {short} ]", ""), *rows]))
+    rest = len(shape.lines) - len(shown)
+    more = [f"  # {rest} more, less frequent"] if rest else []
+    return "\n".join([f"{head}{short} EXTRA a {{", *written, *more, "}"])
+
+
+def _separated(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    for at, (constraint, comment) in enumerate(rows, 1):
+        end = " ;" if at < len(rows) else ""
+        yield f"  {constraint}{end}" + (f"  # {comment}" if comment else "")
+
+
+def _row(
+    line: ShapeLine, shape: Shape, prefixes: PrefixMap, labels: Mapping[str, str]
+) -> tuple[str, str]:
+    """A triple constraint, and what is said behind it."""
+    name = f"{'^' if line.inverse else ''}{prefixes.shorten(line.predicate)}"
+    tag = _cardinality(line, shape)
+    parts = [name, _value(line, prefixes), *([tag] if tag else [])]
+    said = _share(line, shape)
+    label = labels.get(line.predicate, "")
+    if label and label.casefold() != words_of_local_name(line.predicate).casefold():
+        said = f"{label}, {said}" if said else label
+    if line.example is not None:
+        example = _example(line.example, prefixes, labels)
+        said = f"{said}: {example}" if said else example
+    return " ".join(parts), _one_line(said)
+
+
+def _value(line: ShapeLine, prefixes: PrefixMap) -> str:
+    """What the other end has to be."""
+    datatypes = [kind for kind in line.kinds if _is_datatype(kind)]
+    things = [prefixes.shorten(k) for k in line.kinds if k not in datatypes and not _any(k)]
+    told = [prefixes.shorten(kind) for kind in datatypes]
+    told += [f"{{ a [ {' '.join(things)} ] }}"] if things else []
+    if not told and (v.RDFS_RESOURCE in line.kinds or isinstance(line.example, NamedNode)):
+        return "IRI" if not isinstance(line.example, BlankNode) else "NONLITERAL"
+    return " OR ".join(told) or "."
+
+
+def _is_datatype(iri: str) -> bool:
+    return iri.startswith((v.XSD, v.RDF_LANG_STRING, v.GEO)) and iri != v.XSD
+
+
+def _any(iri: str) -> bool:
+    return iri in (v.RDFS_RESOURCE, v.RDFS_LITERAL)
+
+
+def _cardinality(line: ShapeLine, shape: Shape) -> str:
+    if line.least is not None or line.most is not None:
+        return _declared(line.least or 0, line.most)
+    share = shape.share(line)
+    if share is None:
+        return "*"
+    several = line.triples is None or line.triples > _ONCE * max(1, line.having or 0)
+    return ("+" if several else "") if share >= 1 else ("*" if several else "?")
+
+
+def _declared(least: int, most: int | None) -> str:
+    tags = {(1, 1): "", (0, 1): "?", (1, None): "+", (0, None): "*"}
+    if (least, most) in tags:
+        return tags[least, most]
+    return f"{{{least},{'*' if most is None else most}}}"
+
+
+def _share(line: ShapeLine, shape: Shape) -> str:
+    share = shape.share(line)
+    if share is None:
+        return f"{line.triples:,} triples" if line.triples else ""
+    told = "all" if share >= 1 else f"{max(1, round(100 * share))}%"
+    if line.triples is None or not line.having:
+        return told
+    each = line.triples / line.having
+    return f"{told}, {each:.1f} each" if each > _ONCE else told
+
+
+def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
+    match term:
+        case NamedNode():
+            label = labels.get(term.value)
+            return prefixes.shorten(term.value) + (f' "{_clipped(label)}"' if label else "")
+        case Literal() if term.datatype.value in v.NUMERIC_DATATYPES:
+            return term.value
+        case Literal():
+            tag = f"@{term.language}" if term.language else ""
+            return f'"{_clipped(term.value)}"{tag}'
+        case BlankNode():
+            return "a blank node"
+        case Triple():
+            return str(term)
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

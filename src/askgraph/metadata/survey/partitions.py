@@ -1,0 +1,193 @@
+"""Which class leads by which predicate to what: counted for all, for some, or in samples."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from pyoxigraph import BlankNode, Literal
+
+from askgraph.metadata import Part, Partition
+from askgraph.metadata.completeness import CLASSES, ENDS, PARTITIONS
+from askgraph.metadata.facts import Facts
+from askgraph.metadata.inquiry import Inquiry
+from askgraph.metadata.partitions import sorted_counts
+from askgraph.metadata.survey.asking import SAMPLE, TOGETHER, number_in
+from askgraph.rdf import vocabulary as v
+from askgraph.sparql.results import Row, value_of
+
+__all__ = ["ask_partitions"]
+
+_COUNTABLE = 100_000  # instances that are counted together; a bigger class is sampled
+_SAMPLED_TOGETHER = 5
+_TOLD = 0.98  # of the triples, that have to have an end: an endpoint may lose some in silence
+_KEPT = 0.3  # of the bound, for what is asked after this
+
+Key = tuple[str, str]
+
+
+async def ask_partitions(inquiry: Inquiry, facts: Facts) -> None:
+    """Ask for the partitions of all classes at once, else of some at a time, big ones in samples.
+
+    A class whose predicates are those of a sample is not counted as known.
+    """
+    classes = sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri))
+    if not classes:
+        known = facts.parts[CLASSES].total if CLASSES in facts.parts else None
+        facts.parts[PARTITIONS] = Part(PARTITIONS, 0, known)
+        return
+    survey = _Survey(inquiry, facts)
+    if not await survey.counted("?s a ?c .", costly=True):
+        for scope in _scopes(classes, facts):
+            if inquiry.share_left() < _KEPT:
+                break
+            await survey.ask(scope)
+    survey.close(len(classes))
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Classes asked of together; `sampled` where only some of their instances are looked at."""
+
+    classes: tuple[str, ...]
+    sampled: bool = False
+
+    @property
+    def pattern(self) -> str:
+        """What binds `?s` to instances and `?c` to their class."""
+        if not self.sampled:
+            return f"VALUES ?c {{ {' '.join(f'<{iri}>' for iri in self.classes)} }} ?s a ?c ."
+        parts = (
+            f"{{ SELECT ?s ?c {{ VALUES ?c {{ <{iri}> }} ?s a ?c }} LIMIT {SAMPLE} }}"
+            for iri in self.classes
+        )
+        return f"{{ {' UNION '.join(parts)} }}"
+
+
+def _scopes(classes: Sequence[str], facts: Facts) -> Iterator[_Scope]:
+    """The classes in groups, in their order: big ones to sample, others to count."""
+    together: list[str] = []
+    size, sampling = 0, False
+    for iri in classes:
+        big = facts.classes[iri] > _COUNTABLE
+        full = len(together) >= (_SAMPLED_TOGETHER if sampling else TOGETHER)
+        heavy = not big and size + facts.classes[iri] > _COUNTABLE
+        if together and (big is not sampling or full or heavy):
+            yield _Scope(tuple(together), sampling)
+            together, size = [], 0
+        sampling = big
+        together.append(iri)
+        size += facts.classes[iri]
+    if together:
+        yield _Scope(tuple(together), sampling)
+
+
+_COUNTS = (
+    "SELECT ?c ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?from) (COUNT(DISTINCT ?o) AS ?to) "
+    "{ %s ?s ?p ?o } GROUP BY ?c ?p"
+)
+_TARGETS = "SELECT ?c ?p ?t (COUNT(*) AS ?n) { %s ?s ?p ?o . ?o a ?t } GROUP BY ?c ?p ?t"
+# Not one query with OPTIONAL: Virtuoso 7 loses solutions of that one, and does not say so.
+_UNTYPED = (
+    f"SELECT ?c ?p (<{v.RDFS_RESOURCE}> AS ?t) (COUNT(*) AS ?n) {{ %s ?s ?p ?o . "
+    "FILTER(!isLiteral(?o)) FILTER NOT EXISTS { ?o a ?any } } GROUP BY ?c ?p"
+)
+_DATATYPES = (
+    "SELECT ?c ?p ?t (COUNT(*) AS ?n) "
+    f'{{ %s ?s ?p ?o . FILTER(isLiteral(?o)) BIND(IF(LANG(?o) != "", <{v.RDF_LANG_STRING}>, '
+    "DATATYPE(?o)) AS ?t) } GROUP BY ?c ?p ?t"
+)
+
+
+@dataclass
+class _Survey:
+    """Asks of one group of classes after the other, and keeps what comes."""
+
+    inquiry: Inquiry
+    facts: Facts
+    known: set[str] = field(default_factory=set)
+    sampled: set[str] = field(default_factory=set)
+    unended: set[Key] = field(default_factory=set)
+
+    async def ask(self, scope: _Scope) -> None:
+        """Count in the instances of some classes; where that fails, in samples of them."""
+        if not scope.sampled and await self.counted(scope.pattern):
+            return
+        for at in range(0, len(scope.classes), _SAMPLED_TOGETHER):
+            some = replace(scope, classes=scope.classes[at : at + _SAMPLED_TOGETHER], sampled=True)
+            if await self.counted(some.pattern, sampled=True):
+                self.sampled |= set(some.classes)
+
+    async def counted(self, pattern: str, *, costly: bool = False, sampled: bool = False) -> bool:
+        """Whether the partitions of the classes in a pattern came."""
+        words = "predicates of classes"
+        counts = await self.inquiry.rows(words, _COUNTS % pattern, costly=costly)
+        if counts is None or counts.cut or not counts.rows:
+            return False
+        ends: dict[str, dict[Key, Counter[str]]] = {"classes": {}, "datatypes": {}}
+        missing = []
+        for what, query in (
+            ("classes", _TARGETS),
+            ("classes", _UNTYPED),
+            ("datatypes", _DATATYPES),
+        ):
+            reply = await self.inquiry.rows(f"{what} of objects", query % pattern, costly=costly)
+            for key, tally in (_ends(reply.rows) if reply else {}).items():
+                ends[what].setdefault(key, Counter()).update(tally)
+            if reply is None or reply.cut:
+                missing.append(what)
+        for row in counts.rows:
+            self._keep(row, ends, sampled=sampled, ended=not missing)
+        return True
+
+    def close(self, classes: int) -> None:
+        """Say what is known, and why not more."""
+        facts = self.facts
+        notes = []
+        if sampled := len(self.sampled - self.known):
+            notes.append(
+                f"{sampled:,} classes in samples of {SAMPLE:,} instances: what fewer than"
+                f" 3 in {SAMPLE:,} have may be missing"
+            )
+            facts.cuts.append(f"predicates of {sampled:,} classes are those of samples")
+        rest = classes - len(self.known | self.sampled)
+        if rest:
+            notes.append(f"{rest:,} classes were not asked about, or the endpoint could not say")
+            facts.cuts.append(f"predicates of {rest:,} classes")
+        facts.parts[PARTITIONS] = Part(PARTITIONS, len(self.known), classes, "; ".join(notes))
+        ended = len(facts.partitions) - len(self.unended)
+        facts.parts[ENDS] = Part(ENDS, ended, len(facts.partitions))
+
+    def _keep(
+        self, row: Row, ends: dict[str, dict[Key, Counter[str]]], *, sampled: bool, ended: bool
+    ) -> None:
+        cls, predicate = value_of(row[0]) or "", value_of(row[1]) or ""
+        if isinstance(row[0], BlankNode | Literal) or cls not in self.facts.classes:
+            return
+        key = (cls, predicate)
+        scale = max(1.0, self.facts.classes[cls] / SAMPLE) if sampled else 1.0
+        triples, subjects, objects = (round(scale * number_in(term)) for term in row[2:])
+        targets, datatypes = (
+            tuple((name, round(scale * n)) for name, n in sorted_counts(ends[what][key]))
+            if key in ends[what]
+            else ()
+            for what in ("classes", "datatypes")
+        )
+        self.facts.partitions[key] = Partition(
+            cls, predicate, triples, subjects, objects, targets, datatypes, sampled=scale > 1
+        )
+        if scale == 1:
+            self.known.add(cls)
+        told = sum(number for _, number in (*targets, *datatypes))
+        if not ended or told < _TOLD * triples:
+            self.unended.add(key)
+
+
+def _ends(rows: Sequence[Row]) -> dict[Key, Counter[str]]:
+    found: dict[Key, Counter[str]] = {}
+    for cls, predicate, end, number in rows:
+        if isinstance(end, BlankNode | Literal):
+            continue
+        name = value_of(end) or v.XSD_STRING
+        key = (value_of(cls) or "", value_of(predicate) or "")
+        found.setdefault(key, Counter())[name] += number_in(number)
+    return found

@@ -1,0 +1,142 @@
+"""What is wrong with a query, as programs and people read it; its checks are plugins."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from askgraph.sparql.tree import Query
+from askgraph.validation.knowledge import Services
+
+__all__ = [
+    "WRONG",
+    "Check",
+    "Finding",
+    "Kind",
+    "Place",
+    "Proposal",
+    "Repair",
+    "Subject",
+    "Validation",
+]
+
+WRONG = 0.5
+"""A finding that is at least so sure calls its query wrong."""
+
+
+class Kind(StrEnum):
+    """What may be wrong."""
+
+    SYNTAX = "syntax"
+    PREFIX = "missing prefix"
+    UNGROUPED = "ungrouped projection"
+    UNBOUND = "variable never bound"
+    UNJOINED = "unjoined blocks"
+    CLASS = "unknown class"
+    PREDICATE = "unknown predicate"
+    ENTITY = "unknown entity"
+    DIRECTION = "wrong direction"
+    SUBJECT = "wrong subject class"
+    OBJECT = "wrong object class"
+    DATATYPE = "wrong datatype"
+    LANGUAGE = "wrong language tag"
+    FILTER = "filter never holds"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A piece of a query: characters from `start` to before `end`; line and column from 1."""
+
+    start: int
+    end: int
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What could stand there instead: as it is written in the query, and a label where known."""
+
+    text: str
+    label: str = ""
+    iri: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, in a sentence, with its place and what it could be, best first.
+
+    `certainty` is between 0 and 1: how sure it is, given how completely the graph is known.
+    `term` is what stands at the place, an IRI in full.
+    """
+
+    kind: Kind
+    message: str
+    place: Place | None = None
+    term: str = ""
+    proposals: tuple[Proposal, ...] = ()
+    certainty: float = 1.0
+
+    def json(self) -> dict[str, object]:
+        """Return the finding as plain values."""
+        return asdict(self) | {"kind": self.kind.value}
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A change that keeps what the query means: what was done, in words."""
+
+    note: str
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What is wrong with a query, and the query with what could safely be repaired.
+
+    `query` is the text that the places of the findings count in: the one given, unless words or
+    marks around it, a bare aggregate or a label service kept it from being read at all. `remaining`
+    are the findings on the `repaired` query.
+    """
+
+    query: str
+    findings: tuple[Finding, ...]
+    repaired: str
+    repairs: tuple[Repair, ...] = ()
+    remaining: tuple[Finding, ...] = ()
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether any finding on the query as given is more likely right than not."""
+        return any(finding.certainty >= WRONG for finding in self.findings)
+
+    def json(self) -> dict[str, object]:
+        """Return all as plain values."""
+        return {
+            "query": self.query,
+            "findings": [finding.json() for finding in self.findings],
+            "repaired": self.repaired,
+            "repairs": [asdict(repair) for repair in self.repairs],
+            "remaining": [finding.json() for finding in self.remaining],
+        }
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A query under examination: its text, its tree, and what is known of the graphs it asks.
+
+    `tree` is None where the text cannot be read.
+    """
+
+    text: str
+    tree: Query | None
+    services: Services
+
+
+class Check(Protocol):
+    """One examination of a query, without I/O; it raises nothing, whatever the query."""
+
+    def __call__(self, subject: Subject, /) -> Iterable[Finding]:
+        """Give what is wrong."""
+        ...

@@ -1,0 +1,211 @@
+"""The sorts that a query's variables may have, narrowed to a fixed point; where nothing is left.
+
+Each step claims sorts for both of its ends. What no other claim on a variable leaves room for is in
+conflict; it is put aside, so that one fault does not hide another or make sound patterns look
+wrong. Then the links between sorts narrow both ends of each step until nothing changes: arc
+consistency (Mackworth, "Consistency in networks of relations", 1977), which takes time polynomial
+in the steps and sorts, whatever cycles the patterns have.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from askgraph.sparql.tree import Term
+from askgraph.validation._atoms import Atom, Step, Typing
+from askgraph.validation.knowledge import Knowledge, PredicateUse, Sorts
+
+__all__ = ["Env", "allowed", "inferred", "sorts_of"]
+
+Env = Mapping[str, Sorts]
+"""The sorts of variables by name; a variable that it lacks may be anything."""
+
+_ROUNDS = 50
+_MANY = 500  # sorts of one variable whose links are still looked at
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """What a step or a class says of one variable; without a source, what is said elsewhere."""
+
+    source: Atom | Typing | None
+    sorts: Sorts
+
+
+def inferred(
+    atoms: Sequence[Atom | Typing], known: Knowledge, given: Iterable[Env] = ()
+) -> tuple[Env, list[Atom | Typing]]:
+    """Return the sorts of the variables, and the steps and classes that are in conflict."""
+    env: dict[str, Sorts] = {}
+    wrong: dict[int, Atom | Typing] = {}
+    for name, claims in _claims(atoms, known, given).items():
+        sorts, culprits = _resolved(claims)
+        if sorts is not None:
+            env[name] = sorts
+        wrong.update((id(one), one) for one in culprits)
+    for atom in atoms:
+        if isinstance(atom, Atom) and id(atom) not in wrong and _misfits(atom, env, known):
+            wrong[id(atom)] = atom
+    sound = [one for one in atoms if isinstance(one, Atom) and id(one) not in wrong]
+    for atom in _narrowed(sound, env, known):
+        wrong[id(atom)] = atom
+    return env, list(wrong.values())
+
+
+def sorts_of(term: Term, env: Env, known: Knowledge) -> Sorts | None:
+    """Return the sorts that a term may have; None where nothing is known of it."""
+    match term:
+        case Variable():
+            return env.get(term.value)
+        case Literal():
+            return frozenset([term.datatype.value])
+        case NamedNode() if known.entities is not None:
+            return known.entities.sorts(term.value)
+        case _:
+            return None
+
+
+def allowed(step: Step, known: Knowledge) -> tuple[Sorts | None, Sorts | None]:
+    """Return the sorts that a step leads from and to; None where they are not known well enough."""
+    use = known.predicates.get(step.predicate)
+    if use is None:
+        return None, None
+    subjects = use.subjects if use.subjects_told >= known.least and use.subjects else None
+    objects = use.ends if use.objects_told >= known.least and use.ends else None
+    return (objects, subjects) if step.inverse else (subjects, objects)
+
+
+def _claims(
+    atoms: Sequence[Atom | Typing], known: Knowledge, given: Iterable[Env]
+) -> dict[str, list[_Claim]]:
+    found: dict[str, list[_Claim]] = defaultdict(list)
+    for one in atoms:
+        for term, sorts in _said(one, known):
+            if isinstance(term, Variable) and sorts is not None:
+                found[term.value].append(_Claim(one, sorts))
+    for env in given:
+        for name, sorts in env.items():
+            found[name].append(_Claim(None, sorts))
+    return found
+
+
+def _said(one: Atom | Typing, known: Knowledge) -> list[tuple[Term, Sorts | None]]:
+    if isinstance(one, Typing):
+        if one.below:
+            return [(one.subject, known.below.get(one.cls))]
+        return [(one.subject, frozenset([one.cls]) if one.cls in known.classes else None)]
+    sides = [allowed(step, known) for step in one.steps]
+    subjects = _either([side[0] for side in sides])
+    objects = _either([side[1] for side in sides])
+    return [(one.subject, subjects), (one.object, objects)]
+
+
+def _either(sorts: Sequence[Sorts | None]) -> Sorts | None:
+    told = [one for one in sorts if one is not None]
+    return frozenset().union(*told) if told and len(told) == len(sorts) else None
+
+
+def _resolved(claims: Sequence[_Claim]) -> tuple[Sorts | None, list[Atom | Typing]]:
+    """What all claims on a variable leave, and the sources of those that leave nothing."""
+    typings = [claim for claim in claims if isinstance(claim.source, Typing)]
+    others = [claim for claim in claims if not isinstance(claim.source, Typing)]
+    typed = frozenset().union(*(claim.sorts for claim in typings)) if typings else None
+    several = len({claim.sorts for claim in typings}) > 1
+    if several and typed is not None:
+        # A thing of several classes: each pattern has to fit one of them.
+        misfits = [claim.source for claim in others if not claim.sorts & typed]
+        return typed, [source for source in misfits if source is not None]
+    together = [*typings[:1], *others]
+    common = _common(together)
+    if common is None or common:
+        return common, []
+    culprits = [one for at, one in enumerate(together) if _common(_without(together, at))]
+    if not culprits:
+        return _greedy(typed, others)
+    steps = [one.source for one in culprits if isinstance(one.source, Atom)]
+    classes = [claim.source for claim in typings if culprits[0] is typings[0]]
+    kept = _common([one for one in together if not (steps and one.source is steps[-1])])
+    if not steps and not classes:
+        return kept or None, [claim.source for claim in others[:1] if claim.source is not None]
+    return kept or None, [*steps, *(source for source in classes if source is not None)]
+
+
+def _common(claims: Sequence[_Claim]) -> Sorts | None:
+    return reduce(frozenset.__and__, (claim.sorts for claim in claims)) if claims else None
+
+
+def _without(claims: Sequence[_Claim], at: int) -> list[_Claim]:
+    return [*claims[:at], *claims[at + 1 :]]
+
+
+def _greedy(
+    typed: Sorts | None, others: Sequence[_Claim]
+) -> tuple[Sorts | None, list[Atom | Typing]]:
+    """Several faults on one variable: what comes first is believed, its class before all."""
+    kept, culprits = typed, list[Atom | Typing]()
+    for claim in sorted(others, key=lambda one: one.source is not None):
+        if kept is None or kept & claim.sorts:
+            kept = claim.sorts if kept is None else kept & claim.sorts
+        elif claim.source is not None:
+            culprits.append(claim.source)
+    return kept, culprits
+
+
+def _misfits(atom: Atom, env: Env, known: Knowledge) -> bool:
+    """Whether a constant, or a variable whose sorts others told, does not fit the step's end."""
+    for term, sorts in _said(atom, known):
+        own = sorts_of(term, env, known)
+        if own is not None and sorts is not None and not own & sorts:
+            return True
+    return False
+
+
+def _narrowed(atoms: Sequence[Atom], env: dict[str, Sorts], known: Knowledge) -> list[Atom]:
+    """Narrow `env` by the links of each step; return the steps that leave nothing."""
+    waiting = [atom for atom in atoms if atom.single and len(atom.steps) == 1]
+    wrong: list[Atom] = []
+    for _ in range(_ROUNDS):
+        changed = False
+        for atom in list(waiting):
+            use = known.predicates.get(atom.steps[0].predicate)
+            if use is None or use.links_told < known.least:
+                waiting.remove(atom)
+                continue
+            ends = (
+                (atom.object, atom.subject)
+                if atom.steps[0].inverse
+                else (
+                    atom.subject,
+                    atom.object,
+                )
+            )
+            before = [sorts_of(term, env, known) for term in ends]
+            after = _linked(use, *before)
+            if any(sorts is not None and not sorts for sorts in after):
+                wrong.append(atom)
+                waiting.remove(atom)
+                continue
+            for term, old, new in zip(ends, before, after, strict=True):
+                if isinstance(term, Variable) and new is not None and new != old:
+                    env[term.value] = new
+                    changed = True
+        if not changed:
+            break
+    return wrong
+
+
+def _linked(
+    use: PredicateUse, subjects: Sorts | None, objects: Sorts | None
+) -> tuple[Sorts | None, Sorts | None]:
+    if subjects is None or len(subjects) > _MANY:
+        return subjects, objects
+    kept = subjects
+    if objects is not None:
+        kept = frozenset(s for s in subjects if s not in use.links or use.links[s] & objects)
+    if all(sort in use.links for sort in kept):
+        reached: Sorts = frozenset().union(*(use.links[sort] for sort in kept))
+        objects = reached if objects is None else objects & reached
+    return kept, objects

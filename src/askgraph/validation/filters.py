@@ -1,0 +1,121 @@
+"""The check of conditions that no solution can meet, whatever the graph holds."""
+
+from collections.abc import Iterator
+
+from pyoxigraph import Literal, Variable
+
+from askgraph.rdf.vocabulary import RDF_LANG_STRING, XSD_STRING
+from askgraph.sparql.tree import Call, Expression, text_of
+from askgraph.validation import Finding, Kind, Proposal, Subject
+from askgraph.validation._atoms import Atom
+from askgraph.validation._blocks import Block, block_of, walk
+from askgraph.validation._inference import Env
+from askgraph.validation.knowledge import Knowledge, PredicateUse, Sorts
+from askgraph.validation.literals import comparable, fitting
+from askgraph.validation.places import place_of
+
+__all__ = ["filters"]
+
+_COMPARISONS = frozenset(["=", "<", ">", "<=", ">="])
+_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
+
+
+def filters(subject: Subject, /) -> Iterator[Finding]:
+    """Give the filters that compare what cannot be equal: other types, languages, or bounds."""
+    if subject.tree is None:
+        return
+    for block, env, _ in walk(block_of(subject.tree, subject.services)):
+        if block.known is None:
+            continue
+        for one in block.filters:
+            for reason, forms in _reasons(one.condition, block, env, block.known):
+                place = None if one.span is None else place_of(subject.text, one.span)
+                yield Finding(
+                    Kind.FILTER,
+                    reason,
+                    place,
+                    text_of(one.condition),
+                    tuple(Proposal(text_of(form)) for form in forms),
+                    0.9 * block.known.complete,
+                )
+
+
+Reason = tuple[str, tuple[Literal, ...]]
+
+
+def _reasons(condition: Expression, block: Block, env: Env, known: Knowledge) -> Iterator[Reason]:
+    """Why a condition never holds; nothing where it may."""
+    match condition:
+        case Call(name="&&", arguments=arguments):
+            for inner in arguments:
+                yield from _reasons(inner, block, env, known)
+        case Call(name="||", arguments=arguments):
+            all_reasons = [list(_reasons(inner, block, env, known)) for inner in arguments]
+            if all(all_reasons):
+                yield all_reasons[0][0]
+        case Call(name=name, arguments=(left, right)) if name in _COMPARISONS:
+            if isinstance(right, Literal):
+                yield from _compared(left, name, right, block, env, known)
+            elif isinstance(left, Literal):
+                yield from _compared(right, _TURNED[name], left, block, env, known)
+        case _:
+            return
+
+
+def _compared(
+    left: Expression, name: str, right: Literal, block: Block, env: Env, known: Knowledge
+) -> Iterator[Reason]:
+    match left:
+        case Variable():
+            yield from _types(left, name, right, block, env, known)
+        case Call(name="LANG", arguments=(Variable() as variable,)) if name == "=":
+            tags = _languages(variable, block, known)
+            wanted = right.value.lower()
+            if tags and wanted not in {tag.lower() for tag in tags}:
+                shown = ", ".join(sorted(tags)[:5])
+                yield (
+                    f"no value of {variable} is in the language {right.value!r}: there are {shown}",
+                    tuple(Literal(tag) for tag in sorted(tags)[:3]),
+                )
+
+
+def _types(
+    variable: Variable, name: str, literal: Literal, block: Block, env: Env, known: Knowledge
+) -> Iterator[Reason]:
+    sorts = _told(variable, env, block, known)
+    if sorts is None:
+        return
+    datatypes, own = sorted(sorts), literal.datatype.value
+    if not any(comparable(one, own) for one in datatypes):
+        forms = fitting(literal, frozenset(datatypes), frozenset())
+        yield f"no value of {variable} can be compared with {text_of(literal)}", forms
+    elif name == "=" and own == XSD_STRING and set(datatypes) == {RDF_LANG_STRING}:
+        tags = _languages(variable, block, known)
+        forms = fitting(literal, frozenset(datatypes), frozenset(tags))
+        yield f"the values of {variable} have a language tag, {text_of(literal)} has none", forms
+
+
+def _told(variable: Variable, env: Env, block: Block, known: Knowledge) -> Sorts | None:
+    """The datatypes of a variable; None where it may be something else."""
+    sorts = env.get(variable.value)
+    if sorts is None or not sorts or sorts & known.classes.keys() or "" in sorts:
+        return None
+    literal = {one for use in _uses(variable, block, known) for one in use.datatypes}
+    return sorts if sorts <= literal else None
+
+
+def _languages(variable: Variable, block: Block, known: Knowledge) -> frozenset[str]:
+    """The language tags that values of a variable may have; empty where that is not known."""
+    uses = list(_uses(variable, block, known))
+    if not uses or any(not use.languages for use in uses):
+        return frozenset()
+    untagged = {"": 1} if any(use.datatypes - {RDF_LANG_STRING} for use in uses) else {}
+    return frozenset().union(*(use.languages for use in uses)) | frozenset(untagged)
+
+
+def _uses(variable: Variable, block: Block, known: Knowledge) -> Iterator[PredicateUse]:
+    for atom in block.atoms:
+        if isinstance(atom, Atom) and atom.object == variable:
+            for step in atom.steps:
+                if not step.inverse and step.predicate in known.predicates:
+                    yield known.predicates[step.predicate]

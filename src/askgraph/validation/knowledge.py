@@ -1,0 +1,130 @@
+"""What a graph is known to hold, class by class and predicate by predicate, and how surely.
+
+A resource is of the sorts that its classes are; one without a class is of the sort `UNTYPED`; a
+literal is of the sort of its datatype. A query's variable may be of any sort that all its patterns
+allow.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol, TypeAlias
+
+from askgraph.rdf.prefixes import PrefixMap
+
+__all__ = ["UNTYPED", "ClassUse", "Entities", "Knowledge", "PredicateUse", "Services", "Sorts"]
+
+Sorts: TypeAlias = frozenset[str]
+UNTYPED = ""
+
+
+class Entities(Protocol):
+    """The resources of a graph, as far as they can be looked up without asking an endpoint."""
+
+    def sorts(self, iri: str) -> Sorts | None:
+        """Return the sorts of a resource; None where the graph does not hold it."""
+        ...
+
+    def alike(self, iri: str) -> tuple[str, ...]:
+        """Return the IRIs whose names come nearest to an IRI, best first; few."""
+        ...
+
+
+@dataclass(frozen=True)
+class ClassUse:
+    """A class with its instances, its names as (text, language), and the classes above it."""
+
+    iri: str
+    instances: int = 0
+    names: tuple[tuple[str, str], ...] = ()
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PredicateUse:
+    """What a predicate leads from and to.
+
+    `links` has, for a sort of subjects, the sorts of their objects; a sort that it lacks is not
+    known. The numbers `..._told`, 0 to 1, say how much of what there is the sorts tell: 1 is all,
+    and below `Knowledge.least` nothing is concluded from them.
+    """
+
+    iri: str
+    triples: int = 0
+    names: tuple[tuple[str, str], ...] = ()
+    subjects: Sorts = frozenset()
+    objects: Sorts = frozenset()
+    datatypes: Sorts = frozenset()
+    languages: Sorts = frozenset()
+    links: Mapping[str, Sorts] = field(default_factory=dict)
+    subjects_told: float = 0.0
+    objects_told: float = 0.0
+    links_told: float = 0.0
+
+    @cached_property
+    def ends(self) -> Sorts:
+        """All sorts of its objects, literals too."""
+        return self.objects | self.datatypes
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known of one graph.
+
+    `complete`, 0 to 1, is how surely it lists all names. From sorts of which less than `least` is
+    told nothing is concluded.
+    """
+
+    classes: Mapping[str, ClassUse]
+    predicates: Mapping[str, PredicateUse]
+    prefixes: PrefixMap = field(default_factory=PrefixMap)
+    complete: float = 1.0
+    least: float = 0.75
+    entities: Entities | None = None
+
+    @cached_property
+    def below(self) -> Mapping[str, Sorts]:
+        """For each class that is above others, those, at any depth, and itself."""
+        children: dict[str, list[str]] = defaultdict(list)
+        for one in self.classes.values():
+            for parent in one.parents:
+                children[parent].append(one.iri)
+        return {iri: _closure(iri, children) for iri in children}
+
+    @cached_property
+    def of_class(self) -> Mapping[str, tuple[str, ...]]:
+        """The predicates that instances of a class have, the most frequent first."""
+        found: dict[str, list[PredicateUse]] = defaultdict(list)
+        for use in self.predicates.values():
+            for sort in use.subjects:
+                found[sort].append(use)
+        return {
+            sort: tuple(use.iri for use in sorted(uses, key=lambda u: (-u.triples, u.iri)))
+            for sort, uses in found.items()
+        }
+
+    def label(self, iri: str) -> str:
+        """Return a name of a class or predicate, English before others; empty where it has none."""
+        known = self.classes.get(iri) or self.predicates.get(iri)
+        names = known.names if known else ()
+        english = [text for text, language in names if language.startswith("en")]
+        return (english or [text for text, _ in names] or [""])[0]
+
+
+@dataclass(frozen=True)
+class Services:
+    """The knowledge of the graph that a query is put to, and of those that its SERVICE calls."""
+
+    own: Knowledge
+    others: Mapping[str, Knowledge] = field(default_factory=dict)
+
+
+def _closure(iri: str, children: Mapping[str, Iterable[str]]) -> Sorts:
+    found, waiting = {iri}, [iri]
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            if child not in found:
+                found.add(child)
+                waiting.append(child)
+    return frozenset(found)

@@ -1,0 +1,63 @@
+"""Where a term stands in the text of a query, and how an IRI is written there."""
+
+import re
+
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql.lexer import Token, position, tokens
+from askgraph.sparql.terminals import declared_prefixes, terminals
+from askgraph.sparql.tree import Span, Term
+from askgraph.validation import Place
+
+__all__ = ["place_of", "place_of_term", "place_of_variable", "written"]
+
+
+def place_of(text: str, span: Span) -> Place:
+    """Return a span of a text as a place."""
+    line, column = position(text, span[0])
+    return Place(span[0], span[1], line, column)
+
+
+def place_of_term(text: str, term: Term, span: Span, prefixes: PrefixMap) -> Place:
+    """Return where a term stands first within a span, literals with their tag or type."""
+    match term:
+        case NamedNode():
+            known = {**prefixes.namespaces, **declared_prefixes(text)}
+            for token in tokens(text[span[0] : span[1]]):
+                if _names(token, term.value, known):
+                    start = span[0] + token.start
+                    return place_of(text, (start, start + len(token.text)))
+        case Literal():
+            return place_of(text, span)
+    return place_of(text, span)
+
+
+def place_of_variable(text: str, name: str) -> Place | None:
+    """Return where a variable stands first in a text; None where it does not."""
+    for token in terminals(text):
+        if token.kind == "variable" and token.text[1:] == name:
+            return place_of(text, (token.start, token.start + len(token.text)))
+    return None
+
+
+def written(iri: str, text: str, prefixes: PrefixMap) -> str:
+    """Return an IRI as the query would write it: by a prefix of its own, or the graph's."""
+    if iri == RDF_TYPE:
+        return "a"
+    return PrefixMap({**prefixes.own, **declared_prefixes(text)}).shorten(iri)
+
+
+def _names(token: Token, iri: str, known: dict[str, str]) -> bool:
+    match token.kind:
+        case "iri":
+            return token.text[1:-1] == iri
+        case "pname":
+            prefix, _, local = token.text.partition(":")
+            space = known.get(prefix, prefix + ":")
+            return space + re.sub(r"\\(.)", r"\1", local) == iri
+        case "word":
+            return token.text == "a" and iri == RDF_TYPE
+        case _:
+            return False

@@ -1,0 +1,78 @@
+"""A query put through all checks, and repaired where that is safe."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from askgraph import registry
+from askgraph.errors import QuerySyntaxError
+from askgraph.sparql.reader import read
+from askgraph.sparql.repair import repaired as readable
+from askgraph.validation import Check, Finding, Repair, Subject, Validation
+from askgraph.validation.knowledge import Services
+from askgraph.validation.repairs import repaired_by
+
+__all__ = ["CHECKS", "findings_on", "validated"]
+
+CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
+"""The checks that are made where no others are asked for, in the order of their findings."""
+
+_ROUNDS = 3
+_LONGEST = 200_000
+
+
+def validated(
+    query: str,
+    services: Services,
+    *,
+    checks: Sequence[str] = CHECKS,
+    language: str = "en",
+    repair: bool = True,
+) -> Validation:
+    """Return what is wrong with a query, and the query with what could safely be repaired.
+
+    Never raises for a query, however broken. What keeps a query from being read at all (words
+    around it, a bare aggregate, a label service of Wikibase) is mended first; of that only the
+    repairs tell. With `repair` the rest is mended in at most three rounds, each from its findings.
+    """
+    made = readable(query, language=language)
+    repairs = [Repair(note) for note in made.notes]
+    found = findings_on(made.query, services, checks=checks)
+    if not repair:
+        return Validation(made.query, found, made.query, tuple(repairs), found)
+    text, remaining = made.query, found
+    for _ in range(_ROUNDS):
+        changed, done = repaired_by(text, remaining)
+        if not done:
+            break
+        now = findings_on(changed, services, checks=checks)
+        if len(now) >= len(remaining):
+            break
+        text, remaining = changed, now
+        repairs += done
+    return Validation(made.query, found, text, tuple(repairs), remaining)
+
+
+def findings_on(
+    text: str, services: Services, *, checks: Sequence[str] = CHECKS
+) -> tuple[Finding, ...]:
+    """Return what the checks find, in the order of the checks and, of each, of the text."""
+    try:
+        tree = read(text, services.own.prefixes.namespaces) if len(text) <= _LONGEST else None
+    except QuerySyntaxError:
+        tree = None
+    subject = Subject(text, tree, services)
+    found: dict[tuple[object, ...], Finding] = {}
+    for name in checks:
+        for one in sorted(_check(name)(subject), key=_start):
+            found.setdefault((one.kind, one.place, one.message), one)
+    return tuple(found.values())
+
+
+@cache
+def _check(name: str) -> Check:
+    check: Check = registry.load("check", name)
+    return check
+
+
+def _start(finding: Finding) -> int:
+    return finding.place.start if finding.place else -1

@@ -1,0 +1,268 @@
+"""The examples of a workspace's graphs: read from anywhere, confirmed, withdrawn, checked again."""
+
+import dataclasses
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from askgraph.errors import QueryError, ServiceError, SetupError
+from askgraph.evaluation.examples import examples_in
+from askgraph.metadata.examples import Confirmation, QueryExample, Wording
+from askgraph.metadata.examples.folder import ExampleFolder, Stored
+from askgraph.metadata.examples.outcome import change, outcome_of, run
+from askgraph.metadata.examples.repeats import plain_question, same_language
+from askgraph.sparql.declared import with_declared
+from askgraph.sparql.service import called_services
+from askgraph.trace.follow_up import attempt_of
+from askgraph.trace.lines import read_trace
+from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace.replacing import locked
+from askgraph.workspace.running import result_of
+from askgraph.workspace.settings import GraphSettings
+
+if TYPE_CHECKING:
+    from askgraph.graph import KnowledgeGraph
+
+__all__ = [
+    "Checked",
+    "Status",
+    "check",
+    "confirm",
+    "keep",
+    "known_examples",
+    "stored",
+    "traced_example",
+    "withdraw",
+]
+
+MOST_ROWS = 100_000
+TIMEOUT = 60.0
+_FIRST = {"confirmed": 0, "written": 1, "generated": 2}
+_log = logging.getLogger("askgraph")
+
+Status = Literal["same", "changed", "failed", "gone", "not compared"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What became of an example: `detail` says how its result changed, or why it failed."""
+
+    graph: str
+    stored: Stored
+    status: Status
+    detail: str = ""
+
+
+def known_examples(
+    workspace: Workspace, name: str, settings: GraphSettings
+) -> tuple[QueryExample, ...]:
+    """Return the examples of a graph: confirmed ones, then written ones, then generated ones.
+
+    They come from its folder in the workspace and from its setting `examples`. What that names and
+    cannot be read as an example is counted in a warning.
+    """
+    found = [one.example for one in ExampleFolder(workspace.examples(name)).stored()]
+    if settings.examples is not None:
+        path = workspace.folder / Path(settings.examples).expanduser()
+        if not path.exists():
+            raise SetupError(f"cannot read the examples {path}: there is no such file or folder")
+        given = examples_in(path)
+        found += given.examples
+        if given.unread:
+            first = given.unread[0]
+            count = len(given.unread)
+            _log.warning("%d items are no examples; %s: %s", count, first.place, first.reason)
+    return tuple(sorted(found, key=lambda example: _FIRST[example.origin]))
+
+
+def stored(workspace: Workspace, graph: str | None = None) -> list[tuple[str, Stored]]:
+    """Return the examples that the workspace keeps, of one graph or of all, with their graphs."""
+    return [
+        (name, one)
+        for name in _folders(workspace, graph)
+        for one in ExampleFolder(workspace.examples(name)).stored()
+    ]
+
+
+def confirm(
+    workspace: Workspace,
+    example: QueryExample,
+    graph: str | None = None,
+    *,
+    timeout: float = TIMEOUT,
+    progress: Progress = silent,
+) -> Stored:
+    """Keep a question with its query, and what the query gives now, as confirmed.
+
+    A question that is there already gets this query instead. Prefixes of the graph need not be
+    declared. Raises `SetupError` where the graph is not known, `QueryError` and `ServiceError`
+    where the query fails: what cannot be run cannot be confirmed.
+    """
+    if not plain_question(example.question):
+        raise SetupError("the question is empty: give the words that people ask it in")
+    opened = workspace.graph(graph, fresh=True, progress=progress)
+    settings = workspace.graphs()[opened.name]
+    kept = result_of(_confirmed(example, opened, settings, timeout))
+    return keep(workspace, opened.name, [kept])[0]
+
+
+def traced_example(path: Path) -> tuple[QueryExample, str]:
+    """Return the question and query of a run that was kept, and the graph that answered.
+
+    Raises `SetupError` where the run came to no query, or goes on from an earlier question.
+    """
+    run, _ = read_trace(path)
+    attempt = attempt_of(run.outcome)
+    if attempt is None:
+        raise SetupError(f"the run in {path} came to no query: there is nothing to confirm")
+    if run.question.before:
+        raise SetupError(
+            f"the question in {path} goes on from an earlier one: word it so that it stands alone"
+        )
+    question = run.question
+    return QueryExample(question.text, attempt.query, question.language), attempt.graph
+
+
+def keep(workspace: Workspace, graph: str, examples: Sequence[QueryExample]) -> tuple[Stored, ...]:
+    """Write examples into a graph's folder; those of the same questions take their places."""
+    folder = ExampleFolder(workspace.examples(graph))
+    with locked(workspace.folder / ".lock"):
+        there: dict[str, list[QueryExample]] = {}
+        for one in folder.stored():
+            there.setdefault(plain_question(one.example.question), []).append(one.example)
+        return folder.add([_in_place(example, there) for example in examples])
+
+
+def withdraw(workspace: Workspace, which: str, graph: str | None = None) -> tuple[str, Stored]:
+    """Take an example away, by its id, its IRI or its question; return it with its graph.
+
+    Raises `SetupError` where there is none such or several, in different graphs.
+    """
+    known = stored(workspace, graph)
+    wanted = plain_question(which)
+    found = [
+        (name, one)
+        for name, one in known
+        if which in (one.id, one.example.iri)
+        or any(plain_question(wording.text) == wanted for wording in one.example.wordings)
+    ]
+    if not found:
+        raise SetupError(f"no example is {which!r}; askgraph examples list names them")
+    if len(found) > 1:
+        places = ", ".join(f"{one.id} ({name})" for name, one in found)
+        raise SetupError(f"several examples are {which!r}: {places}; give an id, and -g the graph")
+    name, one = found[0]
+    with locked(workspace.folder / ".lock"):
+        ExampleFolder(workspace.examples(name)).remove(one)
+    return name, one
+
+
+def check(
+    workspace: Workspace,
+    graph: str | None = None,
+    *,
+    timeout: float = TIMEOUT,
+    progress: Progress = silent,
+) -> list[Checked]:
+    """Run the queries of all kept examples again and say what became of their results.
+
+    An example of a graph that the workspace no longer has is `gone`; one that was written by hand,
+    without a result to compare with, is `not compared` where it runs.
+    """
+    found: list[Checked] = []
+    total = len(stored(workspace, graph))
+    for name in _folders(workspace, graph):
+        ones = ExampleFolder(workspace.examples(name)).stored()
+        if name not in workspace.graphs():
+            found += [Checked(name, one, "gone", f"there is no graph {name!r}") for one in ones]
+        elif ones:
+            opened = workspace.graph(name, fresh=True, progress=progress)
+            done = len(found)
+            found += result_of(_checked(opened, ones, timeout, progress, done=done, total=total))
+    return found
+
+
+def _folders(workspace: Workspace, graph: str | None) -> Iterator[str]:
+    if graph is not None:
+        if graph not in workspace.graphs() and not workspace.examples(graph).is_dir():
+            workspace.graph(graph)  # says which graphs there are
+        yield graph
+        return
+    root = workspace.folder / "examples"
+    if root.is_dir():
+        yield from sorted(path.name for path in root.iterdir() if path.is_dir())
+
+
+def _in_place(example: QueryExample, there: Mapping[str, Sequence[QueryExample]]) -> QueryExample:
+    """The example with the IRI, and the language, of one of the same question."""
+    for old in there.get(plain_question(example.question), ()):
+        if example.iri is None and same_language(example.language, old.language):
+            return dataclasses.replace(
+                example, iri=old.iri, language=example.language or old.language
+            )
+    return example
+
+
+async def _confirmed(
+    example: QueryExample, graph: "KnowledgeGraph", settings: GraphSettings, timeout: float
+) -> QueryExample:
+    query = with_declared(example.query.strip(), graph.prefixes.namespaces)
+    try:
+        outcome = outcome_of(await run(graph.endpoint, query, timeout=timeout, limit=MOST_ROWS))
+    finally:
+        await graph.endpoint.close()
+    return dataclasses.replace(
+        example,
+        question=" ".join(example.question.split()),
+        query=query,
+        others=tuple(Wording(" ".join(w.text.split()), w.language) for w in example.others),
+        targets=example.targets or ((settings.url,) if settings.url else ()),
+        federates_with=example.federates_with or called_services(query),
+        origin="confirmed",
+        confirmation=Confirmation(
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            graph.name,
+            graph.snapshot,
+            outcome.rows,
+            outcome.digest,
+        ),
+    )
+
+
+async def _checked(
+    graph: "KnowledgeGraph",
+    ones: Sequence[Stored],
+    timeout: float,
+    progress: Progress,
+    *,
+    done: int,
+    total: int,
+) -> list[Checked]:
+    found = []
+    try:
+        for at, one in enumerate(ones):
+            progress(f"running {one.id}", done + at, total)
+            found.append(await _compared(graph, one, timeout))
+    finally:
+        await graph.endpoint.close()
+    return found
+
+
+async def _compared(graph: "KnowledgeGraph", one: Stored, timeout: float) -> Checked:
+    before = one.example.confirmation
+    try:
+        now = outcome_of(
+            await run(graph.endpoint, one.example.query, timeout=timeout, limit=MOST_ROWS)
+        )
+    except (QueryError, ServiceError) as error:
+        return Checked(graph.name, one, "failed", str(error))
+    if before is None:
+        return Checked(graph.name, one, "not compared", f"{now.rows} rows")
+    changed = change(before, now)
+    if changed is None:
+        return Checked(graph.name, one, "same")
+    counts = "" if changed == "other values" else f": {before.rows} then, {now.rows} now"
+    return Checked(graph.name, one, "changed", changed + counts)

@@ -1,0 +1,58 @@
+"""What a workspace knows of the graphs that a query asks, those behind a SERVICE too."""
+
+from typing import TYPE_CHECKING
+
+from askgraph.sparql.terminals import declared_prefixes, terminals
+
+if TYPE_CHECKING:
+    from askgraph.validation.knowledge import Knowledge, Services
+    from askgraph.workspace import Progress, Workspace
+
+__all__ = ["called_services", "known_services"]
+
+
+async def known_services(
+    workspace: "Workspace", name: str | None, query: str, *, progress: "Progress | None" = None
+) -> "Services":
+    """Return what is known of a graph, and of the workspace's graphs that the query calls.
+
+    What a SERVICE outside the workspace holds is not known. Raises `SetupError` as opening does.
+    """
+    from askgraph.validation.graph_knowledge import graph_knowledge
+    from askgraph.validation.knowledge import Services
+    from askgraph.workspace import silent
+
+    async def known(one: str | None) -> "Knowledge":
+        graph = workspace.graph(one, progress=progress or silent)
+        try:
+            return graph_knowledge(graph)
+        finally:
+            await graph.endpoint.close()
+
+    own = await known(name)
+    graphs = workspace.graphs()
+    by_target = {f"askgraph:{one}": one for one in graphs}
+    by_target |= {settings.url: one for one, settings in graphs.items() if settings.url}
+    others = {
+        target: await known(by_target[target])
+        for target in called_services(query)
+        if target in by_target
+    }
+    return Services(own, others)
+
+
+def called_services(query: str) -> tuple[str, ...]:
+    """Return the IRIs that a query names after SERVICE, each once, in order; of any text."""
+    given = [token for token in terminals(query) if token.kind != "comment"]
+    prefixes = declared_prefixes(query)
+    found: dict[str, None] = {}
+    for at, token in enumerate(given[:-1]):
+        if token.kind != "word" or token.text.upper() != "SERVICE":
+            continue
+        target = given[min(at + 1 + (given[at + 1].text.upper() == "SILENT"), len(given) - 1)]
+        prefix, _, local = target.text.partition(":")
+        if target.kind == "iri":
+            found[target.text[1:-1]] = None
+        elif target.kind == "pname":
+            found[prefixes.get(prefix, prefix + ":") + local] = None
+    return tuple(found)

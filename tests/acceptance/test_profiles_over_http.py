@@ -1,0 +1,118 @@
+"""Real graphs behind a server that caps, refuses and delays: profiled within bounds, and honestly.
+
+What a profile states to know in full is compared with what the triples say.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Store
+from tests.servers import faults
+from tests.servers.capped import CappedServer
+
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.metadata import Profile, remote
+from askgraph.metadata.profile import profile_of
+from askgraph.metadata.remote import profile_endpoint
+from askgraph.traversal.build import build_arrays
+
+DATA = Path(os.environ.get("ASKGRAPH_DATA", Path(__file__).parents[3] / "shared" / "data"))
+FILES = [
+    *sorted((DATA / "spider4sparql" / "kg").glob("*.ttl*")),
+    DATA / "supply-kgrep" / "kg" / "a-box-inverse.ttl",
+]
+WHOLE = r"(?s)^(?!.*(VALUES|LIMIT \d+ \}|<http)).*GROUP BY"
+"""Queries that count over all triples."""
+
+pytestmark = [
+    pytest.mark.data,
+    pytest.mark.skipif(not FILES[-1].exists(), reason=f"no {FILES[-1]}; ASKGRAPH_DATA names it"),
+]
+
+
+def stored(file: Path) -> Store:
+    store = Store()
+    store.bulk_load(path=str(file))
+    return store
+
+
+async def asked(server: CappedServer, **bounds: object) -> Profile:
+    endpoint = HttpEndpoint(server.url)
+    try:
+        return (await profile_endpoint(endpoint, **bounds))[0]  # type: ignore[arg-type]
+    finally:
+        await endpoint.close()
+
+
+def false_claims(found: Profile, exact: Profile) -> list[str]:
+    """What a profile states to know in full, and does not."""
+    full = {part.name for part in found.completeness if part.share == 1.0}
+    wrong = []
+    for name in ("classes", "predicates"):
+        ours = {item.iri for item in getattr(found, name)}
+        if ours - {item.iri for item in getattr(exact, name)}:
+            wrong.append(f"{name} that are not there")
+        if name in full and len(ours) != len(getattr(exact, name)):
+            wrong.append(f"all {name}")
+    counted = {one for one in found.partitions if not one.sampled}
+    if "ends" in full and counted - set(exact.partitions):
+        wrong.append("partitions that are counted")
+    if {"partitions", "ends"} <= full and set(found.partitions) != set(exact.partitions):
+        wrong.append("all partitions")
+    return wrong
+
+
+CASES = [(file, trouble) for file in FILES for trouble in ("none", "refused")]
+CASES += [(file, "slow") for file in FILES[:1] + FILES[-1:]]
+
+
+@pytest.mark.parametrize(
+    ("file", "trouble"), CASES, ids=lambda case: getattr(case, "name", case).partition(".")[0]
+)
+async def test_what_is_stated_is_so_and_the_bound_holds(
+    file: Path, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "SMALL", 0)
+    store = stored(file)
+    with CappedServer(store, cap=500) as server:
+        if trouble == "refused":
+            server.always = faults.refused_where(WHOLE, "the estimated execution time is too long")
+        if trouble == "slow":
+            server.always = faults.slow_where(WHOLE, 60)
+        began = time.monotonic()
+        found = await asked(server, max_queries=80, max_seconds=12.0)
+        taken = time.monotonic() - began
+        requests = len(server.requests)
+    assert false_claims(found, profile_of(build_arrays(store))) == []
+    assert found.predicates
+    assert requests <= 80 * (2 if trouble == "refused" else 1)  # a 500 is tried once more
+    assert taken < 12.0 + 3.0
+
+
+@pytest.mark.slow
+def test_killed_and_started_again_it_goes_on(tmp_path: Path) -> None:
+    store = stored(FILES[-1])
+    with CappedServer(store, cap=2_000) as server:
+        server.always = faults.slow_first_byte(0.2)
+        words = [sys.executable, "-m", "askgraph", "metadata", "profile", server.url]
+        words += ["--out", str(tmp_path / "void.ttl")]
+        environment = {**os.environ, "ASKGRAPH_WORKSPACE": str(tmp_path)}
+        with subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL) as first:
+            while len(server.requests) < 10:
+                time.sleep(0.01)
+            first.send_signal(signal.SIGKILL)
+        before = len(server.requests)
+        assert not (tmp_path / "void.ttl").exists()
+        subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, check=True)
+        after = len(server.requests) - before
+        subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, check=True)
+        whole = len(server.requests) - before - after
+    assert whole - before <= after <= whole - before + 2
+    exact = replace(profile_of(build_arrays(store)), source=server.url)
+    assert f"void:triples {exact.triples}" in (tmp_path / "void.ttl").read_text()

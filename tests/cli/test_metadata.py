@@ -1,0 +1,144 @@
+"""`askgraph metadata`: what is known of a graph, from the command line."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.servers.described import DescribedServer
+
+from askgraph.workspace import Workspace
+
+MOONS = """
+@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Io a :Moon ; rdfs:label "Io"@en ; :orbits :Jupiter ; :radius 1821.6 .
+:Phobos a :Moon ; rdfs:label "Phobos"@en ; :orbits :Mars ; :radius 11.2667 .
+:Jupiter a :Planet ; rdfs:label "Jupiter"@en . :Mars a :Planet ; rdfs:label "Mars"@en .
+"""
+VOID = """
+@prefix : <http://example.org/> . @prefix void: <http://rdfs.org/ns/void#> .
+:d void:triples 99 ; void:classes 1 ; void:classPartition [ void:class :Comet ; void:entities 9 ] .
+"""
+SHACL = """
+@prefix : <http://example.org/> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+:S sh:targetClass :Moon ; sh:property [ sh:path :orbits ; sh:class :Planet ; sh:minCount 1 ] .
+"""
+PAGE = """<script type="application/ld+json">
+{"@context": "https://schema.org/", "@type": "Dataset", "name": "Moons", "description": "All."}
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[DescribedServer]:
+    store = Store()
+    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    documents = {
+        "/.well-known/void": ("text/turtle", VOID),
+        "/home": ("text/html", f"<html>{PAGE}</html>"),
+    }
+    with DescribedServer(store, documents) as server:
+        yield server
+
+
+@pytest.fixture
+def place(tmp_path: Path, server: DescribedServer) -> Path:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    Workspace(tmp_path).add("moons", [tmp_path / "moons.ttl"])
+    Workspace(tmp_path).add("far", [server.url])
+    return tmp_path
+
+
+def run(place: Path, *words: object) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "askgraph", "metadata", *map(str, words)],
+        env={**os.environ, "ASKGRAPH_WORKSPACE": str(place)},
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("graph", ["moons", "far"])
+def test_show_writes_shapes(place: Path, graph: str) -> None:
+    done = run(place, "show", graph, "Moon")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "# 2 instances" in lines
+    row = next(line for line in lines if ":orbits" in line)
+    assert "{ a [ " in row and row.endswith(('"Jupiter"', '"Mars"'))
+
+
+def test_show_as_json_has_shares_and_counts(place: Path) -> None:
+    (shape,) = json.loads(run(place, "show", "moons", "http://example.org/Moon", "--json").stdout)
+    orbits = next(x for x in shape["lines"] if x["predicate"] == "http://example.org/orbits")
+    assert (orbits["share"], orbits["triples"], orbits["inverse"]) == (1.0, 2, False)
+
+
+def test_a_class_that_is_not_there_is_told_with_a_near_one(place: Path) -> None:
+    done = run(place, "show", "moons", "Mon")
+    assert done.returncode == 2
+    assert "did you mean 'moon'" in done.stderr
+
+
+def test_shacl_in_a_file_is_shown(place: Path) -> None:
+    (place / "shapes.ttl").write_text(SHACL)
+    done = run(place, "show", "shapes.ttl")
+    assert ":orbits { a [ :Planet ] } +" in done.stdout
+
+
+def test_completeness_tells_each_part(place: Path) -> None:
+    done = run(place, "completeness", "moons")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(run(place, "completeness", "moons", "--json").stdout)
+    assert {part["name"]: part["share"] for part in figures["completeness"]}["partitions"] == 1.0
+
+
+def test_what_is_incomplete_has_an_exit_code(place: Path) -> None:
+    (place / "void.ttl").write_text(VOID)
+    done = run(place, "completeness", "void.ttl")
+    assert done.returncode == 1
+    assert done.stdout.startswith("99 triples, 1 classes")
+
+
+def test_profile_asks_an_endpoint_and_writes_void(place: Path, server: DescribedServer) -> None:
+    done = run(place, "profile", server.url, "--out", "void.ttl", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["triples"] == 12
+    assert run(place, "completeness", "void.ttl").returncode == 0
+
+
+def test_fetch_completes_the_profile_of_a_graph(place: Path) -> None:
+    before = Workspace(place).profile("far")
+    done = run(place, "fetch", "far")
+    after = Workspace(place).profile("far")
+    assert done.returncode == 0, done.stderr
+    assert "well-known: 1 classes, 0 predicates" in done.stdout
+    assert after.triples == before.triples
+    assert {c.iri for c in after.classes} - {c.iri for c in before.classes} == {
+        "http://example.org/Comet"
+    }
+
+
+def test_fetch_reads_the_description_of_a_page(place: Path, server: DescribedServer) -> None:
+    page = server.url.replace("/sparql", "/home")
+    done = run(place, "fetch", server.url, "--page", page, "--json")
+    (described,) = json.loads(done.stdout)["descriptions"]
+    assert (described["name"], described["description"]) == ("Moons", "All.")
+
+
+def test_fetch_of_a_graph_that_lies_here_is_refused(place: Path) -> None:
+    done = run(place, "fetch", "moons")
+    assert done.returncode == 2
+    assert "counted already" in done.stderr
+
+
+def test_where_nothing_is_published_the_exit_code_is_1(place: Path) -> None:
+    done = run(place, "fetch", "moons.ttl")
+    assert done.returncode == 1
+    assert "file: no VoID" in done.stderr

@@ -1,0 +1,31 @@
+"""Every check gives findings and raises nothing, whatever the query."""
+
+import pytest
+
+from askgraph import registry
+from askgraph.errors import QuerySyntaxError
+from askgraph.sparql.reader import read
+from askgraph.validation import Check, Finding, Subject
+from askgraph.validation.knowledge import Knowledge, Services
+from askgraph.validation.validate import CHECKS
+
+QUERIES = ["", "SELECT", "SELECT ?x { ?x a <x:C> ; <x:p> 1 }", "ASK { ?s ?p ?o FILTER(?o > 'a') }"]
+
+
+def subject(query: str) -> Subject:
+    try:
+        tree = read(query)
+    except QuerySyntaxError:
+        tree = None
+    return Subject(query, tree, Services(Knowledge({}, {}, complete=0.0)))
+
+
+def test_the_usual_checks_are_all_there_are() -> None:
+    assert sorted(CHECKS) == list(registry.names("check"))
+
+
+@pytest.mark.parametrize("name", registry.names("check"))
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_check_gives_findings_whatever_the_query(name: str, query: str) -> None:
+    check: Check = registry.load("check", name)
+    assert all(isinstance(finding, Finding) for finding in check(subject(query)))

@@ -1,0 +1,63 @@
+"""Documents beside an endpoint come whole, or it is said why not."""
+
+import pytest
+from pyoxigraph import Store
+from tests.servers import faults
+from tests.servers.described import DescribedServer
+from tests.servers.sparql import Fault
+
+from askgraph.endpoint.documents import fetched, well_known
+from askgraph.errors import (
+    AskgraphError,
+    ErrorReply,
+    MalformedReply,
+    SetupError,
+    TimedOut,
+    Unauthorised,
+    Unreachable,
+)
+
+
+async def test_a_document_comes_with_its_kind() -> None:
+    with DescribedServer(Store(), {"/sparql": ("text/turtle; charset=utf-8", "ä")}) as server:
+        document = await fetched(server.url, accept=["text/turtle", "application/rdf+xml"])
+        wanted = server.requests[0].headers["accept"]
+    assert (document.kind, document.content.decode()) == ("text/turtle", "ä")
+    assert wanted == "text/turtle, application/rdf+xml;q=0.9"
+
+
+async def test_redirects_are_followed() -> None:
+    with DescribedServer(Store(), {"/there": ("text/turtle", "x")}) as server:
+        server.acts.append(faults.redirect("/there", 303))
+        document = await fetched(server.url, accept=["text/turtle"])
+    assert document.url.endswith("/there")
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (faults.status(404), ErrorReply),
+        (faults.status(403), Unauthorised),
+        (faults.redirect("/sparql"), ErrorReply),
+        (faults.reset(), Unreachable),
+        (faults.slow_first_byte(5), TimedOut),
+        (faults.endless(), MalformedReply),
+    ],
+)
+async def test_a_document_that_does_not_come_is_an_error(
+    fault: Fault, error: type[AskgraphError]
+) -> None:
+    with DescribedServer(Store(), {}) as server:
+        server.always = fault
+        with pytest.raises(error):
+            await fetched(server.url, accept=["text/turtle"], timeout=0.5, largest=100_000)
+
+
+async def test_what_is_no_url_is_refused() -> None:
+    with pytest.raises(SetupError, match="no http"):
+        await fetched("file:///etc/hosts", accept=["text/turtle"])
+
+
+def test_a_well_known_address_lies_on_the_host() -> None:
+    found = well_known("https://example.org:8443/a/sparql?key=1#x", "void")
+    assert found == "https://example.org:8443/.well-known/void"

@@ -1,0 +1,27 @@
+"""Lines of questions as examples."""
+
+from pathlib import Path
+
+import pytest
+
+from askgraph.errors import SetupError
+from askgraph.metadata.examples import QueryExample
+from askgraph.metadata.examples.lines import read_examples
+
+
+def test_a_line_is_an_example_where_it_has_a_query(tmp_path: Path) -> None:
+    path = tmp_path / "asked.jsonl"
+    path.write_text(
+        '{"question": "Which moons?", "sparql": "ASK { }", "lang": "en", "tags": ["moons"]}\n'
+        '\n{"question": "Why?", "sparql": null}\n'
+    )
+    assert read_examples(path) == (
+        QueryExample("Which moons?", "ASK { }", "en", keywords=("moons",)),
+    )
+
+
+def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "asked.jsonl"
+    path.write_text('{"question": "Why?"}\n{"text": "Why?"}\n')
+    with pytest.raises(SetupError, match="line 2: no example"):
+        read_examples(path)

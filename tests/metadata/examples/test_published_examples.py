@@ -1,0 +1,44 @@
+"""The published collection of the SIB: all of it is read, and written again without a loss."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from askgraph.metadata.bundles import members
+from askgraph.metadata.examples.folder import ExampleFolder
+from askgraph.metadata.examples.shacl import read_shacl
+from askgraph.metadata.examples.syntax import syntax_fault
+
+DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")
+ARCHIVE = DATA / "sib-examples" / "examples.tar.gz"
+
+pytestmark = [
+    pytest.mark.data,
+    pytest.mark.skipif(not ARCHIVE.is_file(), reason=f"no {ARCHIVE}; ASKGRAPH_DATA names the data"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_every_query_parses() -> None:
+    examples = read_shacl(ARCHIVE).examples
+    assert [one.iri for one in examples if syntax_fault(one.query)] == []
+
+
+def test_every_file_is_read() -> None:
+    found = read_shacl(ARCHIVE)
+
+    assert sum(1 for _ in members(ARCHIVE, ".ttl")) == 1236
+    assert (len(found.examples), found.unread) == (1227, ())
+    assert {one.form for one in found.examples} == {"SELECT", "ASK", "CONSTRUCT", "DESCRIBE"}
+
+
+def test_written_into_a_folder_and_read_again_they_are_equal(tmp_path: Path) -> None:
+    examples = {example.iri: example for example in read_shacl(ARCHIVE).examples}
+
+    ExampleFolder(tmp_path / "all").add(list(examples.values()))
+    again = read_shacl(tmp_path / "all")
+
+    assert again.unread == ()
+    assert {example.iri: example for example in again.examples} == examples

@@ -1,0 +1,83 @@
+"""Shapes as text: what a reader needs to know of a class, in valid ShEx, and no more."""
+
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.metadata.shapes import Shape, ShapeLine
+from askgraph.metadata.shex import document, shex_of
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.prefixes import PrefixMap
+
+X = "http://x/"
+PREFIXES = PrefixMap({"x": X})
+IO = Literal("Io", language="en")
+
+
+def row(line: ShapeLine, *, labels: dict[str, str] | None = None) -> str:
+    """The text of one line of the shape of a class with ten instances."""
+    return shex_of(Shape(f"{X}A", 10, (line,)), PREFIXES, labels=labels).splitlines()[3].strip()
+
+
+def test_a_shape_stands_for_itself() -> None:
+    shape = Shape(
+        f"{X}Moon",
+        55,
+        (
+            ShapeLine(f"{X}name", 165, 55, (v.RDF_LANG_STRING,), example=IO),
+            ShapeLine(f"{X}orbits", 55, 55, (f"{X}Planet",), example=NamedNode(f"{X}q1")),
+            ShapeLine(f"{X}target", None, 5, (f"{X}Mission",), inverse=True),
+        ),
+    )
+    labels = {f"{X}Moon": "moon", f"{X}q1": "Jupiter", f"{X}orbits": "circles around"}
+    assert document([shape], PREFIXES, labels=labels) == (
+        "PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>\n"
+        "PREFIX x: <http://x/>\n"
+        "\n"
+        "# moon: 55 instances\n"
+        "x:Moon EXTRA a {\n"
+        "  a [ x:Moon ] ;\n"
+        '  x:name rdf:langString + ;  # all, 3.0 each: "Io"@en\n'
+        '  x:orbits { a [ x:Planet ] } ;  # circles around, all: x:q1 "Jupiter"\n'
+        "  ^x:target { a [ x:Mission ] } *  # 9%\n"
+        "}\n"
+    )
+
+
+def test_cardinality_tells_how_many_have_it_and_how_often() -> None:
+    assert row(ShapeLine(f"{X}p", 10, 10)) == "x:p .  # all"
+    assert row(ShapeLine(f"{X}p", 20, 10)) == "x:p . +  # all, 2.0 each"
+    assert row(ShapeLine(f"{X}p", 5, 5)) == "x:p . ?  # 50%"
+    assert row(ShapeLine(f"{X}p", 9, 5)) == "x:p . *  # 50%, 1.8 each"
+    assert row(ShapeLine(f"{X}p", 7, None)) == "x:p . *  # 7 triples"
+
+
+def test_declared_cardinality_goes_before_what_was_counted() -> None:
+    assert row(ShapeLine(f"{X}p", None, None, least=1)) == "x:p . +"
+    assert row(ShapeLine(f"{X}p", None, None, least=0, most=1)) == "x:p . ?"
+    assert row(ShapeLine(f"{X}p", None, None, least=2, most=5)) == "x:p . {2,5}"
+    assert row(ShapeLine(f"{X}p", None, None, least=2)) == "x:p . {2,*}"
+
+
+def test_things_of_no_class_are_iris_and_mixed_ends_alternatives() -> None:
+    thing = ShapeLine(f"{X}p", 10, 10, (v.RDFS_RESOURCE,))
+    assert row(thing).startswith("x:p IRI")
+    mixed = ShapeLine(f"{X}p", 10, 10, (v.XSD_STRING, f"{X}B"))
+    assert row(mixed).startswith("x:p xsd:string OR { a [ x:B ] }")
+
+
+def test_a_label_that_says_no_more_than_the_iri_is_left_out() -> None:
+    line = ShapeLine(f"{X}launchDate", 10, 10)
+    assert row(line, labels={line.predicate: "launch date"}) == "x:launchDate .  # all"
+
+
+def test_a_value_of_several_lines_stays_in_its_comment() -> None:
+    line = ShapeLine(f"{X}p", 10, 10, (v.XSD_STRING,), example=Literal("one\ntwo } " + "x" * 99))
+    text = shex_of(Shape(f"{X}A", 10, (line,)), PREFIXES)
+    assert len(text.splitlines()) == 5
+    assert '"one two } xxx' in text
+
+
+def test_only_the_most_frequent_lines_are_shown_where_that_is_wished() -> None:
+    shape = Shape(f"{X}A", 9, tuple(ShapeLine(f"{X}p{n}", 9 - n, 9 - n) for n in range(5)))
+    text = shex_of(shape, PREFIXES, lines=2)
+    assert "x:p1" in text and "x:p2" not in text
+    assert "# 3 more, less frequent" in text

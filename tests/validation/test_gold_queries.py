@@ -1,0 +1,73 @@
+"""Gold queries that people have written are not called wrong."""
+
+import gzip
+import json
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Literal, RdfFormat, parse
+from tests.validation.conftest import known
+
+from askgraph.metadata.triples import Described
+from askgraph.metadata.void import profile_of_void
+from askgraph.validation import WRONG, Finding, Kind
+from askgraph.validation.knowledge import Services
+from askgraph.validation.profile_knowledge import profile_knowledge
+from askgraph.validation.validate import findings_on
+
+DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
+
+pytestmark = [
+    pytest.mark.data,
+    pytest.mark.skipif(not DATA.is_dir(), reason=f"no {DATA}; ASKGRAPH_DATA names the data"),
+]
+
+
+def sure(query: str, services: Services) -> list[Finding]:
+    found = findings_on(query, services)
+    return [f for f in found if f.certainty >= WRONG and f.kind is not Kind.PREFIX]
+
+
+def test_none_is_called_wrong_where_all_of_the_graph_was_counted() -> None:
+    folder = DATA / "spider4sparql"
+    graphs: dict[str, Services] = {}
+    for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines():
+        question = json.loads(line)
+        name = question["kg"]
+        if name not in graphs:
+            graphs[name] = Services(known((folder / "kg" / name).read_text(encoding="utf-8")))
+        assert sure(question["sparql"], graphs[name]) == []
+
+
+def test_published_void_calls_at_most_one_in_fifty_wrong_for_what_it_lacks() -> None:
+    text = gzip.decompress((DATA / "sib-examples" / "void_uniprot.ttl.gz").read_bytes())
+    profile = profile_of_void(Described.parsed(text, RdfFormat.TURTLE, base="urn:void"))
+    assert profile is not None
+    services = Services(profile_knowledge(profile))
+    lacking = {Kind.CLASS, Kind.PREDICATE, Kind.DIRECTION, Kind.SUBJECT, Kind.OBJECT}
+    lacking |= {Kind.DATATYPE, Kind.LANGUAGE, Kind.FILTER}
+    queries = uniprot_queries()
+    wrong = [q for q in queries if lacking & {finding.kind for finding in sure(q, services)}]
+    assert len(queries) == 130
+    assert len(wrong) <= len(queries) / 50
+
+
+def uniprot_queries() -> list[str]:
+    found: list[str] = []
+    with tarfile.open(DATA / "sib-examples" / "examples.tar.gz") as archive:
+        for member in archive.getmembers():
+            if "/UniProt/" in member.name and member.name.endswith(".ttl"):
+                content = archive.extractfile(member)
+                assert content is not None
+                triples = list(parse(content.read(), RdfFormat.TURTLE))
+                found += [
+                    triple.object.value
+                    for triple in triples
+                    if triple.predicate.value.endswith(
+                        ("shacl#select", "shacl#ask", "shacl#construct")
+                    )
+                    and isinstance(triple.object, Literal)
+                ]
+    return found

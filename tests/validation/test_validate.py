@@ -1,0 +1,210 @@
+"""Each fault is found in its place, with what could be meant; sound queries are left alone."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.graphs import PETS
+from tests.validation.conftest import known
+
+from askgraph import sample
+from askgraph.validation import Finding, Kind
+from askgraph.validation.knowledge import Services
+from askgraph.validation.validate import findings_on, validated
+
+HEAD = (
+    "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#>"
+    " PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+)
+
+
+def only(query: str, services: Services) -> Finding:
+    """The one finding on a query."""
+    (finding,) = findings_on(HEAD + query, services)
+    return finding
+
+
+FAULTS = [  # query, kind, what stands at the place, one of the proposals
+    ("SELECT * { ?m a onto:Mooon }", Kind.CLASS, "onto:Mooon", "onto:Moon"),
+    ("SELECT * { ?m onto:orbitz ?p }", Kind.PREDICATE, "onto:orbitz", "onto:orbits"),
+    ("SELECT * { ?p a onto:Planet ; onto:orbits ?m }",
+     Kind.DIRECTION, "onto:orbits", "^onto:orbits"),
+    ("SELECT * { :Mars onto:orbits ?m }", Kind.DIRECTION, "onto:orbits", "^onto:orbits"),
+    ("SELECT * { ?m onto:orbits/rdfs:labl ?n }", Kind.PREDICATE, "rdfs:labl", "rdfs:label"),
+    ('SELECT * { ?m rdfs:label "Io" }', Kind.LANGUAGE, '"Io"', '"Io"@en'),
+    ('SELECT * { ?m rdfs:label "Io"@fr }', Kind.LANGUAGE, '"Io"@fr', '"Io"@en'),
+    ("SELECT * { ?m onto:radius \"11.2667\" }", Kind.DATATYPE, '"11.2667"', "11.2667"),
+    ('SELECT * { ?p onto:code "JUP"@en }', Kind.DATATYPE, '"JUP"@en', '"JUP"'),
+    ("SELECT * { ?m onto:radius ?r FILTER(?r > \"9.5\") }",
+     Kind.FILTER, 'FILTER(?r > "9.5")', "9.5"),
+    ("SELECT * { ?m rdfs:label ?n FILTER(LANG(?n) = 'fr') }", Kind.FILTER, "", '"de"'),
+    ("SELECT ?m ?x { ?m a onto:Moon }", Kind.UNBOUND, "?x", ""),
+    ("SELECT ?p (COUNT(?m) AS ?n) { ?m onto:orbits ?p }", Kind.UNGROUPED, "?p", ""),
+    ("SELECT ?m ?p { ?m a onto:Moon . ?p a onto:Planet }", Kind.UNJOINED, "", ""),
+    ("SELECT * { ?m a onto:Moon . OPTIONAL { ?m onto:code ?c } }", Kind.SUBJECT, "onto:code", ""),
+    ("SELECT * { ?m a onto:Moon MINUS { ?m onto:cod ?c } }",
+     Kind.PREDICATE, "onto:cod", "onto:code"),
+    ("ASK { ?m a onto:Moon FILTER NOT EXISTS { ?m onto:code ?c } }", Kind.SUBJECT, "onto:code", ""),
+    ("SELECT * { { ?m onto:orbit ?p } UNION { ?m onto:radius ?p } }",
+     Kind.PREDICATE, "onto:orbit", "onto:orbits"),
+    ("SELECT * { { SELECT ?m { ?m a onto:Moon } } ?m onto:code ?c }",
+     Kind.SUBJECT, "onto:code", ""),
+    ("SELECT * { VALUES ?x { :Io } ?x onto:code ?c }", Kind.SUBJECT, "onto:code", ""),
+    ("SELECT * { BIND(:Io AS ?x) ?x onto:code ?c }", Kind.SUBJECT, "onto:code", ""),
+    ("SELECT * { GRAPH ?g { ?m onto:orbis ?p } }", Kind.PREDICATE, "onto:orbis", "onto:orbits"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "kind", "there", "instead"), FAULTS)
+def test_a_fault_is_found_in_its_place_with_what_could_be_meant(
+    query: str, kind: Kind, there: str, instead: str, moons: Services
+) -> None:
+    found = [one for one in findings_on(HEAD + query, moons) if one.kind is kind]
+    finding = found[0]
+    if there:
+        assert finding.place is not None
+        text = HEAD + query
+        assert text[finding.place.start : finding.place.end] == there
+        assert finding.place.column == finding.place.start + 1
+    assert not instead or instead in [one.text for one in finding.proposals]
+
+
+SOUND = [
+    "SELECT ?m { ?m a onto:Moon ; onto:orbits ?p . ?p onto:code ?c }",
+    "SELECT ?m { ?p ^onto:orbits ?m . ?p a onto:Planet }",
+    "SELECT ?m { ?m onto:orbits/onto:code ?c }",
+    "SELECT ?m { ?m (onto:orbits|^onto:orbits)+ ?n }",
+    "SELECT ?m { ?m !(onto:orbits|rdf:type) ?n }",
+    "SELECT ?m { ?m onto:orbits*/onto:code ?c }",
+    "SELECT ?m { ?m ?p ?o . ?o a ?t }",
+    "SELECT ?m { ?m a/rdfs:subClassOf* ?c }",
+    "SELECT ?x { { ?x a onto:Moon } UNION { ?x a onto:Planet } ?x rdfs:label ?n }",
+    "SELECT ?x { ?x rdfs:label ?n OPTIONAL { ?x onto:radius ?r } OPTIONAL { ?x onto:code ?r } }",
+    "SELECT ?x { ?x rdfs:label ?n MINUS { ?x a onto:Moon } FILTER EXISTS { ?x onto:code ?c } }",
+    "SELECT ?d ?m { :Io onto:radius ?d ; onto:orbits ?m }",
+    "SELECT (?a / ?b AS ?c) { { SELECT (COUNT(?m) AS ?a) { ?m a onto:Moon } }"
+    " { SELECT (COUNT(?p) AS ?b) { ?p a onto:Planet } } }",
+    "SELECT ?p (COUNT(?m) AS ?n) { ?m onto:orbits ?p } GROUP BY ?p HAVING(COUNT(?m) > 1)",
+    "SELECT ?m { SERVICE <http://elsewhere.example/> { ?m onto:unheard ?p } }",
+    "SELECT ?m { ?m onto:radius ?r FILTER(?r > 5 && LANG(?n) = 'en') . ?m rdfs:label ?n }",
+    "CONSTRUCT { ?m onto:new ?p } WHERE { ?m onto:orbits ?p }",
+]
+
+
+@pytest.mark.parametrize("query", [one for one in SOUND if "subClassOf" not in one])
+def test_a_sound_query_is_left_alone(query: str, moons: Services) -> None:
+    query = query.replace("rdf:type", "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>")
+    assert findings_on(HEAD + query, moons) == ()
+    assert validated(HEAD + query, moons).repaired == HEAD + query
+
+
+def test_every_gold_query_of_the_sample_is_sound(space: Services) -> None:
+    path = sample.graph_path().parent / "questions.jsonl"
+    for line in path.read_text(encoding="utf-8").splitlines():
+        query = json.loads(line).get("sparql")
+        assert not query or findings_on(query, space) == ()
+
+
+def test_a_service_is_judged_by_its_own_graph(moons: Services) -> None:
+    both = replace(moons, others={"askgraph:pets": known(PETS)})
+    query = "SELECT * { ?m a onto:Moon . SERVICE <askgraph:pets> { ?d :ownr ?o } }"
+    finding = next(f for f in findings_on(HEAD + query, both) if f.kind is Kind.PREDICATE)
+    assert finding.proposals[0].text == ":owner"
+
+
+def test_what_is_unknown_is_not_called_wrong(moons: Services) -> None:
+    unsure = Services(replace(moons.own, complete=0.3))
+    found = validated(HEAD + "SELECT * { ?m onto:mass ?x }", unsure)
+    assert [finding.certainty for finding in found.findings] == [0.3]
+    assert not found.is_wrong
+
+
+REPAIRS = [
+    ("SELECT * { ?p a onto:Planet ; onto:orbits ?m }", "^onto:orbits"),
+    ("SELECT * { ?m a onto:moon }", "a onto:Moon"),
+    ("SELECT * { ?m onto:orbts ?p }", "onto:orbits"),
+    ('SELECT * { ?p onto:code "JUP"@en }', 'onto:code "JUP"'),
+    ("SELECT COUNT(?m) { ?m a onto:Moon }", "(COUNT(?m) AS ?count)"),
+]
+
+
+@pytest.mark.parametrize(("query", "part"), REPAIRS)
+def test_what_has_one_reading_is_repaired(query: str, part: str, moons: Services) -> None:
+    found = validated(HEAD + query, moons)
+    assert part in found.repaired
+    assert found.remaining == ()
+    assert found.repairs
+
+
+def test_a_known_prefix_is_declared(moons: Services) -> None:
+    found = validated("SELECT * { ?m a onto:Moon }", moons)
+    assert found.repaired == (
+        "PREFIX onto: <http://example.org/onto#>\nSELECT * { ?m a onto:Moon }"
+    )
+    assert [finding.kind for finding in found.findings] == [Kind.PREFIX]
+
+
+def test_another_name_is_proposed_but_not_put_in(moons: Services) -> None:
+    query = HEAD + "SELECT * { ?m a onto:Moon ; onto:code ?radius }"
+    found = validated(query, moons)
+    assert found.repaired == query
+    finding = next(one for one in found.findings if one.term.endswith("code"))
+    assert finding.proposals[0].text == "onto:radius"
+
+
+def test_variables_all_linked_with_each_other_cost_as_much_as_their_patterns(
+    moons: Services,
+) -> None:
+    names = [f"?v{at}" for at in range(8)]
+    lines = [f"{name} a onto:Moon ." for name in names]
+    lines += [f"{a} onto:orbits {b} ." for a in names for b in names if a != b]
+    found = findings_on(HEAD + f"SELECT * {{ {' '.join(lines)} }}", moons)
+    assert found
+    assert {finding.kind for finding in found} <= {Kind.OBJECT, Kind.SUBJECT, Kind.DIRECTION}
+
+
+def test_deep_nesting_is_read_once_per_level(moons: Services) -> None:
+    inner = "?m a onto:Moon"
+    for _ in range(40):
+        inner = f"{{ {inner} }} UNION {{ ?m onto:radius ?r }}"
+    assert findings_on(HEAD + f"SELECT ?m {{ {inner} }}", moons) == ()
+
+
+PIECES = st.sampled_from(
+    "SELECT ASK * ?m ?p { } ( ) . ; , a onto:Moon onto:orbits :Io 'x' @en 5 FILTER OPTIONAL UNION "
+    "MINUS GRAPH SERVICE VALUES BIND AS COUNT GROUP BY EXISTS NOT ^ / | * + ! = < [ ]".split()
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES, max_size=25))
+def test_no_text_breaks_it(moons: Services, pieces: list[str]) -> None:
+    found = validated(HEAD + " ".join(pieces), moons)
+    assert found.repaired
+    for finding in found.findings:
+        assert 0 <= finding.certainty <= 1
+
+
+TERMS = st.sampled_from([":Io", ":Mars", "?a", "?b", "?c"])
+TRIPLES = [
+    "?a a onto:Moon .",
+    "?a onto:orbits ?b .",
+    "?b onto:code ?c .",
+    "?a onto:radius ?d .",
+    "?a rdfs:label ?e .",
+    "?b rdfs:label ?f .",
+    "OPTIONAL { ?b a onto:Planet . }",
+    "{ ?a onto:orbits ?b } UNION { ?a onto:orbits/^onto:orbits ?g } .",
+    "FILTER EXISTS { ?a onto:orbits :Jupiter }",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(TRIPLES), min_size=1, max_size=6, unique=True))
+def test_patterns_that_the_graph_matches_are_never_flagged(
+    moons: Services, lines: list[str]
+) -> None:
+    body = "?a onto:orbits ?b . " + " ".join(lines)
+    assert findings_on(HEAD + f"SELECT * {{ {body} }}", moons) == ()
