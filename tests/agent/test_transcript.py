@@ -31,6 +31,22 @@ def test_the_oldest_results_are_shortened_first_and_the_last_stays_whole() -> No
     assert lengths == sorted(lengths)
 
 
+def test_results_that_are_plain_text_are_shortened_where_their_places_are_given() -> None:
+    turns: list[Message] = [
+        Assistant("Act: query('…')"),
+        User(LONG),
+        Assistant("Act: query('…')"),
+        User(LONG),
+    ]
+    messages: list[Message] = [System("rules"), User(LONG), *turns]
+
+    kept = shortened(messages, 10, results={3, 5})
+
+    assert [one == old for one, old in zip(kept, messages, strict=True)] == [
+        True, True, True, False, True, True,
+    ]  # fmt: skip
+
+
 @given(turns=st.integers(0, 8), most=st.integers(1, 10_000))
 def test_what_is_no_result_is_never_touched(turns: int, most: int) -> None:
     messages = conversation(turns)

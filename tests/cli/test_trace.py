@@ -1,5 +1,6 @@
 """Runs with a language model on the command line: seen, kept, read, run again."""
 
+import asyncio
 import json
 import os
 import pty
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
+from tests.servers.sparql import Fault, Request, SparqlServer
 from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
@@ -42,6 +44,12 @@ def run(*arguments: object) -> Result:
 
 def ask(server: LlmServer, *more: object) -> Result:
     return run(*ASKED, "--base-url", f"{server.base}/v1", *more)
+
+
+async def honestly(server: SparqlServer, request: Request, writer: asyncio.StreamWriter) -> None:
+    reply = server.honest(request)
+    writer.write(reply.head + reply.body)
+    await writer.drain()
 
 
 @pytest.fixture
@@ -176,6 +184,50 @@ def test_a_run_that_fails_is_kept_as_far_as_it_came(llm_server: LlmServer, tmp_p
     assert "prompt (question)" in shown and "ended here, without an outcome" in shown
 
 
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (faults.status(401, "Incorrect key: abc-123"), "status 401: Incorrect key: ***; it does"),
+        (faults.status(404, "model 'm' not found"), "look at the model's name and at the base_url"),
+    ],
+    ids=["a wrong key", "a wrong name"],
+)
+def test_where_the_model_never_said_anything_nothing_passes_for_its_answer(
+    llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch, fault: Fault, told: str
+) -> None:
+    monkeypatch.setenv("ASKGRAPH_API_KEY", "abc-123")
+    llm_server.always = fault
+
+    result = ask(llm_server, "--trace", "run.jsonl")
+    replayed = run("trace", "replay", "run.jsonl")
+
+    assert (result.exit_code, result.stdout) == (4, "")
+    assert told in result.stderr and len(result.stderr.splitlines()) == 1
+    assert "abc-123" not in result.stderr + Path("run.jsonl").read_text()
+    assert "ended here, without an outcome" in run("trace", "show", "run.jsonl").stdout
+    assert replayed.exit_code == 2
+    assert "failed before it came to an outcome" in replayed.stderr
+
+
+@pytest.mark.parametrize("form", ["people", "--json", "--csv"])
+def test_a_run_that_was_cut_short_says_so_and_why(
+    llm_server: LlmServer, tmp_path: Path, form: str
+) -> None:
+    llm_server.turns.append(TURNS[0])
+    llm_server.acts.extend([honestly, faults.status(400, "out of order")])
+
+    result = ask(llm_server, "--trace", "run.jsonl", *([] if form == "people" else [form]))
+
+    assert result.exit_code == 0
+    if form == "--json":
+        answer = json.loads(result.stdout)
+        assert answer["status"] == "answer" and "out of order" in answer["cut_short"]
+    else:
+        said = result.stderr if form == "--csv" else result.stdout
+        assert "ut short" in said and "out of order; this is the best so far" in said
+    assert "same answer, after the same" in run("trace", "replay", "run.jsonl").stdout
+
+
 def test_stopped_with_ctrl_c_it_leaves_the_trace_and_no_traceback(
     llm_server: LlmServer, tmp_path: Path
 ) -> None:
@@ -195,16 +247,22 @@ def test_stopped_with_ctrl_c_it_leaves_the_trace_and_no_traceback(
     assert "prompt (question)" in run("trace", "show", "run.jsonl").stdout
 
 
-def test_a_trace_has_a_folder_before_anything_is_paid_for(llm_server: LlmServer) -> None:
-    result = ask(llm_server, "--trace", "none/run.jsonl")
+@pytest.mark.parametrize(
+    ("trace", "told"), [("none/run.jsonl", "no folder 'none'"), (".", "'.' is a folder: name")]
+)
+def test_a_trace_has_a_place_before_anything_is_paid_for(
+    llm_server: LlmServer, trace: str, told: str
+) -> None:
+    result = ask(llm_server, "--trace", trace)
 
     assert result.exit_code == 2
-    assert "no folder 'none'" in result.stderr
+    assert told in result.stderr
     assert not llm_server.requests
 
 
-def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "run.jsonl").write_text("{}\n")
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"[1]\n", b"\x90\xff", b"@prefix : <x:> ."])
+def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "run.jsonl").write_bytes(content)
 
     result = run("trace", "show", "run.jsonl")
 
@@ -245,7 +303,7 @@ def test_on_a_terminal_the_steps_are_seen_and_the_answer_is_not_mixed_with_them(
     printed, seen = on_terminal(*ASKED, "--base-url", f"{llm_server.base}/v1", "--csv")
 
     assert printed.split() == ["moon", "http://example.org/Europa", "http://example.org/Io"]
-    for part in ("A  [31mtrick.", "execute(query=", "2 rows", "100 tokens in"):
+    for part in ("A  [31mtrick.", "execute(query=", "2 rows", "2 calls of a model, 200 tokens in"):
         assert part in seen
 
 

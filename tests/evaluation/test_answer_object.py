@@ -42,6 +42,7 @@ def test_an_answer() -> None:
         ],
         "why_empty": None,
         "truncated": None,
+        "cut_short": None,
         "clarification": None,
         "options": [],
         "reason": None,

@@ -97,7 +97,7 @@ async def test_money_is_counted_by_the_price_table() -> None:
 
 
 def test_money_without_a_price_is_a_fault_of_the_setup() -> None:
-    with pytest.raises(SetupError, match="no price for 'scripted'"):
+    with pytest.raises(SetupError, match="needs the price of 'scripted': name a file"):
         BudgetedModel(ScriptedModel([]), Account(Budget(money=1.0)))
 
 

@@ -20,9 +20,7 @@ from askgraph.llm.scripted import ScriptedModel
 ASKED: list[Message] = [User("What orbits the Earth?")]
 
 
-@pytest.mark.parametrize(
-    "error", [Overloaded("busy"), MalformedReply("cut"), TimedOut("late"), Unreachable("gone")]
-)
+@pytest.mark.parametrize("error", [Overloaded("busy"), MalformedReply("cut"), Unreachable("gone")])
 async def test_what_may_pass_is_tried_again(error: AskgraphError) -> None:
     script = ScriptedModel([error, error, "The Moon."])
     model = RetriedModel(script, first_wait=0.001)
@@ -31,6 +29,15 @@ async def test_what_may_pass_is_tried_again(error: AskgraphError) -> None:
 
     assert [type(event) for event in events] == [Restart, Restart, TextPart, Completion]
     assert len(script.requests) == 3
+
+
+async def test_a_silent_server_is_asked_once_more_and_not_for_ever() -> None:
+    script = ScriptedModel([TimedOut("late")] * 5)
+
+    with pytest.raises(TimedOut):
+        await completed(RetriedModel(script, retries=4, first_wait=0.001).complete(ASKED))
+
+    assert len(script.requests) == 2
 
 
 @pytest.mark.parametrize("error", [ErrorReply("no such model"), Unauthorised("no key")])

@@ -59,7 +59,7 @@ async def test_a_model_without_anything_around_it_is_charged_too() -> None:
 
 
 def test_money_without_a_price_is_refused() -> None:
-    with pytest.raises(SetupError, match="no price for 'scripted'"):
+    with pytest.raises(SetupError, match="needs the price of 'scripted': name a file"):
         charged(ScriptedModel([]), Account(Budget(money=1.0)))
 
 

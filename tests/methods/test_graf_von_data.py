@@ -10,7 +10,7 @@ from tests.graphs import MOONS, PETS
 from askgraph.errors import SetupError
 from askgraph.evaluation.asking import trace_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import Request
+from askgraph.llm import Request, User
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.trace import Answer, Question, Refusal, ToolUse, Trace
@@ -112,6 +112,38 @@ def test_success_without_a_query_is_not_taken(moons: KnowledgeGraph) -> None:
 
     assert "run the query first" in told(model, 1)
     assert isinstance(trace.outcome, Answer)
+
+
+def test_success_does_not_confirm_the_query_before_one_that_failed(moons: KnowledgeGraph) -> None:
+    broken = "Act: query('SELECT ?x { ?x onto:radius ?r . FILTER(?r > }') | success('big ones')"
+    trace, model = run([f"Act: query('{ALL}')", broken, "Act: fail('no')"], moons)
+
+    assert "nothing to confirm" in told(model, 2)
+    assert isinstance(trace.outcome, Refusal)
+
+
+def test_an_empty_result_may_be_insisted_on(moons: KnowledgeGraph) -> None:
+    none = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
+    trace, model = run([f"Act: query('{none}')", *["Act: success('none')"] * 2], moons)
+
+    assert "no rows" in told(model, 2)
+    assert isinstance(trace.outcome, Answer) and not trace.outcome.result.rows
+
+
+def test_old_results_are_shortened_the_question_and_the_last_ones_are_not(
+    moons: KnowledgeGraph,
+) -> None:
+    def explores(request: Request) -> Reply:
+        return f"Act: query('SELECT * {{ ?s ?p ?o }} # {len(request.messages)}')"
+
+    model = ScriptedModel(explores)
+    method = GrafVonData(model, cycles=6, transcript=800)
+    result_of(trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons]))
+
+    _, first, *later = model.requests[-1].messages
+    results = [m.text for m in later if isinstance(m, User)]
+    assert first == model.requests[0].messages[1]
+    assert "shortened" in results[0] and "shortened" not in results[-1]
 
 
 @pytest.mark.parametrize("action", ["fail('no comets here')", "chat('no comets here')"])

@@ -85,13 +85,13 @@ async def called(
     graph: KnowledgeGraph,
     tool: str,
     *,
-    question: str = "Which moons orbit Saturn?",
+    asked: str = "Which moons orbit Saturn?",
     limits: Limits | None = None,
     **arguments: object,
 ) -> Observation:
     """What a tool gives on a graph."""
     async with explored(graph) as opened:
-        context = Context(opened, Question(question), limits or Limits())
+        context = Context(opened, Question(asked), limits or Limits())
         observation: Observation = await registry.load("tool", tool)(context, **arguments)
     return observation
 

@@ -26,7 +26,7 @@ async def test_the_same_question_gets_the_same_examples(near: KnowledgeGraph) ->
 async def test_another_question_may_get_others(near: KnowledgeGraph) -> None:
     graph = replace(near, examples=EXAMPLES)
     asked = [f"question {number}" for number in range(8)]
-    texts = {(await called(graph, "find_examples", question=text)).text for text in asked}
+    texts = {(await called(graph, "find_examples", asked=text)).text for text in asked}
     assert len(texts) > 1
 
 

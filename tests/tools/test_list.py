@@ -96,7 +96,14 @@ def test_a_text_is_found_in_a_remote_graph_whatever_its_language_or_type() -> No
         assert "onto:radius: :Io → 1821.6" in called(box, "list", object="1821.6").text
 
 
-def test_predicates_of_one_local_name_take_one_line() -> None:
+def test_escapes_in_a_text_are_read() -> None:
+    lines = MOONS + ':Io :said "two\\nlines" .'
+    with served(lines, PREFIXES) as (_, graph):
+        found = called(toolbox(graph), "list", object='"two\\nlines"')
+    assert found.rows == 1
+
+
+def test_variants_of_one_property_take_one_line() -> None:
     prefixes = {
         **PREFIXES,
         "direct": "http://example.org/direct/",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from askgraph.errors import ServiceError, SetupError
+from askgraph.errors import BudgetSpent, SetupError
 from askgraph.llm import Choice, Finish, System, ToolCall, ToolSchema, User, completed
 from askgraph.llm.budget import Account, Budget
 from askgraph.llm.budgeted import BudgetedModel
@@ -74,8 +74,8 @@ async def test_what_it_says_costs_as_much_as_then() -> None:
     assert spent == (2, 300, 190, 30)
 
 
-async def test_after_its_last_turn_the_model_fails() -> None:
-    with pytest.raises(ServiceError, match="took 0 turns"):
+async def test_after_its_last_turn_the_model_says_no_more() -> None:
+    with pytest.raises(BudgetSpent, match="took 0 turns"):
         await completed(ReplayedModel(Trace(Question("?"), "m", ())).complete([User("?")]))
 
 

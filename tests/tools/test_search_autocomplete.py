@@ -53,3 +53,13 @@ async def test_a_query_that_cannot_restrict_is_refused(
 ) -> None:
     with pytest.raises(QueryError, match=why):
         await called(space, "search_autocomplete", sparql=sparql, query="x")
+
+
+async def test_what_keeps_a_query_from_running_is_repaired_first(space: KnowledgeGraph) -> None:
+    sparql = (
+        "```sparql\nSELECT ?search ?searchLabel { ?search ont:orbits space:Saturn "
+        'SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }\n```'
+    )
+    found = await called(space, "search_autocomplete", sparql=sparql, query="titan")
+
+    assert "- space:Titan " in found.text

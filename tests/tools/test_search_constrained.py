@@ -121,7 +121,17 @@ async def test_the_place_that_is_looked_for_cannot_be_given(space: KnowledgeGrap
         )
 
 
-@pytest.mark.parametrize("text", ['"open', "} INSERT DATA { :a :b :c", '"x"^^nope:nope', "?x", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"open',
+        "} INSERT DATA { :a :b :c",
+        '"x"^^nope:nope',
+        '"x"@muchtoolongforalanguage',
+        "?x",
+        "",
+    ],
+)
 async def test_what_is_no_term_is_refused_or_left_out(space: KnowledgeGraph, text: str) -> None:
     arguments: dict[str, Any] = {"position": "subject", "query": "titan", "object": text}
     if not text:
@@ -129,3 +139,12 @@ async def test_what_is_no_term_is_refused_or_left_out(space: KnowledgeGraph, tex
         return
     with pytest.raises(QueryError):
         await called(space, "search_constrained", **arguments)
+
+
+async def test_blank_nodes_are_told_by_what_they_hold(tmp_path: Path) -> None:
+    notes = '@prefix : <http://e.org/> . [] :title "Shopping" ; :next [ :title "Cooking" ] .'
+    with served(notes, tmp_path, prefixes={"": "http://e.org/"}) as (graph, _):
+        found = await called(
+            graph, "search_constrained", position="object", property=":next", query="cooking"
+        )
+    assert '- a blank node | no label; "Cooking"' in found.text

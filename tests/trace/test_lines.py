@@ -181,14 +181,18 @@ class Damage:
 
 
 DAMAGES = {
-    "no JSON": Damage('{"step": "draft"', '"step": "draft"', "line 3: JSONDecodeError"),
-    "no object": Damage('{"step": "draft"', '[]\n{"step": "draft"', "line 3: TypeError"),
-    "unknown step": Damage('"draft"', '"drift"', "line 3: KeyError('drift')"),
-    "a field is missing": Damage('"score": 0.5, ', "", "line 3: KeyError('score')"),
-    "a field of another type": Damage('"score": 0.5', '"score": "much"', "line 3: TypeError"),
-    "a row too short": Damage('{"b": "b1"}, ', "", "is damaged: line 7: ValueError"),
+    "no JSON": Damage('{"step": "draft"', '"step": "draft"', "line 3: no JSON, .* at character"),
+    "no object": Damage('{"step": "draft"', '[]\n{"step": "draft"', "line 3: no object"),
+    "unknown step": Damage('"draft"', '"drift"', "line 3: 'drift' is no kind of step"),
+    "a field is missing": Damage('"score": 0.5, ', "", "line 3: there is no 'score'"),
+    "a field of another type": Damage(
+        '"score": 0.5', '"score": "much"', "line 3: 'much' is no float"
+    ),
+    "a row too short": Damage('{"b": "b1"}, ', "", "is damaged: line 7: "),
     "another version": Damage('"version": 1', '"version": 2', "version 2, .* reads version 1"),
-    "no head": Damage('"version": 1', '"vision": 1', "is no trace: line 1"),
+    "no head": Damage(
+        '"version": 1', '"vision": 1', "is no trace of .*: line 1: there is no 'version'"
+    ),
     "cut off": Damage('"why"', "\N{NULL}", "line 9 is cut off"),
 }
 
@@ -205,7 +209,7 @@ def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, damage: Damage)
 
 
 def test_a_file_that_is_not_there_or_cannot_be_written_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="cannot be read"):
+    with pytest.raises(SetupError, match=r"cannot read the trace .* No such file"):
         read_trace(tmp_path / "none.jsonl")
     with pytest.raises(SetupError, match="cannot write the trace"):
         write_trace(tmp_path / "none" / "run.jsonl", Trace(Question("?"), "m", ()))

@@ -230,6 +230,34 @@ def test_what_is_not_sound_is_told_and_changes_nothing(
     assert found(workspace.graph(), "io") == ["Io"]
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("SELECT nonsense", r"query .*names\.rq: line 1, column"),
+        ("SELECT ?iri ?label { ?iri onto:nothing ?label }", "finds no entities in graph 'moons'"),
+    ],
+)
+def test_a_query_that_gives_nothing_builds_nothing(
+    workspace: Workspace, query: str, told: str
+) -> None:
+    (workspace.folder / "names.rq").write_text(query)
+
+    with pytest.raises(SetupError, match=told):
+        build_indices(workspace, None, settings={"entities": "names.rq"}, progress=silent)
+
+    assert workspace.graphs()["moons"].entities is None
+
+
+def test_indices_that_cannot_be_written_are_said_so_with_what_to_do(
+    workspace: Workspace, graph: KnowledgeGraph
+) -> None:
+    locks = workspace.folder / "data" / ".locks"
+    locks.write_text("in the way")
+
+    with pytest.raises(SetupError, match=r"cannot be written: .*: askgraph index build moons"):
+        graph.indices["entities"]
+
+
 def test_a_failed_build_leaves_the_index_that_was_there(workspace: Workspace) -> None:
     assert found(workspace.graph(), "io") == ["Io"]
     (workspace.folder / "bad.tsv").write_text(ROWS + "no columns\n")

@@ -10,7 +10,7 @@ from tests.servers.llm import LlmServer, Turn
 
 import askgraph
 from askgraph import registry, sample
-from askgraph.errors import Overloaded, SetupError
+from askgraph.errors import Overloaded, SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Message, User, completed
 from askgraph.llm.prices import Prices
@@ -131,6 +131,18 @@ def test_a_cache_keeps_replies_below_the_workspace(tmp_path: Path, llm_server: L
     assert list((tmp_path / "model-cache").rglob("*.json"))
 
 
+def test_a_slow_server_gets_the_time_that_its_table_says(
+    tmp_path: Path, llm_server: LlmServer
+) -> None:
+    llm_server.always = faults.silence()
+    address = f'base_url = "{llm_server.base}/v1"'
+    table = ('model = "m"', address, "first_timeout = 0.2", "retries = 0")
+    workspace = place(tmp_path, "[models.default]", *table)
+
+    with pytest.raises(TimedOut, match=r"0\.2 seconds; .* the model's setting `first_timeout`"):
+        said(workspace.model())
+
+
 def test_retries_are_as_many_as_wanted(tmp_path: Path, llm_server: LlmServer) -> None:
     llm_server.always = faults.status(503)
     url = f"{llm_server.base}/v1"
@@ -207,6 +219,7 @@ def test_the_key_of_the_environment_goes_to_the_server_named_there_and_to_no_tab
 WRONG = {
     'model = "m"\nspeed = 1': "no 'speed'; it has model, provider",
     'model = "m"\ntemperature = "hot"': "'temperature' is a number or null, not 'hot'",
+    'model = "m"\nfirst_timeout = 0': "first_timeout is 0; it must be more than 0",
     'model = "m"\nparallel = 0': "parallel is 0; it must be more than 0",
     'model = "m"\nretries = -1': "retries is -1; it must be 0 or more",
     'provider = "openai"': "has no `model`",
@@ -282,7 +295,7 @@ def test_a_method_that_can_do_without_gets_one_only_where_it_is_named(tmp_path: 
 
 
 def test_a_method_without_a_model_takes_none(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="there is no 'model'"):
+    with pytest.raises(SetupError, match="without a language model: leave out model"):
         Workspace(tmp_path).method("graph-search", {"model": "m"})
 
 

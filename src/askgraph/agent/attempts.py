@@ -1,34 +1,38 @@
 """The best answer so far, for the case that a run has to end without one that was meant as such."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from askgraph.agent.feedback import disagrees
 from askgraph.agent.opening import own_call
+from askgraph.errors import QuerySyntaxError
+from askgraph.sparql.reader import read
 from askgraph.tools import Toolbox
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.trace import Answer, Refusal, ToolUse
 
-__all__ = ["Attempts", "Ending", "Fallback", "agreed", "ending"]
+__all__ = ["Attempts", "Ending", "Fallback", "agreed", "ending", "given_up"]
 
 _EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with
 _ANSWERED = 0.35  # the least with which an attempt passes for an answer
+_GIVEN_UP = 0.3  # the most that is believed of an attempt that the model did not answer with
 _PROPOSED = 0.9  # of what graph search believes of its candidate, which the model passed over
 
 
 @dataclass(frozen=True)
 class Fallback:
-    """An answer for want of a better one; `use` is the call that was made for it, if any."""
+    """An answer for want of a better one, None where there is none; the calls made to get it."""
 
-    answer: Answer
-    use: ToolUse | None = None
+    answer: Answer | None = None
+    uses: tuple[ToolUse, ...] = ()
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run ends; `use` is the call that was made for it, if any."""
+    """How a run ends, and the calls that were made for it."""
 
     outcome: Answer | Refusal
-    use: ToolUse | None = None
+    uses: tuple[ToolUse, ...] = ()
 
 
 @dataclass(eq=False)
@@ -63,40 +67,62 @@ class Attempts:
         elif seen.ends == "answer":
             self.answered = seen.answer
             self.chosen = _plain(str(use.arguments.get("query", ""))) in self._candidates
-        elif use.tool == "execute" and seen.query and seen.rows:
+        elif use.tool == "execute" and seen.rows and _may_answer(seen.query or ""):
             self.executed = use
 
-    async def best(self) -> Fallback | None:
-        """Return the last answer, else the last query with a result, else graph search's best."""
+    async def best(self) -> Fallback:
+        """Return the last answer, else the last query with a result, else graph search's best.
+
+        What does not run any more gives way to the next.
+        """
         if self.answered is not None:
             return Fallback(self.answered)
+        uses: list[ToolUse] = []
+        for graph, query, confidence in self._queries():
+            call = own_call("cancel", self.toolbox, graph, reason="cut short", query=query)
+            uses.append(await self.toolbox.call(call))
+            answer = uses[-1].observation.answer
+            if answer is not None:
+                return Fallback(replace(answer, confidence=confidence), tuple(uses))
+        return Fallback(None, tuple(uses))
+
+    def _queries(self) -> Iterator[tuple[str, str, float]]:
+        """The graphs and queries of attempts that are no answers yet, and what is believed."""
         if self.executed is not None:
             graph = str(self.executed.arguments.get("graph", ""))
-            query = self.executed.observation.query or ""
-            return await self._run(graph, query, _EXECUTED)
+            yield graph, self.executed.observation.query or "", _EXECUTED
         if self.proposed is not None:
             believed = self.proposed.confidence * _PROPOSED
-            return await self._run(self.proposed.graph, self.proposed.query, believed)
-        return None
-
-    async def _run(self, graph: str, query: str, confidence: float) -> Fallback | None:
-        call = own_call("cancel", self.toolbox, graph, reason="cut short", query=query)
-        use = await self.toolbox.call(call)
-        answer = use.observation.answer
-        return Fallback(replace(answer, confidence=confidence), use) if answer else None
+            yield self.proposed.graph, self.proposed.query, believed
 
 
 async def ending(attempts: Attempts, why: str) -> Ending:
     """Return what ends a run for want of an answer: the best attempt, or a refusal.
 
-    `why` is what kept it from one. An attempt that nobody is half sure of is no answer.
+    `why` is what kept it from one, and stands in either. An attempt that nobody is half sure of is
+    no answer.
     """
     best = await attempts.best()
-    if best is None:
-        return Ending(Refusal(f"No answer was found: {why}."))
+    if best.answer is None:
+        return Ending(Refusal(f"No answer was found: {why}."), best.uses)
     if best.answer.confidence >= _ANSWERED:
-        return Ending(best.answer, best.use)
-    return Ending(Refusal(f"No sure answer was found: {why}.", best.answer), best.use)
+        return Ending(replace(best.answer, cut_short=why), best.uses)
+    return Ending(Refusal(f"No sure answer was found: {why}.", best.answer), best.uses)
+
+
+def given_up(reason: str, best: Answer | None) -> Refusal:
+    """Return the refusal of a model that gave up, with the best attempt, little believed."""
+    if best is None:
+        return Refusal(reason)
+    return Refusal(reason, replace(best, confidence=min(best.confidence, _GIVEN_UP)))
+
+
+def _may_answer(query: str) -> bool:
+    """Whether a query gives rows, or yes or no, and not triples."""
+    try:
+        return read(query).form in ("SELECT", "ASK")
+    except QuerySyntaxError:
+        return bool(query)  # of an endpoint with a dialect of its own
 
 
 def _plain(query: str) -> str:

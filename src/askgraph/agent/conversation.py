@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from askgraph.agent.transcript import shortened
 from askgraph.errors import PromptTooLong
 from askgraph.llm import (
+    Assistant,
     Choice,
     Completion,
     LanguageModel,
@@ -51,6 +52,7 @@ class Conversation:
     most: int = 12_000
     options: Options = field(default_factory=Options)
     choices: list[Choice] = field(default_factory=list)
+    _results: set[int] = field(default_factory=set)  # places of those written as plain text
 
     def prompt(self, purpose: str) -> Prompt:
         """Return what the model is told first, as a step."""
@@ -62,12 +64,12 @@ class Conversation:
         Messages that the server finds too long are halved and sent once more. Raises `BudgetSpent`
         and `ServiceError` as the model does.
         """
-        self.messages = shortened(self.messages, self.most)
+        self.messages = shortened(self.messages, self.most, results=self._results)
         before = spent_on(self.account)
         try:
             completion = await self._completion()
         except PromptTooLong:
-            self.messages = shortened(self.messages, self.most // 2)
+            self.messages = shortened(self.messages, self.most // 2, results=self._results)
             completion = await self._completion()
         choice = completion.first
         self.choices.append(choice)
@@ -80,13 +82,20 @@ class Conversation:
         self.messages += self._unanswered()
         self.messages.append(User(text))
 
+    def showed(self, text: str) -> None:
+        """Show the model results of what it wrote, without calling a tool."""
+        self._results.add(len(self.messages))
+        self.messages.append(User(text))
+
     def observed(self, uses: Sequence[ToolUse]) -> None:
         """Tell the model what its calls gave."""
         self.messages += [ToolResult(use.call, use.tool, use.observation.text) for use in uses]
 
     def _unanswered(self) -> list[Message]:
         """Results for calls that have none: servers want one for each."""
-        answered = {m.call for m in self.messages if isinstance(m, ToolResult)}
+        said = [at for at, one in enumerate(self.messages) if isinstance(one, Assistant)]
+        since = self.messages[said[-1] :] if said else ()  # ids may come again in later turns
+        answered = {m.call for m in since if isinstance(m, ToolResult)}
         calls = self.choices[-1].calls if self.choices else ()
         return [ToolResult(c.id, c.name, "not run") for c in calls if c.id not in answered]
 
@@ -95,11 +104,10 @@ class Conversation:
         return await completed(self.model.complete(self.messages, **options))
 
 
-def going_round(turn: Turn, talk: Conversation) -> Loop | None:
-    """Tell whether the last turns repeat; to give the same answer twice is to insist on it."""
+def going_round(talk: Conversation, *, answers: bool) -> Loop | None:
+    """Tell whether the last turns repeat; the same answer given twice is insisted on."""
     loop = looping(talk.choices)
-    insists = any(call.name == "answer" for call in turn.choice.calls)
-    return looping(talk.choices[:-1]) if loop and insists else loop
+    return looping(talk.choices[:-1]) if loop and answers else loop
 
 
 def spent_on(account: Account, *, seconds: float = 0.0, requests: int = 0) -> Usage:

@@ -37,7 +37,9 @@ async def explored(explorer: Explorer) -> AsyncGenerator[Step, None]:
     """Give all steps of a run; the last is its outcome, with what everything has cost.
 
     Where the budget ends, the model's server fails or no turn brought an outcome, it is the best
-    attempt so far, or a refusal that says why. Raises `SetupError` as model and tools do.
+    attempt so far, or a refusal that says why. Raises `SetupError` as model and tools do, and
+    `ServiceError` where the server fails before the model said anything: what graph search alone
+    makes of a question must not pass for what a model made of it.
     """
     started = time.perf_counter()
     attempts = explorer.attempts
@@ -52,14 +54,18 @@ async def explored(explorer: Explorer) -> AsyncGenerator[Step, None]:
         async with aclosing(explorer.turns(talk)) as turns:
             async for step in turns:
                 yield step
-    except (BudgetSpent, ServiceError) as problem:
+    except BudgetSpent as problem:
+        why = str(problem)
+    except ServiceError as problem:
+        if not talk.choices:
+            raise
         why = str(problem)
     outcome: Answer | Refusal | None = explorer.outcome
     if outcome is None:
         fallback = await ending(attempts, why)
         outcome = fallback.outcome
-        if fallback.use is not None:
-            yield fallback.use
+        for use in fallback.uses:
+            yield use
     seconds = time.perf_counter() - started
     usage = spent_on(talk.account, seconds=seconds, requests=attempts.toolbox.requests)
     yield replace(outcome, usage=usage)

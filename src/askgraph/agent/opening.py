@@ -33,21 +33,30 @@ async def looked_up(
 
 
 def asked(question: Question, uses: Sequence[ToolUse], headings: dict[str, str]) -> str:
-    """Return the first message: what was said before, the question, what was looked up for it."""
+    """Return the first message: what was said before, the question, what was looked up for it.
+
+    Lookups that failed or found nothing are left out.
+    """
     parts = [_before(question), f"Question: {question.text}"]
     for use in uses:
-        if not use.observation.failed:
+        if not use.observation.failed and use.observation.rows != 0:
             parts.append(f"{headings.get(use.tool, use.tool)}\n{use.observation.text}")
     return "\n\n".join(part for part in parts if part)
 
 
-def written_answer(text: str, toolbox: Toolbox) -> tuple[ToolCall, ...]:
-    """Return the call of `answer` that a model meant which wrote a query instead of calling it."""
+def written_answer(text: str, toolbox: Toolbox, graph: str) -> tuple[ToolCall, ...]:
+    """Return the call of `answer` that a model meant which wrote a query instead of calling it.
+
+    None where there are several graphs, and `graph` is empty: then nobody knows which it meant.
+    """
+    names = toolbox.graph_names
     fenced = _FENCED.findall(text)
+    if len(names) > 1 and not graph:
+        return ()
     if not fenced or not re.search(r"\b(SELECT|ASK)\b", fenced[-1], re.IGNORECASE):
         return ()
-    first = toolbox.graph_names[0]
-    return (own_call("answer", toolbox, first, query=fenced[-1].strip(), columns=["*"]),)
+    chosen = graph or names[0]
+    return (own_call("answer", toolbox, chosen, query=fenced[-1].strip(), columns=["*"]),)
 
 
 def _before(question: Question) -> str:

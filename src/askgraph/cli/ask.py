@@ -1,5 +1,6 @@
 """`askgraph ask`: a question in, the answer out."""
 
+import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -85,8 +86,8 @@ def ask(
     from askgraph.workspace.running import result_of
 
     place, name = workspace_of(ctx), method or DEFAULT_METHOD
-    if trace is not None and not trace.absolute().parent.is_dir():
-        raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
+    if trace is not None:
+        _check_place(trace)
     asks, names = _conversation(" ".join(question), lang, after)
     chosen = place.method(name, model_choice(model, base_url))
     if after is not None and not converses(chosen):
@@ -151,6 +152,16 @@ class Asked:
         write_trace(self.trace, run, head_of(self.method, self.graphs))
 
 
+def _check_place(trace: Path) -> None:
+    """Raise `SetupError` for a trace that could not be written once its run is paid for."""
+    if not trace.absolute().parent.is_dir():
+        raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
+    if trace.is_dir():
+        raise SetupError(f"{str(trace)!r} is a folder: name a file to keep the trace in")
+    if not os.access(trace.absolute().parent, os.W_OK):
+        raise SetupError(f"the folder {str(trace.parent)!r} for the trace cannot be written")
+
+
 def _conversation(
     text: str, lang: str | None, after: Path | None
 ) -> "tuple[Question, Sequence[str | None]]":
@@ -183,19 +194,22 @@ async def _json(
 async def _csv(
     outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None, lang: str | None
 ) -> bool:
-    """Print the rows of an answer; of a refusal or question back only what it says, on stderr."""
+    """Print the rows of an answer; what else is said, as by a refusal, goes to stderr."""
     from askgraph.cli.tables import csv_text
     from askgraph.trace import Answer, Clarification
 
     if not isinstance(outcome, Answer):
         said = outcome.question if isinstance(outcome, Clarification) else outcome.reason
         typer.echo(said, err=True)
-    elif outcome.boolean is not None:
+        return False
+    if outcome.cut_short:
+        typer.echo(f"cut short: {outcome.cut_short}; this is the best so far", err=True)
+    if outcome.boolean is not None:
         typer.echo(f"answer\n{str(outcome.boolean).lower()}")
     else:
         result = outcome.result
         typer.echo(csv_text(result.variables, result.rows[:limit]), nl=False)
-    return _is_answer(outcome)
+    return True
 
 
 async def _people(

@@ -16,7 +16,8 @@ Exit codes:
   1    no answer: a refusal, or a question back
   2    wrong use, or a setup that you can mend (a name, a file, a package)
   3    the query is wrong or not allowed
-  4    the endpoint failed: down, too slow, too busy, not authorised
+  4    the endpoint, or the model's server, failed: down, too slow, too busy,
+       not authorised
   5    a bug in askgraph
   130  stopped with Ctrl-C"""
 

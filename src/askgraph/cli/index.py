@@ -32,7 +32,7 @@ index = typer.Typer(
 )
 
 GraphArgument = Annotated[
-    str | None, typer.Argument(metavar="[GRAPH]", autocompletion=graph_names, help="The graph.")
+    str | None, typer.Argument(metavar="GRAPH", autocompletion=graph_names, help="The graph.")
 ]
 
 

@@ -1,6 +1,6 @@
 """The steps of a language model on standard error while it works, where that is a terminal.
 
-They stay above the answer; below them a line says what has been used so far, and goes at the end.
+They stay above the answer; the line below them says what has been used so far.
 """
 
 import contextlib
@@ -53,8 +53,13 @@ class _View:
         self._say()
 
     def close(self) -> None:
+        """Leave the terminal as it was, with what all of it has used."""
+        from askgraph.cli.steps import called
+
         if self._status is not None:
             self._status.stop()
+        if self._console is not None and self._usage.llm_calls:
+            self._console.print(called(self._usage), style="dim", highlight=False)
 
     def _open(self) -> None:
         from rich.console import Console

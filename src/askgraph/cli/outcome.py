@@ -58,6 +58,8 @@ def _answer(
 ) -> "Iterator[RenderableType]":
     yield from _result(answer, prefixes, limit)
     yield ""
+    if answer.cut_short:
+        yield _field("Cut short", f"{answer.cut_short}; this is the best so far")
     if answer.words:
         yield _field("Read as", answer.words)
     yield _field("Confidence", confidence_in_words(answer.confidence))

@@ -20,7 +20,7 @@ from askgraph.trace import (
 if TYPE_CHECKING:
     from askgraph.llm import Choice, ToolCall
 
-__all__ = ["costs", "plain", "step_lines", "step_title"]
+__all__ = ["called", "costs", "plain", "step_lines", "step_title"]
 
 
 def step_title(step: Step) -> str:
@@ -63,6 +63,11 @@ def costs(usage: Usage) -> str:
         said += f" ({usage.cached_tokens:,} cached)"
     said += f", {usage.output_tokens:,} out"
     return said + (f", cost {usage.money:.4f}" if usage.money else "")
+
+
+def called(usage: Usage) -> str:
+    """Return how often a model was called, and what that cost."""
+    return f"{usage.llm_calls} call{'s' if usage.llm_calls > 1 else ''} of a model, {costs(usage)}"
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from askgraph.cli.options import DebugOption, JsonOption
+from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption
 
 if TYPE_CHECKING:
     from askgraph.llm import ToolSchema
@@ -24,6 +24,7 @@ def tools(
             "S_A, S_C), or names with commas between.",
         ),
     ] = None,
+    workspace: WorkspaceOption = None,
     debug: DebugOption = False,
 ) -> None:
     """List the tools that explore a graph, or the schemas of a set as a model gets them.

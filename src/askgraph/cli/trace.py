@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from askgraph.cli.options import DebugOption, JsonOption
+from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,6 +36,7 @@ def show(
     full: Annotated[
         bool, typer.Option("--full", help="All lines of prompts and results, not the first ones.")
     ] = False,
+    workspace: WorkspaceOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Print a run: what the model said and called, what came of it, what it cost, the outcome."""
@@ -50,7 +51,12 @@ def show(
 
 
 @trace.command("replay")
-def replay(file: FileArgument, json: JsonOption = False, debug: DebugOption = False) -> None:
+def replay(
+    file: FileArgument,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
     """Run it again from the trace alone, and say whether the answer is the same (exit code 1: no).
 
     No model and no graph is asked: what they said then is in the trace.
@@ -96,7 +102,7 @@ def _blocks(run: "Trace", head: "Head", *, most: int | None) -> "list[Renderable
     from rich.text import Text
 
     from askgraph.cli.outcome import shown
-    from askgraph.cli.steps import costs, plain
+    from askgraph.cli.steps import called, plain
     from askgraph.rdf.prefixes import PrefixMap
     from askgraph.sparql.terminals import declared_prefixes
     from askgraph.trace import Answer, Outcome
@@ -115,7 +121,7 @@ def _blocks(run: "Trace", head: "Head", *, most: int | None) -> "list[Renderable
         best = step if isinstance(step, Answer) else step.best
         blocks += shown(step, PrefixMap(declared_prefixes(best.query) if best else {}))
         used = step.usage
-        calls = f"{used.llm_calls} calls of a model, {costs(used)}, " if used.llm_calls else ""
+        calls = f"{called(used)}, " if used.llm_calls else ""
         blocks += ["", Text(f"{calls}{used.requests} SPARQL requests, {used.seconds:.1f} s")]
     if not run.steps or not isinstance(run.steps[-1], Outcome):
         blocks += ["", Text("It ended here, without an outcome.", style="bold")]

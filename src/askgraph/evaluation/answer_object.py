@@ -35,6 +35,7 @@ def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     - `confidence`: 0 to 1; `words`: the query read back; `graph`: the graph it ran on;
     - `labels`: IRI to label; `evidence`: the triples behind rows; `why_empty`: text or null;
     - `truncated`: null, or by whom and why the rows were cut off;
+    - `cut_short`: null, or why the run ended before the method was done;
     - `clarification`: the question back, with `options`; `reason`: why it was refused;
     - `seconds`; `usage`: SPARQL requests, language-model calls, tokens and money.
     """
@@ -118,6 +119,7 @@ def _attempt(answer: Answer) -> Json:
         ],
         "why_empty": answer.why_empty,
         "truncated": {"by": cut.by, "reason": cut.reason} if cut else None,
+        "cut_short": answer.cut_short,
     }
 
 
@@ -136,6 +138,7 @@ def _no_attempt() -> Json:
         "evidence": [],
         "why_empty": None,
         "truncated": None,
+        "cut_short": None,
     }
 
 

@@ -101,8 +101,10 @@ class Folder:
         try:
             # An array of nothing cannot be mapped.
             return np.asarray(np.load(file, mmap_mode="r" if file.stat().st_size > 256 else None))
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise _damaged(self.path, f"{file.name!r}: {error}") from error
+        except ValueError as error:  # its text recommends to load the file unsafely
+            raise _damaged(self.path, f"{file.name!r} is no array") from error
 
 
 @contextmanager

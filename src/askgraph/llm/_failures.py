@@ -44,7 +44,7 @@ def connection_failure(problem: BaseException, address: str, key: Key) -> Askgra
             case httpx2.TimeoutException():
                 return TimedOut(f"{address} stopped sending")
             case httpx2.ConnectError() | httpx2.UnsupportedProtocol() | httpx2.ProxyError():
-                return Unreachable(f"{address} cannot be reached: {told}")
+                return Unreachable(f"{address} cannot be reached: {told}; does the server run?")
             case httpx2.NetworkError() | httpx2.RemoteProtocolError():
                 return MalformedReply(f"the reply of {address} is cut off: {told}")
             case httpx2.HTTPError():
@@ -61,16 +61,21 @@ def status_failure(
     told = f"{address} answered with status {status}" + (f": {said[:_SHOWN]}" if said else "")
     whole = f"{body} {said}".lower()
     if status in (401, 403):
-        hint = "it does not take the key" if key.value else "it wants a key: set `key_env`"
+        wanted = "it wants a key: set `key_env`, or ASKGRAPH_API_KEY for a base URL of your own"
+        hint = "it does not take the key" if key.value else wanted
         return Unauthorised(f"{told}; {hint}")
     if status in (400, 413) and any(mark in whole for mark in _TOO_LONG):
         return PromptTooLong(told)
     if status == 429 and any(mark in whole for mark in _NO_CREDIT):
         return ErrorReply(told)
+    if status == 429:
+        told += "; the model's settings `requests_per_minute` and `parallel` ask it less"
     if status in _BUSY or (status == 200 and any(mark in whole for mark in _BUSY_WORDS)):
         return Overloaded(told, retry_after=_retry_after(headers))
     if status in (408, 409):
         return TimedOut(told)
+    if status == 404:
+        told += "; look at the model's name and at the base_url, which mostly ends in /v1"
     return ErrorReply(told)
 
 

@@ -27,8 +27,10 @@ async def timed(stream: Stream, *, first: float, total: float, address: str) -> 
                 return
             except TimeoutError as problem:
                 seconds = limit - began
+                setting = "first_timeout" if waited_for == "nothing" else "timeout"
                 raise TimedOut(
-                    f"{address} sent {waited_for} within {seconds:g} seconds"
+                    f"{address} sent {waited_for} within {seconds:g} seconds; a slow server gets "
+                    f"more time with the model's setting `{setting}`"
                 ) from problem
             limit, waited_for = began + total, "no complete reply"
             yield event

@@ -74,7 +74,12 @@ class Prices:
             return self.models[model]
         fitting = [name for name in self.models if model.startswith((f"{name}-", f"{name}@"))]
         if not fitting:
-            there = ", ".join(sorted(self.models)) or "no model at all"
+            if not self.models:
+                raise SetupError(
+                    f"a limit of money needs the price of {model!r}: name a file with prices in "
+                    "the model's setting `prices`"
+                )
+            there = ", ".join(sorted(self.models))
             raise SetupError(
                 f"the price table has no price for {model!r}; it has {there}: add"
                 f' [models."{model}"] with input and output, for a million tokens'

@@ -19,7 +19,8 @@ class RetriedModel:
 
     The wait is what the server asks for with Retry-After, else between half and all of
     `first_wait` · 2ⁿ seconds; a server that asks for more than `longest_wait` is not waited for.
-    What came before a failure is declared void by a `Restart`.
+    A server that was silent until the time was over is asked once more at most. What came before a
+    failure is declared void by a `Restart`.
     """
 
     def __init__(
@@ -66,7 +67,8 @@ class RetriedModel:
 
     def _wait(self, problem: ServiceError, attempt: int) -> float | None:
         """Return the seconds to wait before the next try; None where there is none."""
-        if attempt >= self._retries:
+        most = min(1, self._retries) if isinstance(problem, TimedOut) else self._retries
+        if attempt >= most:
             return None
         if isinstance(problem, Overloaded) and problem.retry_after is not None:
             return problem.retry_after if problem.retry_after <= self._longest_wait else None

@@ -13,12 +13,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from askgraph.agent.attempts import Attempts, agreed
+from askgraph.agent.attempts import Attempts, agreed, given_up
 from askgraph.agent.conversation import Conversation, Turn, going_round
 from askgraph.agent.exploration import explored
 from askgraph.agent.opening import asked, looked_up, own_call
+from askgraph.agent.settings import above_zero, at_least, one_of
 from askgraph.agent.written_actions import Action, actions_in
-from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Budget
@@ -52,10 +52,12 @@ chat('reply') ends, where the question asks nothing of a graph
 
 The query has every condition of the question and no other, in the right direction; where nodes
 without label stand between two things it goes through them. It selects, DISTINCT, what is asked for
-itself (IRIs, not labels): a column for each thing asked for, for "each X" the X and the number, all
-that tie. Of a value asked for, it also selects what that belongs to, and the node between them if
-there is one: "sales of the shops" is SELECT DISTINCT ?shop ?report ?sales. Counts and sorting are
-done in SPARQL; ASK for yes or no."""
+itself (IRIs, not labels): a column for each thing asked for; for "each X" the X and the number. For
+most, least or first: all that tie. Of a number, date or text asked for, it also selects whose it
+is, and the node between them if there is one: "sales of the shops" is SELECT DISTINCT ?shop ?report
+?sales, "sales of shop A" is SELECT DISTINCT ?report ?sales. Candidates may lack such columns.
+Counts and sorting are done in SPARQL; ASK for yes or no. Of several queries in a turn the answer
+comes last."""
 
 _HEADINGS = {
     "overview": "What the graph knows of it:",
@@ -66,6 +68,7 @@ _NAMES = (*_LOOKING, "success", "fail", "chat")
 _SHOWN = 160
 _NO_ACTION = "There is no action in your reply. Write `Act:` and an action, such as query('…')."
 _NO_QUERY = "No query has run yet, so there is nothing to confirm: run the query first."
+_FAILED = "The query failed, so there is nothing to confirm."
 _PATIENCE = 2
 _INDIVIDUALS = ("outgoing", "neighbourhood")
 _SCHEMA = ("outgoing", "neighbourhood", "specific")
@@ -103,9 +106,9 @@ class GrafVonData:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for setting, known in (("individuals", _INDIVIDUALS), ("schema", _SCHEMA)):
-            if (value := getattr(self, setting)) not in known:
-                raise SetupError(f"{setting!r} is one of {', '.join(known)}, not {value!r}")
+        one_of(self, individuals=_INDIVIDUALS, schema=_SCHEMA)
+        at_least(self, 1, "cycles", "transcript", "hits", "rows")
+        above_zero(self, "timeout", "tokens", "seconds", "money")
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
@@ -113,8 +116,9 @@ class GrafVonData:
         """Answer a question over one graph, or over the one of several that fits it best."""
         if not graphs:
             raise ValueError("no graph was given")
-        limits = Limits(rows=self.rows, hits=self.hits, timeout=self.timeout)
-        toolbox = GraphToolbox((), graphs, question, limits, guarded=False)
+        seconds = self.timeout if self.seconds is None else min(self.timeout, self.seconds)
+        limits = Limits(rows=self.rows, hits=self.hits, timeout=seconds)
+        toolbox = GraphToolbox((), graphs, question, limits, False, self.seconds)
         async with aclosing(self._run(question, toolbox, self.model)) as steps:
             async for step in steps:
                 yield step
@@ -149,6 +153,7 @@ class _Run:
     attempts: Attempts = field(init=False)
     graph: str = ""
     query: str = ""  # the last one that ran
+    failed: bool = False  # whether the last one of this turn did not
     outcome: Answer | Refusal | None = None
     idle: int = 0  # turns on end without an action
 
@@ -205,20 +210,22 @@ class _Run:
     async def acted(self, turn: Turn, talk: Conversation) -> Sequence[ToolUse]:
         """Do what the model wants, and tell it what came of it or what is wrong."""
         actions = actions_in(turn.choice.text, _NAMES)
-        problem = going_round(turn, talk) or (None if actions else turn.trouble)
+        confirms = any(one.name == "success" for one in actions)
+        problem = going_round(talk, answers=confirms) or (None if actions else turn.trouble)
         if problem is not None or not actions:
             self.idle += 1
             talk.told(problem.feedback if problem else _NO_ACTION)
             return ()
-        self.idle = 0
+        self.idle, self.failed = 0, False
         looking = [one for one in actions if one.name in _LOOKING]
         ending = [one for one in actions if one.name not in _LOOKING]
         found = await asyncio.gather(*map(self.looked, looking))
         told = [self.noted(one, uses) for one, uses in zip(looking, found, strict=True)]
         last = await self.ended(ending[0]) if ending else ()
-        told += [use.observation.text for use in last] or [_NO_QUERY] * bool(ending)
+        unsaid = _FAILED if self.failed else _NO_QUERY
+        told += [use.observation.text for use in last] or [unsaid] * bool(ending)
         if self.outcome is None:
-            talk.told("\n\n".join(told))
+            talk.showed("\n\n".join(told))
         return [*(use for uses in found for use in uses), *last]
 
     def noted(self, action: Action, uses: Sequence[ToolUse]) -> str:
@@ -227,6 +234,7 @@ class _Run:
             self.attempts.note(use)
             if action.name == "query":
                 self.query = use.observation.query or self.query
+                self.failed = use.observation.failed
         telling = [use for use in uses if use.observation.seen] or uses
         texts = [use.observation.text for use in telling]
         return "\n".join([f"{action.name}({action.argument[:_SHOWN]!r}):", *texts])
@@ -249,15 +257,15 @@ class _Run:
     async def ended(self, action: Action) -> Sequence[ToolUse]:
         """Do an action that ends the run; return the calls made for it."""
         if action.name == "success":
-            if not self.query:
+            if self.failed or not self.query:
                 return ()
             use = await self.call("answer", query=self.query, columns=["*"])
             if use.observation.answer is not None:
                 self.outcome = agreed(use.observation.answer, self.attempts.proposed)
             return (use,)
         best = await self.attempts.best()
-        self.outcome = Refusal(action.argument, best.answer if best else None)
-        return (best.use,) if best and best.use else ()
+        self.outcome = given_up(action.argument, best.answer)
+        return best.uses
 
     async def call(self, tool: str, **arguments: object) -> ToolUse:
         """Call a tool on the graph of the run."""

@@ -6,18 +6,17 @@ graph search's candidates, the answer's columns are told apart from context, que
 and guarded before they run, feedback comes only on risk, and a run that has to stop gives its best.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from askgraph.agent.attempts import Attempts, agreed
+from askgraph.agent.attempts import Attempts, agreed, given_up
 from askgraph.agent.conversation import Conversation, Turn, going_round
 from askgraph.agent.exploration import explored
 from askgraph.agent.feedback import reviewed, risk_of
 from askgraph.agent.opening import asked, looked_up, written_answer
-from askgraph.errors import SetupError
+from askgraph.agent.settings import above_zero, at_least, one_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Budget
@@ -54,10 +53,11 @@ The query:
 - has every condition of the question and no other, with links in the right direction. Where nodes
 without label stand between two things, go through them.
 - selects, DISTINCT, the things asked for themselves (IRIs, not labels): a column for each thing
-asked for, for "each X" the X and the number, all that tie. Of a value asked for, also select what
-it belongs to, and the node between them if there is one: "sales of the shops" is SELECT DISTINCT
-?shop ?report ?sales, with `columns` ["sales"]: `columns` names what was asked for, the others are
-context. Select nothing else.
+asked for; for "each X" the X and the number. For most, least or first: all that tie. Of a number,
+date or text asked for, also select whose it is, and the node between them if there is one: "sales
+of the shops" is SELECT DISTINCT ?shop ?report ?sales with `columns` ["sales"], "sales of shop A" is
+SELECT DISTINCT ?report ?sales. `columns` names what was asked for; the others are context. Select
+nothing else. Candidates may lack such columns.
 - counts, compares, sorts and cuts in SPARQL, not in your head; ASK for yes or no.
 - uses only names that you were shown. Prefixes are declared for you; label services are not there.
 If the graph cannot answer, `cancel` and say why."""
@@ -113,9 +113,10 @@ class Grasp:
 
     def __post_init__(self) -> None:
         named_set(self.tools)
-        for setting, known in (("feedback", _FEEDBACKS), ("shots_by", _SHOTS)):
-            if (value := getattr(self, setting)) not in known:
-                raise SetupError(f"{setting!r} is one of {', '.join(known)}, not {value!r}")
+        one_of(self, feedback=_FEEDBACKS, shots_by=_SHOTS)
+        at_least(self, 1, "steps", "transcript", "hits", "rows", "columns", "triples")
+        at_least(self, 0, "shots", "feedbacks")
+        above_zero(self, "timeout", "tokens", "seconds", "money")
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
@@ -123,9 +124,10 @@ class Grasp:
         """Answer a question over one graph or several, among which the model chooses."""
         if not graphs:
             raise ValueError("no graph was given")
-        limits = Limits(self.rows, self.columns, self.hits, self.triples, timeout=self.timeout)
+        seconds = self.timeout if self.seconds is None else min(self.timeout, self.seconds)
+        limits = Limits(self.rows, self.columns, self.hits, self.triples, timeout=seconds)
         names = named_set(self.tools)
-        toolbox = GraphToolbox(names, graphs, question, limits, guarded=self.guarded)
+        toolbox = GraphToolbox(names, graphs, question, limits, self.guarded, self.seconds)
         async with aclosing(self._run(question, toolbox, self.model)) as steps:
             async for step in steps:
                 yield step
@@ -165,6 +167,7 @@ class _Run:
     outcome: Answer | Refusal | None = None
     shown: str = ""  # what the model was told of the outcome
     idle: int = 0  # turns on end that led to no call
+    graph: str = ""  # the one of several that the model named last
 
     def __post_init__(self) -> None:
         self.attempts = Attempts(self.toolbox, alone=not self.question.before)
@@ -215,15 +218,17 @@ class _Run:
 
     async def acted(self, turn: Turn, talk: Conversation) -> Sequence[ToolUse]:
         """Do what the model wants, or tell it what is wrong with that; return what was called."""
-        problem = turn.trouble or going_round(turn, talk)
-        calls = turn.choice.calls or written_answer(turn.choice.text, self.toolbox)
+        calls = turn.choice.calls or written_answer(turn.choice.text, self.toolbox, self.graph)
+        answers = any(call.name == "answer" for call in calls)
+        problem = turn.trouble or going_round(talk, answers=answers)
         if problem is not None or not calls:
             self.idle += 1
             talk.told(problem.feedback if problem else _NO_CALL)
             return ()
         self.idle = 0
-        uses = await asyncio.gather(*map(self.toolbox.call, calls))
+        uses = await self.toolbox.together(calls)
         for use in uses:
+            self.graph = str(use.arguments.get("graph", self.graph))
             self.attempts.note(use)
             self.settle(use)
         if turn.choice.calls:
@@ -239,7 +244,7 @@ class _Run:
         if seen.ends == "answer" and seen.answer is not None:
             self.outcome = agreed(seen.answer, self.attempts.proposed)
         elif seen.ends == "cancel" and self.outcome is None:
-            self.outcome = Refusal(seen.text, seen.answer or self.attempts.proposed)
+            self.outcome = given_up(seen.text, seen.answer or self.attempts.proposed)
 
     def doubt(self) -> str | None:
         """Why the outcome should be looked at again; None where it need not."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NoReturn
 
 from askgraph.errors import QuerySyntaxError
@@ -24,6 +25,18 @@ class Token:
 
 def tokens(query: str) -> Iterator[Token]:
     """Yield the tokens of a query in order, comments included, white space not."""
+    yield from _kept(query) if len(query) <= _SHORT else _cut(query)
+
+
+_SHORT = 20_000  # characters of a query whose tokens are kept: it is read many times on its way
+
+
+@lru_cache(maxsize=128)
+def _kept(query: str) -> tuple[Token, ...]:
+    return tuple(_cut(query))
+
+
+def _cut(query: str) -> Iterator[Token]:
     for match in _TOKEN.finditer(query):
         yield Token(match.lastgroup or "mark", match.group(), match.start())
 

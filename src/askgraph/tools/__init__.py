@@ -13,9 +13,20 @@ and the annotations of its other parameters, are all that a model is told of it.
 It gives an `Observation`, whose text is written for a model with little room: at most
 `Limits.rows` rows, IRIs short and with labels, strings of the graph in quotes. It may raise
 `QueryError` and `ServiceError`: the toolbox turns them into text.
+
+What tools share, by what it is for:
+
+    what a model wrote      _terms (its IRIs and literals), _repair and _label_service (its queries)
+    running a query         _running, _tables (its result), _answered (as an answer)
+    what is wrong with it   _fault, _known and _unseen (its IRIs), _nearest, _empty
+    searching               _searching, _candidates (within a pattern), _matching, _hits, _hit_page
+    a thing or a class      _described and _edges, _around_terms, _shape, _facts (of several)
+    triples by predicate    _triples, _listing, _variants (predicates that are one property)
+    the overview            _mentions (what is named), _slice, _schema_lines, _usual_values
+    words for a model       shown; named: the IRIs of a query; toolbox and replay: a run's tools
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -61,11 +72,13 @@ class Limits:
 
 @dataclass(eq=False)
 class Context:
-    """What a tool works on: one graph, for one question; `seen` are the IRIs shown so far.
+    """What a tool works on: one graph, for one question.
 
-    `seen` is shared by all graphs of a run. With `guarded`, `answer` takes only queries whose IRIs
-    have been seen. `refused` notes which queries it did not take, and why: some it takes when they
-    come again. `language` is the asker's, as a BCP 47 tag.
+    `seen` are the IRIs that any graph of the run has shown before this turn of the model. With
+    `guarded`, `answer` takes only queries whose IRIs have been seen. `refused` notes which queries
+    it did not take before, and why: some it takes when they come again. Each call has its own
+    copies, so that no call of a turn counts on what another one happened to show first. `language`
+    is the asker's, as a BCP 47 tag.
     """
 
     graph: KnowledgeGraph
@@ -104,5 +117,12 @@ class Toolbox(Protocol):
 
         A call without an id is the method's own: it may be of any tool. Raises nothing but what
         ends a run: `SetupError` and cancellation.
+        """
+        ...
+
+    async def together(self, calls: Sequence[ToolCall]) -> tuple[ToolUse, ...]:
+        """Run the calls of one turn, all at once, in their order; see `call`.
+
+        Each is run as if it were the only one: what another one shows has not been seen.
         """
         ...

@@ -35,6 +35,7 @@ Sort = Choice["entities", "properties"]
 
 _LOOKED_AT = 50  # hits of an index that are ranked together with what it does not know
 _TRIED = 200  # hits of the whole graph that are tried where candidates are too many
+_PASSED = 5_000  # candidates among which nodes without a name are looked for
 _ENOUGH = 3
 _SAMPLED = 20
 _ABOUT = 4
@@ -215,13 +216,18 @@ def _times(count: int) -> str:
     return f"{count:,}× here" if count > 1 else ""
 
 
+def _nameless(graph: KnowledgeGraph, terms: Mapping[Term, int]) -> list[Term]:
+    """The nodes that no index knows, at most one more than are tried; none of too many terms."""
+    if len(terms) > _PASSED:
+        return []
+    nodes = (term for term in terms if not isinstance(term, Literal))
+    unknown = (node for node in nodes if _known_as(graph, node, "entities") is None)
+    return list(islice(unknown, _TRIED + 1))
+
+
 async def _by_what_hangs_on(context: Context, candidates: Candidates, text: str) -> list[Found]:
     """Nodes without a name of their own, by their values and by the names of what they link."""
-    nodes = [
-        term
-        for term in candidates.terms
-        if not isinstance(term, Literal) and _known_as(context.graph, term, "entities") is None
-    ]
+    nodes = await asyncio.to_thread(_nameless, context.graph, candidates.terms)
     if not 0 < len(nodes) <= _TRIED:
         return []
     variable = candidates.variable

@@ -24,6 +24,7 @@ __all__ = [
     "descriptions_of",
     "facts_of",
     "numbered",
+    "own_types",
 ]
 
 _TYPES = 20  # classes of one node that are looked at
@@ -102,8 +103,16 @@ def numbered(term: Term | None) -> int:
     return int(term.value) if isinstance(term, Literal) and term.value.isdigit() else 0
 
 
+def own_types(arrays: GraphArrays, node: str) -> tuple[str, ...]:
+    """Return the classes of a node, which is given as N-Triples text."""
+    kind, at = arrays.number(v.RDF_TYPE), arrays.terms.find(node)
+    if kind is None or at is None:
+        return ()
+    found = arrays.step(np.array([at], dtype=np.int32), kind).tolist()
+    return tuple(arrays.terms.value(one) for one in found if arrays.terms.is_iri(one))
+
+
 def _known(arrays: GraphArrays, nodes: Sequence[str]) -> Facts:
-    kind = arrays.number(v.RDF_TYPE)
     types: dict[str, tuple[str, ...]] = {}
     meetings: dict[str, tuple[Meeting, ...]] = {}
     for node in nodes:
@@ -111,8 +120,7 @@ def _known(arrays: GraphArrays, nodes: Sequence[str]) -> Facts:
         if at is None:
             continue
         here = np.array([at], dtype=np.int32)
-        classes = [] if kind is None else arrays.step(here, kind).tolist()
-        types[node] = tuple(arrays.terms.value(one) for one in classes if arrays.terms.is_iri(one))
+        types[node] = own_types(arrays, node)
         meetings[node] = tuple(_meetings(arrays, here))
     return Facts(types, meetings)
 

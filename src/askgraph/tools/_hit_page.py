@@ -68,7 +68,7 @@ class Page:
         if isinstance(found.term, Literal):
             return self._joined(self._literal(found.term), self._holder(found.term), found.note)
         if isinstance(found.term, BlankNode):
-            return self._joined(f"a blank node {self._about(found)}".rstrip(), found.note)
+            return self._joined("a blank node", self._about(found), found.note)
         iri = key_of(found.term)
         cls = next((c for c in self.graph.profile.classes if c.iri == iri), None)
         kinds = [self.writer.iri(one) for one in self.classes.get(str(found.term), ())]

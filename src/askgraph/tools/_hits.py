@@ -10,22 +10,23 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.metadata.ends import ends_of, narrowest
 from askgraph.metadata.names import SCHEMA_SPACES
-from askgraph.metadata.variants import code_of, variants_in
+from askgraph.metadata.variants import code_of
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._facts import Meeting, descriptions_of, facts_of
 from askgraph.tools._hit_page import USUAL, Found, Page, key_of
+from askgraph.tools._variants import Variants
 from askgraph.tools.shown import Writer, labels_in
 from askgraph.traversal.literals import split_literal
 
-__all__ = ["Found", "Shown", "entity_lines", "property_lines", "term_of"]
+__all__ = ["Found", "HitLines", "entity_lines", "property_lines", "term_of"]
 
 _HINTS = 4
 
 
 @dataclass(frozen=True)
-class Shown:
+class HitLines:
     """Lines for a model, and the IRIs in them."""
 
     lines: tuple[str, ...] = ()
@@ -42,12 +43,13 @@ def term_of(text: str) -> Term:
     return Literal(value, datatype=NamedNode(datatype))
 
 
-async def entity_lines(context: Context, found: Sequence[Found]) -> Shown:
+async def entity_lines(context: Context, found: Sequence[Found]) -> HitLines:
     """Show things, classes and literal values, each with its classes or with what has it."""
     facts, holders = await asyncio.gather(
         facts_of(context, [one.term for one in found]), _holders(context, found)
     )
-    hints = {str(one.term): _hints(facts.meetings.get(str(one.term), ()), context) for one in found}
+    same = Variants(context.graph.profile)
+    hints = {str(one.term): _hints(facts.meetings.get(str(one.term), ()), same) for one in found}
     classes = {
         str(one.term): narrowest(facts.types.get(str(one.term), ()), context.graph.profile)
         for one in found
@@ -60,10 +62,10 @@ async def entity_lines(context: Context, found: Sequence[Found]) -> Shown:
     lines = [page.line(one) for one in found]
     if facts.trouble:
         lines.append(f"({facts.trouble})")
-    return Shown(tuple(lines), tuple(writer.seen))
+    return HitLines(tuple(lines), tuple(writer.seen))
 
 
-async def property_lines(context: Context, found: Sequence[Found]) -> Shown:
+async def property_lines(context: Context, found: Sequence[Found]) -> HitLines:
     """Show properties, each with what it leads from and to, its use and its description.
 
     What is one property in several namespaces takes one line: see `askgraph.metadata.variants`.
@@ -86,7 +88,7 @@ async def property_lines(context: Context, found: Sequence[Found]) -> Shown:
         page.property_line(one, variants, profiles, described.get(key_of(one.term), ""))
         for one, variants in merged
     ]
-    return Shown(tuple(lines), tuple(writer.seen))
+    return HitLines(tuple(lines), tuple(writer.seen))
 
 
 async def _holders(context: Context, found: Sequence[Found]) -> dict[str, str]:
@@ -122,17 +124,23 @@ async def _asked_holders(context: Context, literals: Sequence[str]) -> dict[str,
     }
 
 
-def _hints(meetings: Iterable[Meeting], context: Context) -> list[Meeting]:
+def _hints(meetings: Sequence[Meeting], same: Variants) -> list[Meeting]:
     """The predicates that tell most of what may be asked of a node: the most frequent there."""
-    use = {p.iri: p.triples for p in context.graph.profile.predicates}
+    direct = {first for first, *_ in same.grouped(one.predicate for one in meetings)}
+
+    def order(one: Meeting) -> tuple[int, int]:
+        profile = same.known.get(one.predicate)
+        return -one.count, -profile.triples if profile else 0
+
     telling = [
         one
         for one in meetings
-        if one.predicate not in USUAL
+        if one.predicate in direct
+        and one.predicate not in USUAL
         and one.predicate not in v.DESCRIPTION_PREDICATES
         and not (one.inverse and one.predicate.startswith(SCHEMA_SPACES))
     ]
-    return sorted(telling, key=lambda one: (-one.count, -use.get(one.predicate, 0)))[:_HINTS]
+    return sorted(telling, key=order)[:_HINTS]
 
 
 def _told_once(
@@ -167,8 +175,7 @@ async def _writer(context: Context, found: Sequence[Found], more: Iterable[str])
 
 def _merged(context: Context, found: Sequence[Found]) -> list[tuple[Found, tuple[str, ...]]]:
     """Hits that are one property as one, under its most used predicate, the others behind it."""
-    predicates = context.graph.profile.predicates
-    used = variants_in(p.iri for p in sorted(predicates, key=lambda p: -p.triples))
+    used = Variants(context.graph.profile).of(key_of(one.term) for one in found)
     together: dict[object, list[Found]] = defaultdict(list)
     for one in found:
         together[code_of(key_of(one.term)) or key_of(one.term)].append(one)

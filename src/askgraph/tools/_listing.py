@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.metadata import PredicateProfile
-from askgraph.rdf.prefixes import namespace_of
 from askgraph.tools import Context
 from askgraph.tools._tables import Shown
 from askgraph.tools._triples import Fixed, Group, Pair
+from askgraph.tools._variants import Variants
 from askgraph.tools.shown import Writer
 
 __all__ = ["Line", "chosen", "lines_of", "told", "where"]
@@ -19,7 +18,7 @@ _ROOM = 2_000  # characters for the names of predicates
 
 @dataclass(frozen=True)
 class Line:
-    """A predicate with the variants of it: the same local name in other namespaces."""
+    """A predicate with the variants of it: see `askgraph.metadata.variants`."""
 
     lead: Group
     variants: tuple[Group, ...] = ()
@@ -28,18 +27,15 @@ class Line:
 
 def lines_of(context: Context, groups: Sequence[Group]) -> list[Line]:
     """Return the groups with their variants: frequent ones first, those that were shown last."""
-    known = {predicate.iri: predicate for predicate in context.graph.profile.predicates}
-    alike: dict[str, list[Group]] = {}
-    for group in groups:
-        local = group.predicate.removeprefix(namespace_of(group.predicate))
-        alike.setdefault(local if group.predicate in known else group.predicate, []).append(group)
+    variants = Variants(context.graph.profile)
+    by_iri = {group.predicate: group for group in groups}
     lines = []
-    for some in alike.values():
-        first, *others = sorted(some, key=lambda group: _rank(group, known))
+    for iris in variants.grouped(by_iri):
+        first, *others = (by_iri[iri] for iri in iris)
         lines.append(Line(first, tuple(others)))
 
     def place(line: Line) -> tuple[bool, int, str]:
-        profile = known.get(line.lead.predicate)
+        profile = variants.known.get(line.lead.predicate)
         frequency = profile.triples if profile else line.lead.count
         return line.lead.predicate in context.seen, -frequency, line.lead.predicate
 
@@ -109,17 +105,6 @@ async def where(context: Context, fixed: Fixed) -> Shown:
         if term is not None
     ]
     return Shown("with " + " and ".join(parts), tuple(writer.seen))
-
-
-def _rank(group: Group, known: dict[str, PredicateProfile]) -> tuple[float, int, str]:
-    """The order of variants: one that leads to nodes of its own each time comes after the direct.
-
-    Where statements are nodes, a predicate leads to each of them once, and its direct variant to
-    the values, which many share.
-    """
-    profile = known.get(group.predicate)
-    own = profile.objects / max(1, profile.triples) if profile else 1.0
-    return own, len(group.predicate), group.predicate
 
 
 def _order(context: Context, pair: Pair) -> tuple[int, bool]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from askgraph.metadata import ClassProfile, PredicateProfile
+from askgraph.rdf.prefixes import namespace_of
 from askgraph.tools._slice import Slice
 from askgraph.tools._usual_values import usual_values
 from askgraph.tools.shown import Writer
@@ -11,6 +12,7 @@ from askgraph.tools.shown import Writer
 __all__ = ["SchemaLines"]
 
 _ENDS = 3  # classes shown at each end of a predicate
+_ALSO = 3  # other predicates shown that are the same property
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +54,19 @@ class SchemaLines:
                 continue
             told |= {p.iri, *p.inverse_of}
             source = self._ends(p.subject_classes, p.subjects)
-            by_source.setdefault(source, []).append(f"{self.writer.iri(p.iri)} {self._target(p)}")
+            by_source.setdefault(source, []).append(f"{self._name(p)} {self._target(p)}")
         if by_source:
             yield "properties by class of subject, → class or type of object:"
         for source, listed in by_source.items():
             yield f"{source}: {'; '.join(listed)}"
+
+    def _name(self, p: PredicateProfile) -> str:
+        """A predicate, and its variants by what stands before the name that they share."""
+        name = p.iri.removeprefix(namespace_of(p.iri))
+        variants = [self.writer.short(iri) for iri in self.slice.variants[p.iri][:_ALSO]]
+        before = [short.removesuffix(name) if ":" in short else short for short in variants]
+        also = f" (also {', '.join(before)})" if before else ""
+        return f"{self.writer.iri(p.iri)}{also}"
 
     def _target(self, p: PredicateProfile) -> str:
         notes = [

@@ -1,6 +1,5 @@
 """The searches in words: what was looked through, how many match, the best of them."""
 
-import json
 from collections.abc import Sequence
 
 from pyoxigraph import Variable
@@ -14,8 +13,8 @@ from askgraph.tools._candidates import (
     found_anywhere,
     found_within,
 )
-from askgraph.tools._hits import Found, Shown, entity_lines, property_lines
-from askgraph.tools.shown import clipped
+from askgraph.tools._hits import Found, HitLines, entity_lines, property_lines
+from askgraph.tools.shown import quoted
 from askgraph.trace import Observation
 
 __all__ = ["searched", "searched_within", "shown"]
@@ -56,10 +55,10 @@ async def searched_within(
     return Observation("\n".join([head, *page.lines]), page.seen)
 
 
-async def shown(context: Context, found: Sequence[Found], sort: Sort) -> Shown:
+async def shown(context: Context, found: Sequence[Found], sort: Sort) -> HitLines:
     """Show hits as what they are."""
     if not found:
-        return Shown()
+        return HitLines()
     return await (property_lines if sort == "properties" else entity_lines)(context, found)
 
 
@@ -88,7 +87,7 @@ def _head(
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(clipped(text, _CLIP), ensure_ascii=False)
+    return quoted(text, _CLIP)
 
 
 def _missing(context: Context, sort: Sort) -> str:

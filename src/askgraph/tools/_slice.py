@@ -12,7 +12,9 @@ from askgraph.linking.link import Link, Linked
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.rdf import vocabulary as v
+from askgraph.tools._facts import own_types
 from askgraph.tools._mentions import named_links
+from askgraph.tools._variants import Variants
 
 __all__ = ["Ends", "Slice"]
 
@@ -40,16 +42,25 @@ class Slice:
     graph: KnowledgeGraph
     linked: Linked
 
-    @property
+    @cached_property
     def near(self) -> Sequence[PredicateProfile]:
-        """The predicates that words name, and those at what they name; at least the frequent."""
-        close = sum(self._nearness(p) > 0 for p in self._ordered)
+        """The predicates that words name, and those at what they name; at least the frequent.
+
+        Of several that are one property the most direct: the others are its `variants`.
+        """
+        close = sum(nearness > 0 for nearness in self._nearness.values())
         return self._ordered[: max(_LEAST, min(close, _NEAR))]
 
     @property
     def far(self) -> Sequence[PredicateProfile]:
         """The next predicates."""
         return self._ordered[len(self.near) :][:_FAR]
+
+    @cached_property
+    def variants(self) -> dict[str, tuple[str, ...]]:
+        """By the predicates that are told, the others that are the same property."""
+        telling = (p.iri for p in self.graph.profile.predicates if _telling(p.iri))
+        return {first: tuple(rest) for first, *rest in self._same.grouped(telling)}
 
     @cached_property
     def classes(self) -> Sequence[ClassProfile]:
@@ -111,15 +122,28 @@ class Slice:
         return {c.iri: c.instances for c in self.graph.profile.classes}
 
     @cached_property
-    def _ordered(self) -> list[PredicateProfile]:
-        known = [p for p in self.graph.profile.predicates if _telling(p.iri)]
-        return sorted(known, key=lambda p: (-self._nearness(p), -p.triples))
+    def _same(self) -> Variants:
+        return Variants(self.graph.profile)
 
-    def _nearness(self, p: PredicateProfile) -> float:
-        """How near; all predicates of a node that only links others are as near as one of them."""
+    @cached_property
+    def _ordered(self) -> list[PredicateProfile]:
+        told = [self._same.known[iri] for iri in self.variants]
+        return sorted(told, key=lambda p: (-self._nearness[p.iri], -p.triples))
+
+    @cached_property
+    def _nearness(self) -> dict[str, float]:
+        """How near each predicate or the nearest of its variants is.
+
+        All predicates of a node that only links others are as near as one of them.
+        """
+        own = {p.iri: self._with_node(p) for p in self.graph.profile.predicates}
+        return {
+            first: max(own[iri] for iri in (first, *rest)) for first, rest in self.variants.items()
+        }
+
+    def _with_node(self, p: PredicateProfile) -> float:
         linking = [iri for iri, _ in p.subject_classes if iri in self._linking]
-        own = self._alone(p)
-        return max([own, *(0.6 * self._linking[iri] for iri in linking)])
+        return max([self._alone(p), *(0.6 * self._linking[iri] for iri in linking)])
 
     @cached_property
     def _linking(self) -> dict[str, float]:
@@ -154,12 +178,7 @@ class Slice:
 
     def _types(self, iri: str) -> list[str]:
         arrays = self.graph.arrays
-        kind = arrays.number(v.RDF_TYPE) if arrays else None
-        at = arrays.terms.iri(iri) if arrays else None
-        if arrays is None or kind is None or at is None:
-            return []
-        ids = arrays.step(np.array([at], dtype=np.int32), kind).tolist()
-        types = [arrays.terms.value(one) for one in ids if arrays.terms.is_iri(one)]
+        types = own_types(arrays, f"<{iri}>") if arrays is not None else ()
         return [one for one in types if not one.startswith(SCHEMA_SPACES)]
 
     @cached_property

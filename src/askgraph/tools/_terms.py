@@ -1,18 +1,19 @@
-"""The IRI that a language model means by what it writes: `space:Titan`, `<http://…>`, `http://…`."""
+"""The term that a language model means by what it writes: `a:Titan`, `<http://…>`, `"x"@en`."""
 
 import re
 
+from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
 
 from askgraph.errors import QueryError
+from askgraph.rdf import vocabulary as v
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.tools import Context
 from askgraph.tools._known import unknown_iris
 from askgraph.tools._nearest import Sort, in_nearest_words
 from askgraph.tools.shown import clipped
 
-__all__ = ["expanded_name", "named_node", "nearest_prefixes"]
+__all__ = ["expanded_name", "named_node", "nearest_prefixes", "object_term", "unescaped_text"]
 
 _WRITTEN = re.compile(
     r"""(?: <(?P<iri>[^<>"{}|^`\\\x00-\x20]+)>
@@ -23,6 +24,10 @@ _WRITTEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]+")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^(\S+))?', re.DOTALL)
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_MEANT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _LONGEST = 2000
 _SHOWN = 80
 _NEAR = 50
@@ -45,6 +50,33 @@ async def named_node(context: Context, text: str, *, sort: Sort = "") -> str:
     return iri
 
 
+async def object_term(context: Context, text: str) -> NamedNode | Literal:
+    """Return the object that a text means: an IRI, a literal in quotes, a plain number or boolean.
+
+    Raises `QueryError` for anything else, and for an IRI that the graph does not hold.
+    """
+    plain = text.strip()
+    if number := _NUMBER.fullmatch(plain):
+        kind = v.XSD_DECIMAL if number[1] else v.XSD_INTEGER
+        return Literal(plain, datatype=NamedNode(kind))
+    if plain in ("true", "false"):
+        return Literal(plain, datatype=NamedNode(v.XSD_BOOLEAN))
+    if not plain.startswith('"'):
+        return NamedNode(await named_node(context, plain))
+    quoted = _QUOTED.fullmatch(plain)
+    if quoted is None:
+        raise QueryError(f"{plain[:80]!r} is no literal: write it as in SPARQL, quotes escaped")
+    value, language, datatype = unescaped_text(quoted[1]), quoted[2], quoted[3]
+    if language:
+        return _tagged(value, language)
+    return _typed(value, datatype, context.graph.prefixes) if datatype else Literal(value)
+
+
+def unescaped_text(text: str) -> str:
+    """Return what stands within the quotes of a literal, its escapes read."""
+    return _ESCAPED.sub(lambda match: _MEANT.get(match[1], match[1]), text)
+
+
 def expanded_name(name: str, prefixes: PrefixMap) -> str | None:
     """Return the IRI of a prefixed name, escaped as SPARQL wants it or not; None if unknown."""
     prefix, colon, local = name.partition(":")
@@ -62,13 +94,31 @@ def nearest_prefixes(prefix: str, prefixes: PrefixMap) -> tuple[str, ...]:
     return tuple(sorted(near, key=lambda known: -alike[known])[:3] or list(prefixes.own)[:3])
 
 
+def _tagged(value: str, language: str) -> Literal:
+    try:
+        return Literal(value, language=language)
+    except ValueError as problem:
+        raise QueryError(f"{language!r} is no language: write a tag such as en or pt-BR") from (
+            problem
+        )
+
+
+def _typed(value: str, datatype: str, prefixes: PrefixMap) -> Literal:
+    try:
+        return Literal(value, datatype=NamedNode(prefixes.expand(datatype)))
+    except (KeyError, ValueError) as problem:
+        raise QueryError(f"{datatype!r} is no datatype: write prefix:name or <http://…>") from (
+            problem
+        )
+
+
 def _iri_in(text: str, prefixes: PrefixMap) -> str | None:
     found = _WRITTEN.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None or text.startswith(("_:", "?", "$")):
         return None
     written = found["iri"] or found["name"]
     if written == "a":
-        return RDF_TYPE
+        return v.RDF_TYPE
     known = expanded_name(written, prefixes)
     if known is not None and not found["iri"]:
         return known

@@ -14,6 +14,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
+from askgraph.tools._facts import numbered
 from askgraph.traversal.arrays import GraphArrays, Ids
 
 __all__ = ["Fixed", "Group", "Pair", "asked_examples", "asked_groups", "own_groups"]
@@ -79,7 +80,9 @@ async def asked_groups(context: Context, fixed: Fixed) -> list[Group]:
     result = await context.graph.endpoint.select(
         query, timeout=context.limits.timeout, limit=_PREDICATES
     )
-    counts = [(found.value, _number(n)) for found, n in result.rows if isinstance(found, NamedNode)]
+    counts = [
+        (found.value, numbered(n)) for found, n in result.rows if isinstance(found, NamedNode)
+    ]
     cut = sum(number for _, number in counts) >= _COUNTED
     return [Group(iri, number, cut=cut) for iri, number in counts if number]
 
@@ -108,7 +111,7 @@ async def asked_examples(
     pairs: dict[int, list[Pair]] = {}
     for number, subject, end in result.rows:
         if subject is not None and end is not None:
-            pairs.setdefault(_number(number), []).append((subject, end))
+            pairs.setdefault(numbered(number), []).append((subject, end))
     return [
         Group(group.predicate, group.count, tuple(pairs.get(at, ())), group.cut)
         for at, group in enumerate(groups)
@@ -184,7 +187,3 @@ def _pattern(fixed: Fixed, predicate: str) -> str:
     end = _only(fixed.objects)
     given = several if len(fixed.objects) > 1 else ""
     return f"{given}{fixed.subject or '?s'} {predicate} {'?o' if end is None else end}"
-
-
-def _number(term: Term | None) -> int:
-    return int(term.value) if isinstance(term, Literal) and term.value.isdigit() else 0

@@ -4,16 +4,14 @@ A model writes IRIs from memory, too. One that it was shown is one that it means
 label and its class are told, before an answer rests on it.
 """
 
-import numpy as np
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.tools import Context
+from askgraph.tools._facts import own_types
 from askgraph.tools._tables import Shown
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.tools.shown import Writer, labels_in
-from askgraph.traversal.arrays import GraphArrays
 
 __all__ = ["said_unseen", "unseen_in"]
 
@@ -54,20 +52,12 @@ async def _types(context: Context, iris: tuple[str, ...]) -> dict[str, list[str]
     things = [iri for iri in iris if iri not in predicates]
     arrays = context.graph.arrays
     if arrays is not None:
-        found = {iri: _own_types(arrays, iri) for iri in things}
+        found = {iri: list(own_types(arrays, f"<{iri}>")) for iri in things}
     else:
         found = await _asked_types(context, things) if things else {}
     return {
         iri: sorted(some, key=lambda one: sizes.get(one, 0))[:_TYPES] for iri, some in found.items()
     }
-
-
-def _own_types(arrays: GraphArrays, iri: str) -> list[str]:
-    at, kind = arrays.terms.iri(iri), arrays.number(RDF_TYPE)
-    if at is None or kind is None:
-        return []
-    found = arrays.step(np.array([at], dtype=np.int32), kind).tolist()
-    return [arrays.terms.value(one) for one in found if arrays.terms.is_iri(one)]
 
 
 async def _asked_types(context: Context, iris: list[str]) -> dict[str, list[str]]:

@@ -14,6 +14,7 @@ from askgraph.tools._tables import Shown, table
 from askgraph.tools._unseen import said_unseen, unseen_in
 from askgraph.tools.answered import MOST_ROWS, built_answer
 from askgraph.tools.named import STANDARD
+from askgraph.tools.shown import quoted
 from askgraph.trace import Answer, Observation
 
 __all__ = ["answer"]
@@ -21,6 +22,7 @@ __all__ = ["answer"]
 _ALL = "*"  # what a method says for a model that could not name any
 _CERTAINTY = 0.7
 _EMPTY = 0.5
+_LONGEST = 300
 
 
 async def answer(
@@ -56,11 +58,12 @@ async def answer(
 
 async def _accepted(context: Context, ran: Ran, found: Answer) -> Observation:
     """The end of the run, with the result as a second look at it will want to see it."""
+    words = quoted(found.words, _LONGEST)
     if found.boolean is not None:
-        text = f"answered: {found.words}\n{str(found.boolean).lower()}"
+        text = f"answered: {words}\n{str(found.boolean).lower()}"
         return Observation(text, query=ran.query, rows=1, ends="answer", answer=found)
     shown, rows = await table(context, found.result), len(found.result.rows)
-    text = f"answered: {found.words}\n{shown.text}"
+    text = f"answered: {words}\n{shown.text}"
     return Observation(text, shown.seen, query=ran.query, rows=rows, ends="answer", answer=found)
 
 
@@ -98,7 +101,7 @@ async def _strange(context: Context, query: str) -> Shown | None:
 
 async def _said_empty(context: Context, ran: Ran) -> Shown:
     said = await said_empty(context, ran.query)
-    text = f"it has no rows. {said.text}\nMend it, or answer with the same query again."
+    text = f"it has no rows. {said.text}\nMend it, or end with the same query again."
     return Shown(text, said.seen)
 
 

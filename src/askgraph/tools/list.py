@@ -13,7 +13,7 @@ from askgraph.sparql.lexer import tokens
 from askgraph.tools import Context
 from askgraph.tools._listing import chosen, lines_of, told, where
 from askgraph.tools._nearest import Sort
-from askgraph.tools._terms import expanded_name, named_node
+from askgraph.tools._terms import expanded_name, named_node, unescaped_text
 from askgraph.tools._triples import Fixed, asked_examples, asked_groups, own_groups
 from askgraph.trace import Observation
 
@@ -35,8 +35,8 @@ async def list_triples(
 
     At most `limits.triples` are shown, a few of each predicate: frequent ones first, what the run
     has shown before last, and all other predicates by name, unlike `LST` of the GRASP paper
-    (section 3.2). Predicates of one local name in several namespaces take one line. Raises
-    `QueryError` for a blank node and for an IRI that the graph does not hold.
+    (section 3.2). Predicates that are one property take one line. Raises `QueryError` for a blank
+    node and for an IRI that the graph does not hold.
     """
     if not any(text and text.strip() for text in (subject, predicate, object)):
         raise QueryError("give a subject, a predicate or an object: prefix:name or <http://…>")
@@ -76,18 +76,13 @@ async def _objects(context: Context, text: str) -> tuple[NamedNode | Literal, ..
         return ()
     first = next(tokens(text), None)
     if first is not None and first.kind == "string":
-        return _literals(context, _unquoted(first.text))
+        return _literals(context, unescaped_text(first.text.strip("\"'")))
     known = expanded_name(text.split()[0], context.graph.prefixes)
     if known or _NAME.fullmatch(text) or text.startswith("<") or "://" in text.split()[0]:
         return (NamedNode(await named_node(context, text)),)
     if text.startswith("_:"):
         await named_node(context, text)
     return _literals(context, text)
-
-
-def _unquoted(text: str) -> str:
-    inner = text.strip("\"'")
-    return re.sub(r"\\(.)", r"\1", inner)
 
 
 def _literals(context: Context, text: str) -> tuple[Literal, ...]:

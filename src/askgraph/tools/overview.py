@@ -26,16 +26,22 @@ async def overview(
     linked = await asyncio.to_thread(read_and_linked, *reading)
     named = await entity_lines(context, await mentioned(context, linked))
     part = Slice(context.graph, linked)
-    terms = [item.iri for item in (*part.near, *part.far)] + [item.iri for item in part.classes]
-    members = [iri for listed in part.members.values() for iri in listed]
-    writer = await Writer.knowing(context, [*terms, *members])
+    writer = await Writer.knowing(context, await asyncio.to_thread(_terms, part))
+    schema = await asyncio.to_thread(lambda: list(SchemaLines(part, writer).lines()))
     lines = [
         _graph_line(context),
         *(["perhaps named in the question:"] if named.lines else []),
         *named.lines,
-        *SchemaLines(part, writer).lines(),
+        *schema,
     ]
     return Observation("\n".join(lines), tuple(dict.fromkeys([*named.seen, *writer.seen])))
+
+
+def _terms(part: Slice) -> list[str]:
+    """All that the lines of a slice name by label."""
+    predicates = (p.iri for p in (*part.near, *part.far))
+    members = (iri for listed in part.members.values() for iri in listed)
+    return [*predicates, *(c.iri for c in part.classes), *members]
 
 
 def _graph_line(context: Context) -> str:

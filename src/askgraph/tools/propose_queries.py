@@ -16,7 +16,7 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.sparql.results import Row, SelectResult
 from askgraph.tools import Context
-from askgraph.tools.shown import Writer
+from askgraph.tools.shown import Writer, quoted
 from askgraph.trace import Answer, Observation
 
 __all__ = ["propose_queries"]
@@ -28,6 +28,8 @@ _PARTIAL = 0.7  # of the confidence where words of the question are left over
 _PREVIEW = 3  # rows shown of more than _WHOLE
 _WHOLE = 6
 _COUNTED = 1000  # rows that are fetched of each candidate
+_LONGEST = 300  # characters of a query in words
+_LEFT = 8  # words named that a candidate leaves out
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,10 @@ async def _written(
     writer = await Writer.knowing(context, iris)
     lines = []
     for number, one in enumerate(candidates, 1):
-        words = in_words(one.query, writer.labels, language=context.language)
+        words = quoted(in_words(one.query, writer.labels, language=context.language), _LONGEST)
         left = _unused(proposal, one)
-        note = f" (not used: {', '.join(left)})" if left else ""
+        more = ", …" if len(left) > _LEFT else ""
+        note = f" (not used: {', '.join(left[:_LEFT])}{more})" if left else ""
         lines.append(f"{number}. {words}{note} → {_preview(one, writer)}")
         lines.append(_body(one.query))
     names = dict.fromkeys(writer.iri(iri) for one in candidates for iri in iris_of(one.query))
@@ -117,7 +120,8 @@ def _unused(proposal: Proposal, one: _Candidate) -> list[str]:
     """The words of the question that tell something and that a candidate leaves out."""
     used, weights = one.cluster.best.used, proposal.linked.weights
     tokens = proposal.reading.tokens
-    return [tokens[at].text for at, weight in enumerate(weights) if weight and not used >> at & 1]
+    left = [tokens[at].text for at, weight in enumerate(weights) if weight and not used >> at & 1]
+    return list(dict.fromkeys(left))
 
 
 def _shown_iris(result: SelectResult) -> list[str]:

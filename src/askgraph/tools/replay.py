@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Unpack
 
-from askgraph.errors import ServiceError, SetupError
+from askgraph.errors import BudgetSpent, SetupError
 from askgraph.llm import (
     CallPart,
     Completion,
@@ -21,7 +21,7 @@ from askgraph.llm import (
     ToolSchema,
 )
 from askgraph.llm.calls import SoundCall, checked_call
-from askgraph.trace import ModelTurn, Outcome, Prompt, ToolUse, Trace
+from askgraph.trace import Answer, ModelTurn, Outcome, Prompt, ToolUse, Trace
 
 __all__ = ["ReplayedModel", "ReplayedToolbox"]
 
@@ -29,10 +29,13 @@ __all__ = ["ReplayedModel", "ReplayedToolbox"]
 class ReplayedModel:
     """Says what the model of a trace said, turn by turn, and counts the same tokens for it.
 
-    Raises `ServiceError` after the last turn: there the model failed, or a budget ended the run.
+    Raises `BudgetSpent` after the last turn, for the reason that the trace gives, if it does: there
+    the model failed, or a budget ended the run.
     """
 
     def __init__(self, trace: Trace) -> None:
+        last = trace.steps[-1] if trace.steps else None
+        self._end = last.cut_short if isinstance(last, Answer) else None
         self._turns = [step for step in trace.steps if isinstance(step, ModelTurn)]
         self._said = 0
         model = self._turns[0].model if self._turns else ""
@@ -48,7 +51,8 @@ class ReplayedModel:
     ) -> AsyncGenerator[Event, None]:
         """Give the next turn, whatever the messages are."""
         if self._said == len(self._turns):
-            raise ServiceError(f"the model of the trace took {self._said} turns and no more")
+            none_left = f"the model of the trace took {self._said} turns and no more"
+            raise BudgetSpent(self._end or none_left, limit="calls", scope="trace")
         turn = self._turns[self._said]
         self._said += 1
         choice, usage = turn.choice, turn.usage
@@ -115,6 +119,10 @@ class ReplayedToolbox:
         at, use = next((one for one in alike if one[1].call == call.id), alike[0])
         del self._left[at]
         return use
+
+    async def together(self, calls: Sequence[ToolCall]) -> tuple[ToolUse, ...]:
+        """Return what the same calls gave, in their order."""
+        return tuple([await self.call(call) for call in calls])
 
     def _next(self) -> Iterator[tuple[int, ToolUse]]:
         """The calls that are left of those after the same turn of the model as the first left."""

@@ -10,6 +10,7 @@ from askgraph.sparql.reader import read
 from askgraph.sparql.tree import Pattern, variables_of
 from askgraph.tools import Context
 from askgraph.tools._candidates import Sort
+from askgraph.tools._running import ready
 from askgraph.tools._searching import searched_within
 from askgraph.trace import Observation
 
@@ -29,8 +30,7 @@ async def search_autocomplete(
     section 3.3, S_A). Raises `QueryError` where it is no SELECT or does not use ?search.
     """
     try:
-        admissible = checked(sparql, prefixes=context.graph.prefixes.namespaces)
-        tree = read(admissible.text)
+        tree = read(checked(ready(context, sparql).query).text)
     except QuerySyntaxError as problem:
         raise QueryError(f"{problem}; write it as SELECT ?search WHERE {{ … }}") from problem
     if tree.form != "SELECT":

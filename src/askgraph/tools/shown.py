@@ -18,18 +18,22 @@ from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.traversal.literals import split_literal
 
-__all__ = ["Writer", "clipped", "labels_in"]
+__all__ = ["Writer", "clipped", "labels_in", "quoted"]
 
 _PLAIN = (v.XSD_STRING, v.RDF_LANG_STRING, *v.INTEGER_DATATYPES, v.XSD_DECIMAL, v.XSD_BOOLEAN)
 
 
 @dataclass
 class Writer:
-    """Writes terms of one graph; `seen` are the IRIs that it wrote, in full and in order."""
+    """Writes terms of one graph; `seen` are the IRIs that it wrote, in full and in order.
+
+    Blank nodes are numbered as they come: what an endpoint calls them means nothing to anybody.
+    """
 
     context: Context
     labels: dict[str, str] = field(default_factory=dict)
     seen: dict[str, None] = field(default_factory=dict)
+    blanks: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     async def knowing(cls, context: Context, iris: Iterable[str]) -> "Writer":
@@ -51,7 +55,7 @@ class Writer:
 
     def text(self, text: str) -> str:
         """Write a text in quotes, on one line, its middle left out where it is long."""
-        return json.dumps(clipped(text, self.context.limits.clip), ensure_ascii=False)
+        return quoted(text, self.context.limits.clip)
 
     def term(self, term: Term | None) -> str:
         """Write any term of a result; an unbound one is a dash."""
@@ -61,7 +65,7 @@ class Writer:
             case NamedNode():
                 return self.iri(term.value)
             case BlankNode():
-                return f"_:{term.value[:8]}"
+                return f"_:b{self.blanks.setdefault(term.value, len(self.blanks) + 1)}"
             case Literal():
                 return self.literal(term)
             case _:
@@ -93,6 +97,11 @@ async def labels_in(context: Context, iris: Iterable[str]) -> dict[str, str]:
     languages = [context.language, "en"]
     timeout = context.limits.timeout
     return await labels_of(iris, context.graph, languages, timeout=timeout)
+
+
+def quoted(text: str, most: int) -> str:
+    """Return a text in quotes, on one line, with at most `most` of its characters."""
+    return json.dumps(clipped(text, most), ensure_ascii=False)
 
 
 def clipped(text: str, most: int) -> str:

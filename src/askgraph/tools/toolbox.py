@@ -1,5 +1,7 @@
 """The tools of one run over its graphs: calls are checked, run, and whatever fails becomes text."""
 
+import asyncio
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +22,9 @@ from askgraph.trace import Observation, Question, ToolUse
 
 __all__ = ["GraphToolbox", "named_set", "set_schemas"]
 
+_ADDRESS = re.compile(r"https?://[^\s<>\"'{}|^`]+")
+_LAST = "cancel"  # brings the best attempt of a run whose time is over
+
 
 def named_set(name: str) -> tuple[str, ...]:
     """Return the tools of a set: by its name (`best`), or as their names with commas between.
@@ -28,7 +33,9 @@ def named_set(name: str) -> tuple[str, ...]:
     """
     if name in SETS:
         return SETS[name]
-    tools = tuple(part.strip() for part in name.split(",") if part.strip())
+    tools = tuple(dict.fromkeys(part.strip() for part in name.split(",") if part.strip()))
+    if not tools:
+        raise SetupError(f"no tools are named: write a set ({', '.join(SETS)}) or names of tools")
     for tool in tools:
         if tool not in registry.names("tool"):
             raise SetupError(
@@ -58,7 +65,8 @@ def _loaded(name: str) -> Tool:
 class GraphToolbox:
     """Tools by name over graphs, for one question; see `Toolbox`.
 
-    `requests` counts the SPARQL requests of all calls.
+    After `seconds`, calls under way are stopped and no other is made, but for the last attempt of
+    `cancel`. `requests` counts the SPARQL requests of all calls.
     """
 
     names: Sequence[str]
@@ -66,9 +74,13 @@ class GraphToolbox:
     question: Question
     limits: Limits = field(default_factory=Limits)
     guarded: bool = True
+    seconds: float | None = None
     _seen: set[str] = field(default_factory=set)
+    _began: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
+        written = _ADDRESS.findall(self.question.text)
+        self._seen.update(part for iri in written for part in (iri, iri.rstrip(".,;:!?)]")))
         for earlier in self.question.before:
             for graph in self.graphs:
                 self._seen.update(_iris(earlier.query, graph.prefixes))
@@ -100,32 +112,55 @@ class GraphToolbox:
 
     async def call(self, call: ToolCall) -> ToolUse:
         """Run a call; whatever is wrong with it is told in the observation."""
-        started = time.perf_counter()
-        arguments, observation = await self._called(call)
-        self._seen.update(observation.seen)
-        seconds = time.perf_counter() - started
-        return ToolUse(call.name, arguments, observation, seconds, call.id)
+        return (await self.together([call]))[0]
 
-    async def _called(self, call: ToolCall) -> tuple[dict[str, object], Observation]:
-        schemas = self.schemas
-        if not call.id:
-            schemas = (_schema(call.name, self.graph_names, whole=True),)
-        match checked_call(call, schemas):
+    async def together(self, calls: Sequence[ToolCall]) -> tuple[ToolUse, ...]:
+        """Run the calls of one turn, each as if it were the only one."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._use(call)) for call in calls]
+        except ExceptionGroup as problems:  # the others were stopped: nothing goes on unseen
+            raise problems.exceptions[0] from None
+        done = [task.result() for task in tasks]
+        for use, context in done:
+            self._seen.update(context.seen, use.observation.seen)
+            self._contexts[context.graph.name].refused.update(context.refused)
+        return tuple(use for use, _ in done)
+
+    async def _use(self, call: ToolCall) -> tuple[ToolUse, Context]:
+        """Run a call with a context of its own, which is returned as the call has left it."""
+        started = time.perf_counter()
+        whole = (_schema(call.name, self.graph_names, whole=True),) if not call.id else ()
+        match checked_call(call, whole or self.schemas):
             case BadCall(feedback=feedback):
-                return {"text": call.arguments}, Observation(feedback, failed=True)
+                context = self._context({})
+                arguments: dict[str, object] = {"text": call.arguments}
+                observation = Observation(feedback, failed=True)
             case SoundCall(tool=schema, arguments=given):
                 arguments = dict(given)
                 context = self._context(arguments)
-                tool = _loaded(schema.name)
-                kept = {name: value for name, value in arguments.items() if name != "graph"}
-                try:
-                    return arguments, await tool(context, **kept)
-                except (QueryError, ServiceError) as problem:
-                    return arguments, Observation(f"{schema.name} failed: {problem}", failed=True)
+                observation = await self._run(schema.name, context, arguments)
+        seconds = time.perf_counter() - started
+        return ToolUse(call.name, arguments, observation, seconds, call.id), context
 
     def _context(self, arguments: dict[str, object]) -> Context:
         first = next(iter(self._contexts))
-        return self._contexts[str(arguments.get("graph", first))]
+        known = self._contexts[str(arguments.get("graph", first))]
+        return replace(known, seen=set(known.seen), refused=set(known.refused))
+
+    async def _run(self, name: str, context: Context, arguments: dict[str, object]) -> Observation:
+        """What a tool gives, or why it gives nothing."""
+        kept = {key: value for key, value in arguments.items() if key != "graph"}
+        left = None
+        if self.seconds is not None and name != _LAST:
+            left = self._began + self.seconds - time.monotonic()
+        try:
+            async with asyncio.timeout(left):
+                return await _loaded(name)(context, **kept)
+        except (QueryError, ServiceError) as problem:
+            return Observation(f"{name} failed: {problem}", failed=True)
+        except TimeoutError:
+            return Observation(f"{name} was stopped: the question's time is over", failed=True)
 
 
 def _counting(graph: KnowledgeGraph) -> KnowledgeGraph:

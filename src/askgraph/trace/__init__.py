@@ -148,7 +148,8 @@ class Answer:
 
     `answer_columns` are the variables that answer the question; the others are context. An ASK
     query has `boolean` set and an empty `result`. `confidence` is between 0 and 1: the share of
-    answers given with this confidence that are expected to be right.
+    answers given with this confidence that are expected to be right. `cut_short` says why the run
+    ended before the method was done, where it did; then this is the best attempt.
     """
 
     query: str
@@ -163,6 +164,7 @@ class Answer:
     evidence: tuple[Evidence, ...] = ()
     why_empty: str | None = None
     usage: Usage = field(default_factory=Usage)
+    cut_short: str | None = None
 
 
 @dataclass(frozen=True)

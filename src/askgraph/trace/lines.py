@@ -59,7 +59,10 @@ def step_of(line: str) -> Step:
     content = json.loads(line)
     if not isinstance(content, dict):
         raise TypeError("no object")
-    step: Step = read(content, _STEPS[content["step"]])
+    kind = content["step"]
+    if kind not in _STEPS:
+        raise ValueError(f"{kind!r} is no kind of step; there are {', '.join(_STEPS)}")
+    step: Step = read(content, _STEPS[kind])
     return step
 
 
@@ -86,8 +89,10 @@ def read_trace(path: Path) -> tuple[Trace, Head]:
     """Read a trace and its head; `SetupError` names the line where the file is damaged."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SetupError(f"the trace {path} cannot be read: {error}") from error
+    except OSError as error:
+        raise SetupError(f"cannot read the trace {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise SetupError(f"{path} is no trace: it is not UTF-8 text") from error
     lines = text.split("\n")
     question, method, head = _head(path, lines[0])
     if lines.pop() != "":
@@ -97,23 +102,38 @@ def read_trace(path: Path) -> tuple[Trace, Head]:
         try:
             steps.append(step_of(line))
         except (ValueError, KeyError, TypeError) as error:
-            raise SetupError(f"the trace {path} is damaged: line {number}: {error!r}") from error
+            why = _damage(error)
+            raise SetupError(f"the trace {path} is damaged: line {number}: {why}") from error
     return Trace(question, method, tuple(steps)), head
 
 
 def _head(path: Path, line: str) -> tuple[Question, str, Head]:
     try:
         about: dict[str, Any] = json.loads(line)
+        if not isinstance(about, dict):
+            raise TypeError("no object")
         written = about["version"]
         if written == VERSION:
             question: Question = read(about["question"], Question)
             head: Head = read(about, Head)
             return question, read(about["method"], str), head
     except (ValueError, KeyError, TypeError) as error:
-        raise SetupError(f"{path} is no trace: line 1 is none of its kind: {error!r}") from error
+        raise SetupError(
+            f"{path} is no trace of 'askgraph ask --trace': line 1: {_damage(error)}"
+        ) from error
     raise SetupError(
         f"the trace {path} is of version {written}, this askgraph reads version {VERSION}"
     )
+
+
+def _damage(error: ValueError | KeyError | TypeError) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return f"no JSON, {error.msg} at character {error.pos + 1}"
+        case KeyError(args=(key, *_)):
+            return f"there is no {key!r}"
+        case _:
+            return str(error)
 
 
 def _line(content: Mapping[str, object]) -> str:

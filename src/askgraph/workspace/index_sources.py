@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from askgraph.errors import SetupError
+from askgraph.errors import QueryError, SetupError
 from askgraph.index import Resource
 from askgraph.index.names import Kind, NameIndex
 from askgraph.metadata import Profile
@@ -136,7 +136,17 @@ def _read(ground: Ground, key: str, source: Source) -> Iterable[Resource]:
         return read(source.files)
     from askgraph.workspace.running import result_of
 
-    return result_of(_asked(ground, _query(key, source)))
+    query = _query(key, source)
+    try:
+        found = result_of(_asked(ground, query))
+    except QueryError as error:
+        raise SetupError(f"{source.words}: {error}") from error
+    if not found:
+        raise SetupError(
+            f"{source.words}: it finds no {key} in graph {ground.name!r}; 'default' finds some in "
+            "any graph with labels or types"
+        )
+    return found
 
 
 def _query(key: str, source: Source) -> str:

@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,7 +137,7 @@ def build_index(ground: Ground, key: str, *, progress: Progress | None = None) -
     An older one stays until the new one is complete. Raises `SetupError` where a setting or a file
     is not sound, `ServiceError` where an endpoint fails.
     """
-    with locked(_lock(ground)):
+    with _alone(ground):
         return _built(ground, key, progress)
 
 
@@ -145,7 +146,7 @@ def _ready(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
         return open_index(ground, key)
     except SetupError:
         pass
-    with locked(_lock(ground)):
+    with _alone(ground):
         try:
             return open_index(ground, key)  # another process may have built it
         except SetupError as problem:
@@ -242,5 +243,15 @@ def _note(data: Path, key: str) -> Path:
     return folder.with_name(f"{key}.json")
 
 
-def _lock(ground: Ground) -> Path:
-    return ground.data.parent / ".locks" / f"{ground.data.name}~indices"
+@contextmanager
+def _alone(ground: Ground) -> Iterator[None]:
+    """Let one process at a time build indices of a graph."""
+    try:
+        with locked(ground.data.parent / ".locks" / f"{ground.data.name}~indices"):
+            yield
+    except OSError as error:
+        raise SetupError(
+            f"the indices of graph {ground.name!r} have to be built, but {ground.data} cannot be "
+            f"written: {error.strerror or error}; make it writable, or let somebody who may write "
+            f"there run: askgraph index build {ground.name}"
+        ) from error

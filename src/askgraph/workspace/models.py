@@ -52,9 +52,10 @@ class ModelSettings:
     `provider` is openai (any server that speaks Chat Completions, at `base_url`), anthropic or
     google, or a plugin of another package. `key_env` names the variable that holds the key: without
     it, keys go to the provider's own server alone. `temperature`, `seed`, `effort` and `max_tokens`
-    are for requests that do not set them. `timeout` is in seconds a reply, `parallel` how many are
-    under way at once; None is no limit. `cache` keeps replies on disk, for ever. `prices` is a file
-    with a price table; a relative path starts at the workspace.
+    are for requests that do not set them. `timeout` is in seconds a reply, `first_timeout` until it
+    begins, `parallel` how many are under way at once; None is the provider's, or no limit. `cache`
+    keeps replies on disk, for ever. `prices` is a file with a price table; a relative path starts
+    at the workspace.
     """
 
     model: str
@@ -66,6 +67,7 @@ class ModelSettings:
     effort: str | None = None
     max_tokens: int | None = None
     timeout: float | None = None
+    first_timeout: float | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     parallel: int | None = None
@@ -141,6 +143,11 @@ def with_model(
     ours = {f.name: f for f in fields(plugin)} if is_dataclass(plugin) else {}
     field = ours.get("model")
     if field is None or "LanguageModel" not in str(field.type):
+        if idle := [key for key in _CHOICE if key in values and key not in ours]:
+            raise SetupError(
+                f"the method works without a language model: leave out {' and '.join(idle)}, or "
+                "choose another method"
+            )
         return values
     chosen = {key: values.pop(key) for key in _CHOICE if key in values}
     name = chosen.pop("model", None)
@@ -188,7 +195,10 @@ def _with_key(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sound(settings: ModelSettings, where: str) -> ModelSettings:
-    limits = ("timeout", "max_tokens", "requests_per_minute", "tokens_per_minute", "parallel")
+    limits = (
+        "timeout", "first_timeout", "max_tokens", "requests_per_minute", "tokens_per_minute",
+        "parallel",
+    )  # fmt: skip
     for name in limits:
         value = getattr(settings, name)
         if value is not None and not value > 0:
@@ -233,6 +243,8 @@ def _asked(settings: ModelSettings) -> "LanguageModel":
         values["base_url"] = settings.base_url
     if settings.timeout is not None:
         values["timeout"] = settings.timeout
+    if settings.first_timeout is not None:
+        values["first_timeout"] = settings.first_timeout
     model: LanguageModel = plugin(settings.model, **values)
     return model
 

@@ -63,9 +63,15 @@ def head_of(method: "Method", graphs: "Sequence[KnowledgeGraph]") -> Head:
 async def replayed(trace: Trace, head: Head) -> Replay:
     """Run the method of a trace again, with no model and no endpoint.
 
-    Raises `SetupError` where the method cannot do that, or where it goes another way now.
+    Raises `SetupError` where the method cannot do that, where the run came to no outcome, and where
+    it goes another way now.
     """
     method = _made(trace, head)
+    if not trace.steps or not isinstance(trace.steps[-1], Outcome):
+        raise SetupError(
+            "the run of this trace was stopped or failed before it came to an outcome: it can be "
+            "shown (askgraph trace show), not run again"
+        )
     steps: list[Step] = []
     async with aclosing(method.replay(trace)) as stream:
         async for step in stream:

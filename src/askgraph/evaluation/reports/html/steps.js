@@ -110,11 +110,12 @@ function folded(title, text) {
   );
 }
 
-function outcomeView({ words, why_empty: why, truncated }) {
+function outcomeView({ words, why_empty: why, truncated, cut_short: ended }) {
   return [
     words ? element("p", { class: "prose" }, words) : null,
     why ? element("p", {}, `Empty because: ${why}`) : null,
     truncated ? element("p", { class: "hint" }, `Cut off: ${truncated.reason}`) : null,
+    ended ? element("p", { class: "hint" }, `Cut short: ${ended}`) : null,
   ];
 }
 

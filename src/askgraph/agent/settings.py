@@ -1,0 +1,27 @@
+"""Settings that make no sense are told where a method is made, not where it runs."""
+
+from askgraph.errors import SetupError
+
+__all__ = ["above_zero", "at_least", "one_of"]
+
+
+def one_of(method: object, **known: tuple[str, ...]) -> None:
+    """Raise `SetupError` where a setting is none of its known values."""
+    for setting, values in known.items():
+        if (value := getattr(method, setting)) not in values:
+            raise SetupError(f"{setting!r} is one of {', '.join(values)}, not {value!r}")
+
+
+def at_least(method: object, least: int, *settings: str) -> None:
+    """Raise `SetupError` where a setting is less than `least`."""
+    for setting in settings:
+        if (value := getattr(method, setting)) < least:
+            raise SetupError(f"{setting!r} is {least} or more, not {value!r}")
+
+
+def above_zero(method: object, *settings: str) -> None:
+    """Raise `SetupError` where a setting is given and is not more than zero."""
+    for setting in settings:
+        value = getattr(method, setting)
+        if value is not None and not value > 0:
+            raise SetupError(f"{setting!r} is more than 0, not {value!r}")

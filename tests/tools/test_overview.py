@@ -1,0 +1,49 @@
+"""The first look at a graph: what the question names, and the schema near that."""
+
+from pathlib import Path
+
+from tests.tools.exploring import called, line_with, served
+
+from askgraph.graph import KnowledgeGraph
+
+STATEMENTS = """
+@prefix : <http://example.org/thing/> .
+@prefix d: <http://example.org/prop/direct/> .
+@prefix p: <http://example.org/prop/> .
+@prefix s: <http://example.org/prop/statement/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Q1 rdfs:label "Rome" ; d:P10 :Q2 ; p:P10 :s1 . :s1 s:P10 :Q2 .
+:Q3 rdfs:label "Milan" ; d:P10 :Q2 ; p:P10 :s2 . :s2 s:P10 :Q2 .
+:Q2 rdfs:label "Italy" .
+d:P10 rdfs:label "country" . p:P10 rdfs:label "country" . s:P10 rdfs:label "country" .
+"""
+PREFIXES = {
+    "d": "http://example.org/prop/direct/",
+    "p": "http://example.org/prop/",
+    "s": "http://example.org/prop/statement/",
+    "": "http://example.org/thing/",
+}
+
+
+async def test_it_shows_what_is_named_and_the_schema_near_it(space: KnowledgeGraph) -> None:
+    found = await called(space, "overview", question="Which moons orbit Saturn?")
+
+    assert "for 'Saturn'" in line_with(found, "- space:Saturn")
+    assert "ont:orbits" in found.text and "ont:Moon" in line_with(found, "classes:")
+    assert "https://example.org/space/ontology#orbits" in found.seen
+
+
+async def test_a_property_takes_one_place_whatever_its_variants(tmp_path: Path) -> None:
+    with served(STATEMENTS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
+        found = await called(graph, "overview", question="In which country is Rome?")
+
+    assert 'd:P10 "country" (also s:, p:) →' in found.text
+    assert found.text.count('"country"') <= 2, "once as a property, once as what Rome has"
+    assert "has d:P10" in line_with(found, "- :Q1")
+
+
+async def test_an_empty_graph_has_nothing_to_show(tmp_path: Path) -> None:
+    with served("", tmp_path, local=True) as (graph, _):
+        found = await called(graph, "overview", question="Which moons orbit Saturn?")
+
+    assert found.text == "graph sample: 0 triples"
