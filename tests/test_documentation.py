@@ -14,9 +14,11 @@ from askgraph.candidates.decide import CONFIDENCE
 from askgraph.candidates.rank import WEIGHTS
 from askgraph.cli import GROUPS, app
 from askgraph.evaluation.answer_object import answer_object
+from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.grasp import Grasp
+from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.tools import SETS
 from askgraph.trace import Refusal
 from askgraph.workspace.settings import GraphSettings
@@ -132,9 +134,19 @@ def test_every_setting_is_explained() -> None:
     assert set(graph) == {field.name for field in dataclasses.fields(GraphSettings)}
 
 
-@pytest.mark.parametrize("name, method", [("grasp", Grasp), ("graf-von-data", GrafVonData)])
-def test_every_setting_of_the_agents_is_explained(name: str, method: type) -> None:
-    rows = _rows("docs/agents.md", f"## Settings of `{name}`")
+@pytest.mark.parametrize(
+    "page, name, method",
+    [
+        ("agents", "grasp", Grasp),
+        ("agents", "graf-von-data", GrafVonData),
+        ("retrieval", "sparql-llm", SparqlLlm),
+        ("retrieval", "dfsl", Dfsl),
+    ],
+)
+def test_every_setting_of_the_methods_with_a_model_is_explained(
+    page: str, name: str, method: type
+) -> None:
+    rows = _rows(f"docs/{page}.md", f"## Settings of `{name}`")
 
     said = re.findall(r"`(\w+)`", " ".join(row[0] for row in rows))
     assert set(said) == {field.name for field in dataclasses.fields(method)}

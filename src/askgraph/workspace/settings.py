@@ -57,7 +57,8 @@ class GraphSettings:
     `index` is the kind of the indices of entities and properties, `embeddings` what embeds their
     names. `entities` and `properties` say what these are built from (see `index_sources`), `dump`
     lists RDF files for those of which neither does. `examples` is a file,
-    folder or archive of questions with queries. Relative paths of these start at the workspace's folder.
+    folder or archive of questions with queries. Relative paths of these start at the workspace's
+    folder.
     """
 
     sources: tuple[str, ...] = ()
