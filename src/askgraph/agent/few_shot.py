@@ -8,10 +8,13 @@ question names, so that examples of one kind are alike whatever they are about, 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from askgraph.index.embeddings import embedder_of
+from askgraph.index.names import NameIndex
 from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.similar import similarities
 from askgraph.tools import Context
@@ -48,8 +51,24 @@ class Shot:
         return matched_text(self.example.question, self.terms, match)
 
 
+_Key: TypeAlias = tuple[tuple[QueryExample, ...], str]
+_KEPT: WeakKeyDictionary[NameIndex, tuple[_Key, tuple[Shot, ...]]] = WeakKeyDictionary()
+
+
 async def shots_of(context: Context, examples: Sequence[QueryExample]) -> tuple[Shot, ...]:
-    """Return examples with the terms of their queries, named by the graph where it knows them."""
+    """Return examples with the terms of their queries, named by the graph where it knows them.
+
+    Those that a graph was asked for last are kept as long as its names.
+    """
+    key = tuple(examples), context.language
+    known = _KEPT.get(context.graph.names)
+    if known is None or known[0] != key:
+        known = key, await _shots(context, examples)
+        _KEPT[context.graph.names] = known
+    return known[1]
+
+
+async def _shots(context: Context, examples: Sequence[QueryExample]) -> tuple[Shot, ...]:
     used = [named_iris(example.query) for example in examples]
     iris = dict.fromkeys(iri for one in used for iri in one)
     labels = await labels_in(context, iris)

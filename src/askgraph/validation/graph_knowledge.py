@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import NameIndex
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts
@@ -17,24 +17,29 @@ from askgraph.validation.profile_knowledge import profile_knowledge
 
 __all__ = ["array_knowledge", "graph_knowledge"]
 
-_KNOWN: WeakKeyDictionary[KnowledgeGraph, Knowledge] = WeakKeyDictionary()
+_KNOWN: dict[NameIndex, Knowledge] = {}
+_MOST = 8  # graphs whose knowledge is kept
 
 
 def graph_knowledge(graph: KnowledgeGraph) -> Knowledge:
     """Return what is known of a graph: exactly where its triples lie here, else by its profile.
 
-    The first call for a graph of a million triples takes seconds; the result is kept with it.
+    The first call for a graph of a million triples takes seconds; that of the last eight graphs is
+    kept, by their names, which stay the same where only the endpoint is wrapped in another one.
     """
-    if graph not in _KNOWN:
-        arrays = graph.arrays
-        if arrays is not None and arrays.complete:
-            told = profile_knowledge(graph.profile)
-            exact = replace(told, complete=1.0, entities=_Resources(arrays, graph))
-            _KNOWN[graph] = array_knowledge(exact, arrays)
-        else:
-            _KNOWN[graph] = profile_knowledge(graph.profile)
-        _KNOWN[graph] = replace(_KNOWN[graph], prefixes=graph.prefixes)
-    return _KNOWN[graph]
+    known = _KNOWN.pop(graph.names, None) or _known(graph)
+    _KNOWN[graph.names] = known
+    while len(_KNOWN) > _MOST:
+        del _KNOWN[next(iter(_KNOWN))]
+    return known
+
+
+def _known(graph: KnowledgeGraph) -> Knowledge:
+    arrays, told = graph.arrays, profile_knowledge(graph.profile)
+    if arrays is not None and arrays.complete:
+        exact = replace(told, complete=1.0, entities=_Resources(arrays, graph))
+        told = array_knowledge(exact, arrays)
+    return replace(told, prefixes=graph.prefixes)
 
 
 def array_knowledge(known: Knowledge, arrays: GraphArrays) -> Knowledge:
