@@ -320,8 +320,11 @@ def test_stopped_while_asking_an_endpoint_it_goes_on_later(
     server.always = None
     server.requests.clear()
     assert run("add", "far", server.url).exit_code == 0
-    assert len(server.requests) == 1
     assert [path.name for path in (workspace / "data").iterdir() if path.name != ".lock"] == ["far"]
+    left = len(server.requests)
+    server.requests.clear()
+    assert run("add", "anew", server.url).exit_code == 0
+    assert left == len(server.requests) - 1, "what was answered before is not asked again"
 
 
 async def server_answers(server: SparqlServer, request: object, writer: object) -> None:
