@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, Store
 from tests.graphs import MOONS
 
+from askgraph.sparql.declared import undeclared, with_declared
 from askgraph.sparql.query import checked
-from askgraph.sparql.repair import form_of, repaired, undeclared, with_prefixes
+from askgraph.sparql.repair import form_of, repaired
 
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 
@@ -17,7 +18,7 @@ def rows(query: str) -> list[list[str]]:
     store = Store()
     store.load(MOONS.encode(), RdfFormat.TURTLE)
     known = {**PREFIXES, "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
-    found = store.query(with_prefixes(query, known))
+    found = store.query(with_declared(query, known))
     return sorted([[getattr(term, "value", "") for term in row] for row in found])  # type: ignore[union-attr]
 
 
@@ -104,7 +105,7 @@ def test_words_before_an_update_do_not_make_it_a_query() -> None:
 def test_only_known_prefixes_are_declared() -> None:
     query = "SELECT ?m { ?m a onto:Moon ; other:name ?n }"
     assert undeclared(query) == ("onto", "other")
-    assert with_prefixes(query, PREFIXES) == ("PREFIX onto: <http://example.org/onto#>\n" + query)
+    assert with_declared(query, PREFIXES) == ("PREFIX onto: <http://example.org/onto#>\n" + query)
 
 
 def test_the_form_is_read_past_comments_and_prefixes() -> None:

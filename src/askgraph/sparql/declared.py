@@ -1,4 +1,4 @@
-"""Prefixes that a gold query uses and leaves to its surroundings to declare."""
+"""Prefixes that a query uses and leaves to its surroundings to declare."""
 
 from collections.abc import Mapping
 

@@ -8,15 +8,14 @@
 All of it looks at tokens: strings, comments and IRIs are never touched.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from askgraph.sparql.label_service import Edit, label_service_edits, partner, says
 from askgraph.sparql.lexer import Token, tokens
-from askgraph.sparql.terminals import declared_prefixes
 from askgraph.sparql.tree import AGGREGATES
 
-__all__ = ["Repaired", "form_of", "repaired", "undeclared", "with_prefixes"]
+__all__ = ["Repaired", "form_of", "repaired"]
 
 _STARTS = frozenset("PREFIX BASE SELECT ASK CONSTRUCT DESCRIBE".split())
 _UPDATES = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
@@ -42,19 +41,6 @@ def repaired(query: str, *, language: str = "en") -> Repaired:
             text = _edited(text, edits)
             notes.append(note)
     return Repaired(text, tuple(notes))
-
-
-def with_prefixes(query: str, prefixes: Mapping[str, str]) -> str:
-    """Return the query with a PREFIX line for each known prefix that it uses undeclared."""
-    missing = [prefix for prefix in undeclared(query) if prefix in prefixes]
-    return "".join(f"PREFIX {prefix}: <{prefixes[prefix]}>\n" for prefix in missing) + query
-
-
-def undeclared(query: str) -> tuple[str, ...]:
-    """Return the prefixes that a query uses without declaring them, each once, in order."""
-    declared = declared_prefixes(query)
-    used = [token.text.partition(":")[0] for token in tokens(query) if token.kind == "pname"]
-    return tuple(prefix for prefix in dict.fromkeys(used) if prefix not in declared)
 
 
 def form_of(query: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from askgraph.errors import QueryError, QuerySyntaxError
-from askgraph.sparql.repair import undeclared
+from askgraph.sparql.declared import undeclared
 from askgraph.tools import Context
 from askgraph.tools._known import unknown_iris
 from askgraph.tools._nearest import nearest

@@ -11,7 +11,8 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.sparql.repair import Repaired, form_of, repaired, with_prefixes
+from askgraph.sparql.declared import with_declared
+from askgraph.sparql.repair import Repaired, form_of, repaired
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 
@@ -30,7 +31,7 @@ def ready(context: Context, query: str) -> Repaired:
     """Return a model's query repaired, with the prefixes of the graph that it needs."""
     found = repaired(query, language=context.language)
     prefixes = context.graph.prefixes.namespaces
-    return Repaired(with_prefixes(found.query, prefixes), found.notes)
+    return Repaired(with_declared(found.query, prefixes), found.notes)
 
 
 async def run(context: Context, query: str, *, rows: int) -> Ran:

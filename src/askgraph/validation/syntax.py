@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from askgraph.errors import QueryError, QuerySyntaxError
+from askgraph.sparql.declared import undeclared
 from askgraph.sparql.lexer import tokens
 from askgraph.sparql.query import checked
-from askgraph.sparql.repair import undeclared
 from askgraph.validation import Finding, Kind, Proposal, Subject
 from askgraph.validation.places import place_of
 
