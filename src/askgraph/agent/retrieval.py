@@ -8,7 +8,7 @@ from askgraph.llm.estimate import estimated_tokens
 from askgraph.metadata.shapes import Shape, shape_at
 from askgraph.metadata.shex import shex_of
 from askgraph.tools import Context
-from askgraph.tools._slice import Slice
+from askgraph.tools.slice import Slice
 
 __all__ = ["shapes_for", "within_tokens"]
 

@@ -25,7 +25,7 @@ from askgraph.sparql.results import Term
 from askgraph.sparql.tree import Group, text_of
 from askgraph.tools import Context
 from askgraph.tools._facts import numbered
-from askgraph.tools._hits import Found, term_of
+from askgraph.tools.hits import Found, term_of
 from askgraph.tools._matching import keyword_scores
 
 __all__ = ["Candidates", "Sort", "candidates_of", "found_anywhere", "found_within"]

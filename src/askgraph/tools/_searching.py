@@ -13,7 +13,7 @@ from askgraph.tools._candidates import (
     found_anywhere,
     found_within,
 )
-from askgraph.tools._hits import Found, HitLines, entity_lines, property_lines
+from askgraph.tools.hits import Found, HitLines, entity_lines, property_lines
 from askgraph.tools.shown import quoted
 from askgraph.trace import Observation
 

@@ -14,7 +14,7 @@ from askgraph.sparql.reader import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools._empty import said_empty
-from askgraph.tools._running import Ran, ready, run
+from askgraph.tools.running import Ran, ready, run
 from askgraph.tools.shown import labels_in
 from askgraph.trace import Answer
 

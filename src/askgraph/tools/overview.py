@@ -5,10 +5,10 @@ from typing import Annotated
 
 from askgraph.candidates.propose import read_and_linked
 from askgraph.tools import Context
-from askgraph.tools._hits import entity_lines
-from askgraph.tools._mentions import mentioned
+from askgraph.tools.hits import entity_lines
+from askgraph.tools.mentions import mentioned
 from askgraph.tools._schema_lines import SchemaLines
-from askgraph.tools._slice import Slice
+from askgraph.tools.slice import Slice
 from askgraph.tools.shown import Writer
 from askgraph.trace import Observation
 

@@ -10,7 +10,7 @@ from askgraph.sparql.reader import read
 from askgraph.sparql.tree import Pattern, variables_of
 from askgraph.tools import Context
 from askgraph.tools._candidates import Sort
-from askgraph.tools._running import ready
+from askgraph.tools.running import ready
 from askgraph.tools._searching import searched_within
 from askgraph.trace import Observation
 

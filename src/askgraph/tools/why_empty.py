@@ -10,7 +10,7 @@ from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools._empty import emptiness_of, on_one_line
 from askgraph.tools._fault import said_fault, said_unknown, unknown_in
-from askgraph.tools._running import Ran, ready, run, said_failure
+from askgraph.tools.running import Ran, ready, run, said_failure
 from askgraph.tools.shown import clipped
 from askgraph.trace import Observation
 

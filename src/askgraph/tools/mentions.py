@@ -6,7 +6,7 @@ from askgraph.index.names import Kind
 from askgraph.linking.link import Link, Linked
 from askgraph.tools import Context
 from askgraph.tools._candidates import found_anywhere
-from askgraph.tools._hits import Found, term_of
+from askgraph.tools.hits import Found, term_of
 
 __all__ = ["mentioned", "named_links"]
 
