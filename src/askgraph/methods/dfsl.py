@@ -33,9 +33,9 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.flipped import flipped
 from askgraph.sparql.format import formatted
 from askgraph.tools import Context, Limits
+from askgraph.tools.answered import answered
 from askgraph.tools.mentions import mentioned
 from askgraph.tools.running import ready
-from askgraph.tools.answered import answered
 from askgraph.tools.shown import Writer, labels_in
 from askgraph.trace import (
     Answer,

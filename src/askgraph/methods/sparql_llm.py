@@ -31,9 +31,9 @@ from askgraph.llm.stack import charged
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.sparql.format import formatted
 from askgraph.tools import Context, Limits
+from askgraph.tools.answered import answered
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
-from askgraph.tools.answered import answered
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought
 from askgraph.validation import WRONG, Finding
 from askgraph.validation.graph_knowledge import graph_knowledge

@@ -25,8 +25,8 @@ from askgraph.sparql.results import Term
 from askgraph.sparql.tree import Group, text_of
 from askgraph.tools import Context
 from askgraph.tools._facts import numbered
-from askgraph.tools.hits import Found, term_of
 from askgraph.tools._matching import keyword_scores
+from askgraph.tools.hits import Found, term_of
 
 __all__ = ["Candidates", "Sort", "candidates_of", "found_anywhere", "found_within"]
 

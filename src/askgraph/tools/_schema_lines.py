@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf.prefixes import namespace_of
-from askgraph.tools.slice import Slice
 from askgraph.tools._usual_values import usual_values
 from askgraph.tools.shown import Writer
+from askgraph.tools.slice import Slice
 
 __all__ = ["SchemaLines"]
 

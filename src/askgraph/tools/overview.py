@@ -5,11 +5,11 @@ from typing import Annotated
 
 from askgraph.candidates.propose import read_and_linked
 from askgraph.tools import Context
+from askgraph.tools._schema_lines import SchemaLines
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
-from askgraph.tools._schema_lines import SchemaLines
-from askgraph.tools.slice import Slice
 from askgraph.tools.shown import Writer
+from askgraph.tools.slice import Slice
 from askgraph.trace import Observation
 
 __all__ = ["overview"]

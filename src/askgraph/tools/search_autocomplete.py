@@ -10,8 +10,8 @@ from askgraph.sparql.reader import read
 from askgraph.sparql.tree import Pattern, variables_of
 from askgraph.tools import Context
 from askgraph.tools._candidates import Sort
-from askgraph.tools.running import ready
 from askgraph.tools._searching import searched_within
+from askgraph.tools.running import ready
 from askgraph.trace import Observation
 
 __all__ = ["search_autocomplete"]

@@ -13,8 +13,8 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.rdf import vocabulary as v
 from askgraph.tools._facts import own_types
-from askgraph.tools.mentions import named_links
 from askgraph.tools._variants import Variants
+from askgraph.tools.mentions import named_links
 
 __all__ = ["Ends", "Slice"]
 
