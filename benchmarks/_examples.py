@@ -8,8 +8,8 @@ from pathlib import Path
 from pyoxigraph import Literal, RdfFormat, parse
 
 from askgraph.metadata import Profile
-from askgraph.metadata.triples import Described
 from askgraph.metadata.void import profile_of_void
+from askgraph.rdf.statements import Statements
 
 __all__ = ["example_queries", "void_profile"]
 
@@ -19,7 +19,7 @@ _QUERIES = {_SH + "select", _SH + "ask", _SH + "construct"}
 
 def void_profile(path: Path) -> Profile:
     """Read a VoID file that is compressed."""
-    described = Described.parsed(
+    described = Statements.parsed(
         gzip.decompress(path.read_bytes()), RdfFormat.TURTLE, base=path.absolute().as_uri()
     )
     found = profile_of_void(described)

@@ -68,7 +68,8 @@ def ask(
 
     `graph` is a name in the workspace, a path, a URL or a graph that is open, or a list of these;
     it may be left out where the workspace has only one. The question follows that of `after`, and
-    may refer to it, where the method looks at earlier questions. `settings` are the method's.
+    may refer to it, where the method looks at earlier questions. `settings` are the method's; with
+    `{"confirmed": False}` an answer that was confirmed before is looked for anew.
     `model` is the language model of a method that works with one: a name in the workspace, a model
     id (of the server at `base_url`), or a model that stays open. What is learnt of a path or URL is
     kept in the workspace, so that the second question is quick. Raises `SetupError`,
@@ -90,7 +91,7 @@ def ask(
     place, name = Workspace(workspace), method or DEFAULT_METHOD
     given = {"model": model, "base_url": base_url}
     wanted = {**(settings or {}), **{key: one for key, one in given.items() if one is not None}}
-    chosen = place.method(name, wanted)
+    chosen = place.method(name, wanted, confirmed=True)
     if after is not None and not converses(chosen):
         logging.getLogger("askgraph").warning(
             "method %r does not look at earlier questions: 'after' changes nothing for it", name

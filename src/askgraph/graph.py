@@ -8,12 +8,13 @@ from askgraph.endpoint import Endpoint
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
+from askgraph.metadata.descriptions import Description
 from askgraph.metadata.examples import QueryExample
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.remote import Seeds, neighbourhood
 
-__all__ = ["KnowledgeGraph", "surroundings"]
+__all__ = ["KnowledgeGraph", "service_iri", "surroundings"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,8 @@ class KnowledgeGraph:
     `indices` find resources by text: "entities" (classes among them), "properties", "literals".
     The first look at one may read or even build it, which takes time: from asynchronous code, in a
     thread. `examples` are questions that people have asked of this graph, with their queries.
+    `service` is the IRI by which queries on other graphs call it, where that is its address.
+    `described` is what its publisher says of it as a resource: name, licence, version.
     """
 
     name: str
@@ -38,6 +41,17 @@ class KnowledgeGraph:
     snapshot: str = ""
     indices: Mapping[str, SearchIndex[Resource]] = field(default_factory=dict)
     examples: tuple[QueryExample, ...] = ()
+    service: str = ""
+    described: tuple[Description, ...] = ()
+
+
+def service_iri(graph: KnowledgeGraph) -> str:
+    """Return the IRI by which a SERVICE names a graph: its endpoint's URL, or `askgraph:NAME`.
+
+    It is the URL where that stands for one graph only and can be shown; a query with it runs
+    elsewhere too. `askgraph:NAME` always names the graph within its workspace.
+    """
+    return graph.service or f"askgraph:{graph.name}"
 
 
 _WHOLE: WeakKeyDictionary[NameIndex, GraphArrays] = WeakKeyDictionary()

@@ -13,6 +13,17 @@ from tests.graphs import EXTRA, MOONS
 from askgraph.workspace import Workspace
 
 MARS = "SELECT ?m { ?m onto:orbits <http://example.org/Mars> }"
+MANY = 5000
+WRITING = f"""
+import sys
+from askgraph.metadata.examples import QueryExample
+from askgraph.workspace import Workspace
+from askgraph.workspace.examples import keep
+for number in range({MANY}):
+    keep(Workspace(sys.argv[1]), "moons", [QueryExample(f"What is {{number}}?", "ASK {{ }}")])
+    if number == 20:
+        print("under way", flush=True)
+"""
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -70,6 +81,7 @@ def test_a_query_comes_from_a_file_and_one_that_is_wrong_has_exit_code_3(
 
 def test_without_a_query_or_a_question_it_says_what_is_missing(run: Run) -> None:
     assert "--query" in run("add", "Why?").stderr
+    assert "'de:' has no words" in run("add", "Why?", "-q", MARS, "--also", "de:").stderr
     assert "give the question" in run("add", "-q", "ASK { }").stderr
     assert run("add", "Why?").returncode == 2
 
@@ -95,6 +107,56 @@ def test_generated_examples_are_printed_and_none_has_exit_code_1(run: Run) -> No
     assert "kept 2 of" in made.stderr
     run("generate", "--number", "500")
     assert run("generate", "--number", "1").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("empty", "is empty"),
+        ("graph", "holds no examples"),
+        ("latin.ttl", "save it as UTF-8"),
+        ("broken.ttl", "line 1"),
+        ("nowhere", "no file, folder, URL or graph"),
+    ],
+)
+def test_a_source_without_examples_says_why_and_nothing_is_written(
+    run: Run, tmp_path: Path, place: str, said: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "graph").mkdir()
+    (tmp_path / "graph" / "a.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    (tmp_path / "latin.ttl").write_bytes('<urn:a> <urn:b> "ä" .'.encode("latin-1"))
+    (tmp_path / "broken.ttl").write_text("<urn:a> <urn:b>")
+
+    done = run("convert", place, "out")
+
+    assert done.returncode == 2 and said in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_target_of_another_kind_is_refused(run: Run, tmp_path: Path) -> None:
+    done = run("convert", "moons", "out.json")
+    assert done.returncode == 2 and ".jsonl file, not 'out.json'" in done.stderr
+
+
+def test_a_killed_process_leaves_whole_examples_that_the_next_one_adds_to(
+    run: Run, tmp_path: Path
+) -> None:
+    folder = tmp_path / "workspace" / "examples" / "moons"
+    writing = subprocess.Popen(
+        [sys.executable, "-c", WRITING, str(tmp_path / "workspace")], stdout=subprocess.PIPE
+    )
+    assert writing.stdout is not None
+    writing.stdout.readline()
+    writing.kill()
+    writing.wait()
+    writing.stdout.close()
+
+    kept = len(json.loads(run("list", "--json").stdout))
+    assert 0 < kept < MANY
+    assert run("add", "Which moons has Mars?", "-q", MARS).returncode == 0
+    assert len(json.loads(run("list", "--json").stdout)) == kept + 1
+    assert not list(folder.glob(".*"))
 
 
 def test_converted_examples_are_counted_and_faults_are_listed(run: Run, source: Path) -> None:

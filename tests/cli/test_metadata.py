@@ -2,16 +2,22 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.servers import faults
+from tests.servers.capped import CappedServer
 from tests.servers.described import DescribedServer
 
+from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
 
 MOONS = """
 @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -42,6 +48,13 @@ def server() -> Iterator[DescribedServer]:
     }
     with DescribedServer(store, documents) as server:
         yield server
+
+
+@pytest.fixture
+def sample() -> Store:
+    store = Store()
+    store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
+    return store
 
 
 @pytest.fixture
@@ -130,6 +143,76 @@ def test_fetch_reads_the_description_of_a_page(place: Path, server: DescribedSer
     done = run(place, "fetch", server.url, "--page", page, "--json")
     (described,) = json.loads(done.stdout)["descriptions"]
     assert (described["name"], described["description"]) == ("Moons", "All.")
+
+
+def test_a_description_is_kept_with_its_graph_and_shown(
+    place: Path, server: DescribedServer
+) -> None:
+    done = run(place, "fetch", "moons", "--page", server.url.replace("/sparql", "/home"))
+    assert done.returncode == 0, done.stderr
+    graph = Workspace(place).graph("moons")
+    result_of(graph.endpoint.close())
+    assert [one.name for one in graph.described] == ["Moons"]
+    assert run(place, "show", "moons").stdout.startswith("# Dataset Moons: All.\n")
+    Workspace(place).remove("moons")
+    assert not Workspace(place).description("moons").exists()
+
+
+def test_without_a_page_that_of_the_endpoint_is_read(place: Path, server: DescribedServer) -> None:
+    server.documents = {**server.documents, "/": ("text/html", PAGE)}
+    done = run(place, "fetch", "far", "--json")
+    assert [one["name"] for one in json.loads(done.stdout)["descriptions"]] == ["Moons"]
+
+
+def test_a_description_that_is_broken_says_where(place: Path) -> None:
+    file = Workspace(place).description("moons")
+    file.parent.mkdir()
+    file.write_text('{"@type": ')
+    done = run(place, "show", "moons")
+    assert done.returncode == 2
+    assert str(file) in done.stderr and "broken" in done.stderr
+
+
+def test_killed_and_started_again_profiling_goes_on(place: Path, sample: Store) -> None:
+    with CappedServer(sample, cap=300) as server:
+        started = subprocess.Popen(
+            [sys.executable, "-m", "askgraph", "metadata", "profile", server.url],
+            env={**os.environ, "ASKGRAPH_WORKSPACE": str(place)},
+        )
+        server.always = faults.slow_first_byte(0.1)
+        while len(server.requests) < 8 and started.poll() is None:
+            time.sleep(0.01)
+        started.kill()
+        assert started.wait() == -signal.SIGKILL
+        server.always = None
+        first = len(server.requests)
+        again = run(place, "profile", server.url, "--json")
+        second = len(server.requests) - first
+        whole = run(place, "profile", server.url, "--json")
+        third = len(server.requests) - first - second
+    assert second <= third - first + 1
+    assert _content(again.stdout) == _content(whole.stdout)
+
+
+def _content(profile: str) -> dict[str, object]:
+    return {key: value for key, value in json.loads(profile).items() if key != "created"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["profile", "http://127.0.0.1:9/sparql"], 4, "cannot be reached"),
+        (["profile", "nothing.ttl"], 2, "nothing.ttl"),
+        (["fetch", "nothing.ttl"], 2, "nothing.ttl"),
+        (["show", "nothing"], 2, "no graph 'nothing'"),
+        (["fetch", "moons", "--page", "nothing.html"], 2, "nothing.html"),
+    ],
+)
+def test_what_is_not_there_is_named(place: Path, words: list[str], code: int, said: str) -> None:
+    done = run(place, *words)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_fetch_of_a_graph_that_lies_here_is_refused(place: Path) -> None:

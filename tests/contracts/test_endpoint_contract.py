@@ -12,7 +12,7 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.cached import CachedEndpoint
 from askgraph.endpoint.counted import Counted
-from askgraph.endpoint.federated import FederatedEndpoint
+from askgraph.endpoint.federated import Federated
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.recorded import RecordedEndpoint
@@ -39,8 +39,8 @@ MAKERS: Makers = {
     "cached": lambda store, url, folder: CachedEndpoint(OxigraphEndpoint(store), folder),
     "counted": lambda store, url, folder: Counted(OxigraphEndpoint(store)),
     "recorded": lambda store, url, folder: RecordedEndpoint(folder / "r", HttpEndpoint(url)),
-    "federated": lambda store, url, folder: FederatedEndpoint(OxigraphEndpoint(store), {}),
-    "all at once": lambda store, url, folder: FederatedEndpoint(
+    "federated": lambda store, url, folder: Federated(OxigraphEndpoint(store), {}),
+    "all at once": lambda store, url, folder: Federated(
         CachedEndpoint(RecordedEndpoint(folder / "r", HttpEndpoint(url)), folder / "c"), {}
     ),
 }

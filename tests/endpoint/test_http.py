@@ -42,6 +42,11 @@ async def test_a_short_query_is_a_get_and_a_long_one_a_post(sparql_server: Sparq
 
     assert short == long > 0
     assert [request.method for request in sparql_server.requests] == ["GET", "POST"]
+
+
+async def test_a_query_longer_than_any_address_is_posted(sparql_server: SparqlServer) -> None:
+    assert await rows(sparql_server, ALL + " # " + "x" * 100_000) > 0
+    assert [request.method for request in sparql_server.requests] == ["POST"]
     agent = sparql_server.requests[0].headers["user-agent"]
     assert agent.startswith("askgraph/")
 
@@ -53,6 +58,19 @@ async def test_the_url_may_have_parameters_of_its_own(sparql_server: SparqlServe
 
     assert sparql_server.requests[0].parameters["key"] == ["sesame"]
     assert "sesame" not in endpoint.address + repr(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [(ALL, []), ("SELECT ?s { graph ?g { ?s ?p ?o } }", ["http://example.org/graph1"])],
+)
+async def test_named_graphs_are_sent_only_with_queries_that_ask_of_them(
+    sparql_server: SparqlServer, query: str, named: list[str]
+) -> None:
+    assert await rows(sparql_server, query, graphs=["http://example.org/graph1"]) == 2
+    sent = sparql_server.requests[0].parameters
+    assert sent["default-graph-uri"] == ["http://example.org/graph1"]
+    assert sent.get("named-graph-uri", []) == named
 
 
 @pytest.mark.parametrize(

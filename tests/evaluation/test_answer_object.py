@@ -36,6 +36,7 @@ def test_an_answer() -> None:
         "ordered": False,
         "confidence": 0.8,
         "words": "moons with their radius",
+        "interpretation": None,
         "labels": {"http://example.org/Io": "Io"},
         "evidence": [
             {"row": 0, "triples": [["<s>", "<p>", "<o>"]], "words": ["Io orbits Jupiter"]}
@@ -43,6 +44,7 @@ def test_an_answer() -> None:
         "why_empty": None,
         "truncated": None,
         "cut_short": None,
+        "confirmed": None,
         "clarification": None,
         "options": [],
         "reason": None,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.errors import SetupError
-from askgraph.metadata.descriptions import Description, descriptions_in
+from askgraph.metadata.descriptions import Description, descriptions_in, json_ld_of
 
 PAGE = """<!doctype html><html><head><title>Moons</title>
 <script>if (1 < 2) { var x = "{" }</script>
@@ -73,3 +73,24 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except SetupError:
         return
     assert found == ()
+
+
+words = st.text("ab<>&;\"'é, ", max_size=12).map(lambda text: " ".join(text.split()))
+marked = st.builds(
+    Description,
+    st.sampled_from(["Dataset", "WebAPI"]),
+    words.filter(bool),
+    words,
+    st.lists(st.text("ab é", min_size=1).map(str.strip).filter(bool), unique=True).map(tuple),
+    words,
+    words,
+    words,
+    words,
+    words,
+    words,
+)
+
+
+@given(st.lists(marked, max_size=3, unique=True))
+def test_what_is_written_reads_as_the_same(descriptions: list[Description]) -> None:
+    assert set(descriptions_in(json_ld_of(descriptions))) == set(descriptions)

@@ -4,8 +4,8 @@ from pyoxigraph import Literal, RdfFormat
 
 from askgraph.metadata.shacl import shapes_of_shacl
 from askgraph.metadata.shapes import Shape, ShapeLine
-from askgraph.metadata.triples import Described
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import Statements
 
 X = "http://x/"
 HEAD = """
@@ -15,7 +15,7 @@ HEAD = """
 
 
 def read(text: str) -> tuple[Shape, ...]:
-    return shapes_of_shacl(Described.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=X))
+    return shapes_of_shacl(Statements.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=X))
 
 
 def test_properties_have_kinds_and_cardinalities() -> None:

@@ -8,10 +8,10 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.metadata import Partition, Profile
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.shapes import Shape, ShapeLine, frequent, known_shape, shape_at
-from askgraph.metadata.triples import Described
 from askgraph.metadata.void import profile_of_void
 from askgraph.metadata.void_text import void_of
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import Statements
 from askgraph.sample import graph_path
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.build import build_arrays
@@ -75,7 +75,7 @@ async def test_a_class_that_the_profile_does_not_divide_is_sampled(store: Store)
 
 def test_the_shape_of_void_is_that_of_the_graph(profile: Profile) -> None:
     text = void_of(profile).encode()
-    read = profile_of_void(Described.parsed(text, RdfFormat.TURTLE, base=ONT))
+    read = profile_of_void(Statements.parsed(text, RdfFormat.TURTLE, base=ONT))
     assert read is not None
     assert known_shape(read, f"{ONT}Moon") == known_shape(profile, f"{ONT}Moon")
 

@@ -14,10 +14,11 @@ from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, P
 from askgraph.metadata.completeness import CLASSES, PREDICATES, TRIPLES
 from askgraph.metadata.merge import ordered
 from askgraph.metadata.profile import profile_of
-from askgraph.metadata.triples import Described, read_described
+from askgraph.metadata.triples import read_statements
 from askgraph.metadata.void import profile_of_void
 from askgraph.metadata.void_text import void_of
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import Statements
 from askgraph.sample import graph_path
 from askgraph.traversal.build import build_arrays
 
@@ -57,7 +58,7 @@ LINKS = """
 
 
 def read(text: str) -> Profile:
-    described = Described.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=EX)
+    described = Statements.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=EX)
     profile = profile_of_void(described)
     assert profile is not None
     return profile
@@ -65,7 +66,7 @@ def read(text: str) -> Profile:
 
 def again(profile: Profile) -> Profile | None:
     text = void_of(profile).encode()
-    return profile_of_void(Described.parsed(text, RdfFormat.TURTLE, base=EX))
+    return profile_of_void(Statements.parsed(text, RdfFormat.TURTLE, base=EX))
 
 
 def part(profile: Profile, name: str) -> Part:
@@ -122,7 +123,7 @@ def test_class_partitions_without_a_dataset_are_read_too() -> None:
 
 
 def test_what_divides_nothing_is_no_void() -> None:
-    described = Described.parsed(b"<http://x/a> <http://x/b> 1 .", RdfFormat.TURTLE, base=EX)
+    described = Statements.parsed(b"<http://x/a> <http://x/b> 1 .", RdfFormat.TURTLE, base=EX)
     assert profile_of_void(described) is None
 
 
@@ -255,7 +256,7 @@ def test_a_file_that_cannot_be_read_is_told(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(SetupError, match=said):
-        read_described(tmp_path / name)
+        read_statements(tmp_path / name)
 
 
 @pytest.mark.data
@@ -263,7 +264,7 @@ def test_the_void_of_uniprot_is_read() -> None:
     file = DATA / "sib-examples" / "void_uniprot.ttl.gz"
     if not file.exists():
         pytest.skip(f"no {file}; ASKGRAPH_DATA names the data")
-    profile = profile_of_void(read_described(file))
+    profile = profile_of_void(read_statements(file))
     assert profile is not None
     assert (len(profile.partitions), len(profile.graphs)) == (795, 21)
     divided = {one.cls for one in profile.partitions}

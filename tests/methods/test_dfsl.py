@@ -1,11 +1,15 @@
 """Dynamic few-shot learning: what goes into its one prompt, and which query of several it takes."""
 
+import asyncio
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.graphs import MOONS
 
+from askgraph.endpoint.counted import Counted
 from askgraph.errors import Overloaded, SetupError
 from askgraph.evaluation.asking import trace_of
 from askgraph.graph import KnowledgeGraph
@@ -13,7 +17,8 @@ from askgraph.llm import Choice
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.metadata.examples import QueryExample
 from askgraph.methods.dfsl import Dfsl
-from askgraph.trace import Answer, Draft, Question, Refusal, Trace
+from askgraph.sparql.results import SelectResult
+from askgraph.trace import Answer, Draft, Question, Refusal, Thought, Trace
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
 
@@ -159,6 +164,37 @@ def test_given_links_are_taken_as_they_are_and_never_made_up(moons: KnowledgeGra
         run([GOOD], moons, links="given")
 
 
+def test_relations_are_told_with_what_they_lead_from_and_to(moons: KnowledgeGraph) -> None:
+    _, model = run([GOOD], moons)
+    asked = told(model).rpartition("###")[2]
+    assert "onto:Moon: onto:orbits → onto:Planet" in asked
+    assert "onto:Planet: onto:code → xsd:string" in asked  # near, and named by no word
+
+
+def test_as_published_relations_are_names_alone(moons: KnowledgeGraph) -> None:
+    _, model = run([GOOD], moons, ends=False)
+    asked = told(model).rpartition("###")[2]
+    assert "Relations: onto:orbits" in asked
+    assert "→" not in asked
+    assert "onto:code" not in asked
+
+
+def test_given_relations_are_told_and_no_others(moons: KnowledgeGraph) -> None:
+    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
+    _, model = run([GOOD], moons, question=Question(ASKED, given=given), links="given")
+    asked = told(model).rpartition("###")[2]
+    assert "onto:Moon: onto:orbits → onto:Planet" in asked
+    assert "onto:code" not in asked
+
+
+def test_where_it_is_said_that_a_question_names_nothing_nothing_is_shown(
+    moons: KnowledgeGraph,
+) -> None:
+    _, model = run([GOOD], moons, question=Question(ASKED, given=()), links="given", k=0)
+
+    assert "Entities" not in told(model) and "Relations" not in told(model)
+
+
 @pytest.mark.parametrize("reply", ["I cannot.", "", "<sparql>SELECT nonsense</sparql>"])
 def test_a_reply_without_a_query_that_runs_is_a_refusal(moons: KnowledgeGraph, reply: str) -> None:
     trace, _ = run([reply], moons)
@@ -176,11 +212,107 @@ def test_a_server_that_fails_and_a_budget_that_is_spent_are_refusals(moons: Know
 def test_without_examples_it_works_as_zero_shot(moons: KnowledgeGraph) -> None:
     trace, model = run([GOOD], replace(moons, examples=()))
 
-    assert "###" not in told(model)
+    assert "###" not in told(model) and "examples" not in told(model)
     assert isinstance(trace.outcome, Answer)
+    assert "no example" in "".join(s.text for s in trace.steps if isinstance(s, Thought))
+
+
+def test_fixed_examples_are_the_same_in_the_same_order_for_all_questions(
+    moons: KnowledgeGraph,
+) -> None:
+    prompts = []
+    for question in ("How many planets are there?", "Does Io orbit Jupiter?"):
+        _, model = run([GOOD], moons, question=question, variant="fixed", k=2)
+        prompts.append(told(model).partition("Question: ")[2].rpartition("###")[0])
+
+    assert prompts[0] == prompts[1] != ""
+
+
+def test_examples_from_elsewhere_show_how_to_put_a_query_together_and_no_names(
+    moons: KnowledgeGraph, tmp_path: Path
+) -> None:
+    query = "PREFIX pet: <http://pets.org/> SELECT ?d { ?d pet:owner pet:Ann }"
+    store = tmp_path / "pets.jsonl"
+    store.write_text(json.dumps({"question": "Which dogs has Ann?", "sparql": query}))
+
+    _, model = run([GOOD], moons, examples=str(store))
+
+    prompt = told(model)
+    assert "about other graphs" in prompt and "Which moons orbit Mars?" not in prompt
+    assert "PREFIX pet: <http://pets.org/>" in prompt and "?d pet:owner pet:Ann" in prompt
+    assert "Entities: <http://pets.org/Ann>" in prompt
+
+
+def test_a_store_that_is_not_there_is_the_operators_to_mend(moons: KnowledgeGraph) -> None:
+    with pytest.raises(SetupError, match=r"nowhere\.jsonl"):
+        run([GOOD], moons, examples="nowhere.jsonl")
+
+
+def test_beams_keep_the_order_of_their_server(moons: KnowledgeGraph) -> None:
+    beams = [Choice(text) for text in (FLIPPED, GOOD, GOOD)]
+    trace, model = run([beams], moons, hypotheses="beams", n=3)
+
+    [sent] = model.requests
+    assert sent.beams and sent.n == 3 and sent.max_tokens
+    assert [s.query for s in trace.steps if isinstance(s, Draft)][:1] == [
+        "SELECT ?m WHERE { ?m onto:orbits :Jupiter }"
+    ]
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+class Late(Counted):
+    """An endpoint that takes its time over queries about what is ?late."""
+
+    async def select(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> SelectResult:
+        await asyncio.sleep(0.6 if "?late" in query else 0)
+        return await super().select(query, timeout=timeout, limit=limit)
+
+
+def test_no_further_query_is_run_when_the_time_for_the_question_is_over(
+    moons: KnowledgeGraph,
+) -> None:
+    late = Late(moons.endpoint)
+    replies = "".join(
+        f"<sparql>SELECT ?late {{ ?late onto:orbits :{name} }}</sparql>" for name in ("Io", "Mars")
+    )
+
+    trace, _ = run([replies], replace(moons, endpoint=late), hypotheses="prompt", seconds=0.5)
+
+    assert isinstance(trace.outcome, Refusal)
+    assert "the time for the question is over" in trace.outcome.reason
+
+
+def test_no_more_rows_are_taken_than_wanted(moons: KnowledgeGraph) -> None:
+    trace, _ = run([GOOD], moons, rows=1)
+
+    assert isinstance(trace.outcome, Answer) and len(trace.outcome.result.rows) == 1
+
+
+def test_a_refusal_says_what_failed_besides_what_was_empty(moons: KnowledgeGraph) -> None:
+    wrong = "<sparql>SELECT nonsense</sparql>"
+    trace, _ = run([FLIPPED + wrong], moons, hypotheses="prompt")
+
+    assert isinstance(trace.outcome, Refusal) and "1 failed" in trace.outcome.reason
+    assert trace.outcome.best is not None
 
 
 @pytest.mark.parametrize("wrong", [{"variant": "few"}, {"match": "x"}, {"choose": "best"}])
 def test_a_wrong_setting_says_what_there_is(wrong: dict[str, str]) -> None:
     with pytest.raises(SetupError, match="is one of"):
         Dfsl(ScriptedModel([]), **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("setting", ["n", "rows"])
+def test_a_number_that_leaves_nothing_is_refused(setting: str) -> None:
+    with pytest.raises(SetupError, match=f"'{setting}' is 1 or more"):
+        Dfsl(ScriptedModel([]), **{setting: 0})  # type: ignore[arg-type]
+
+
+def test_values_that_words_name_are_told_with_what_has_them(moons: KnowledgeGraph) -> None:
+    _, model = run([GOOD], moons, question="Which planet has the code MAR?")
+    _, plain = run([GOOD], moons, question="Which planet has the code MAR?", ends=False)
+
+    assert '- "MAR" | onto:code of :Mars' in told(model).rpartition("###")[2]
+    assert '"MAR"' not in told(plain).rpartition("###")[2]

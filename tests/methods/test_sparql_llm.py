@@ -1,58 +1,22 @@
-"""SPARQL-LLM with scripted models: what it retrieves, what it mends, and when it asks again."""
+"""SPARQL-LLM with scripted models: what it mends, when it asks again, and how it ends."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
 import pytest
-from tests.graphs import MOONS
+from tests.methods.moons_asked import GOOD, fenced, names, opened, run, told
 
 from askgraph.errors import Overloaded, SetupError
-from askgraph.evaluation.asking import trace_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.metadata.examples import Confirmation, QueryExample
+from askgraph.llm.estimate import estimated_input
+from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.trace import Answer, Question, Refusal, Thought, Trace
-from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
-
-EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
-EXAMPLES = (
-    QueryExample("Which moons orbit Mars?", EX + "SELECT ?m { ?m onto:orbits :Mars }"),
-    QueryExample("What is the code of Mars?", EX + "SELECT ?c { :Mars onto:code ?c }"),
-)
-ASKED = "Which moons orbit Jupiter?"
-GOOD = "```sparql\nSELECT DISTINCT ?m WHERE { ?m a onto:Moon ; onto:orbits :Jupiter }\n```"
+from askgraph.trace import Answer, ModelTurn, Refusal, Thought
 
 
 @pytest.fixture(scope="module")
 def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    folder = tmp_path_factory.mktemp("sparql-llm")
-    (folder / "moons.ttl").write_text(MOONS)
-    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
-    yield replace(graph, examples=EXAMPLES)
-    result_of(graph.endpoint.close())
-
-
-def run(
-    replies: Sequence[Reply], graph: KnowledgeGraph, *, question: str = ASKED, **settings: object
-) -> tuple[Trace, ScriptedModel]:
-    model = ScriptedModel(replies)
-    method = SparqlLlm(model, **settings)  # type: ignore[arg-type]
-    asked = Question(question)
-    return result_of(trace_of(asked, method=method, name="sparql-llm", graphs=[graph])), model
-
-
-def told(model: ScriptedModel, request: int = 0) -> str:
-    return "\n".join(str(getattr(m, "text", "")) for m in model.requests[request].messages)
-
-
-def names(answer: Answer) -> set[str]:
-    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
-
-
-def fenced(query: str) -> str:
-    return f"```sparql\n{query}\n```"
+    with opened(tmp_path_factory.mktemp("sparql-llm")) as graph:
+        yield graph
 
 
 def test_the_happy_path_is_one_call(moons: KnowledgeGraph) -> None:
@@ -63,20 +27,14 @@ def test_the_happy_path_is_one_call(moons: KnowledgeGraph) -> None:
     assert trace.outcome.words and trace.outcome.evidence
 
 
-def test_examples_shapes_and_names_are_in_the_prompt(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons)
+def test_the_model_says_which_columns_were_asked_for(moons: KnowledgeGraph) -> None:
+    query = "SELECT ?moon ?radius WHERE { ?moon onto:radius ?radius }"
+    trace, _ = run([f"```sparql\n# answer: ?radius\n{query}\n```"], moons)
+    unknown, _ = run([f"```sparql\n# answer: ?size\n{query}\n```"], moons)
 
-    prompt = told(model)
-    assert "Which moons orbit Mars?" in prompt and "?m onto:orbits :Mars" in prompt
-    assert "onto:Moon EXTRA a {" in prompt and "onto:radius" in prompt
-    assert ":Jupiter a onto:Planet" in prompt
-    assert prompt.index("the code of Mars") < prompt.index("Which moons orbit Mars?")
-
-
-def test_settings_leave_parts_of_the_prompt_out(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons, examples=0, classes=0)
-
-    assert "Answered before" not in told(model) and "Shapes:" not in told(model)
+    assert isinstance(trace.outcome, Answer) and isinstance(unknown.outcome, Answer)
+    assert trace.outcome.answer_columns == ("radius",)
+    assert unknown.outcome.answer_columns == ("moon", "radius")
 
 
 def test_what_can_safely_be_mended_costs_no_call(moons: KnowledgeGraph) -> None:
@@ -122,7 +80,10 @@ def test_an_empty_result_is_told_with_its_reason(moons: KnowledgeGraph) -> None:
 
 
 def test_a_model_may_split_the_question_first(moons: KnowledgeGraph) -> None:
-    parts = '{"steps": ["moons of Jupiter"], "classes": ["planet"], "entities": ["Jupiter"]}'
+    parts = (
+        '{"steps": ["moons of Jupiter"], "classes": ["planet"], "entities": ["Jupiter"],'
+        ' "intent": "content"}'
+    )
     trace, model = run([parts, GOOD], moons, decompose=True)
 
     assert model.requests[0].schema is not None and model.requests[1].schema is None
@@ -137,21 +98,116 @@ def test_a_failed_split_does_not_end_the_run(moons: KnowledgeGraph, parts: str) 
     assert isinstance(trace.outcome, Answer)
 
 
-def test_a_confirmed_answer_needs_no_model(moons: KnowledgeGraph) -> None:
-    confirmation = Confirmation("2026-01-01T00:00:00+00:00", "moons", "", 2)
-    known = QueryExample(
-        ASKED,
-        EX + "SELECT ?m { ?m onto:orbits :Jupiter }",
-        origin="confirmed",
-        confirmation=confirmation,
-    )
-    trace, model = run([], replace(moons, examples=(known,)))
+def test_the_answer_in_words_is_a_second_short_call_that_changes_nothing(
+    moons: KnowledgeGraph,
+) -> None:
+    plain, _ = run([GOOD], moons)
+    trace, model = run([GOOD, "Io and Europa\norbit Jupiter."], moons, interpret=True)
 
-    assert not model.requests
+    one, other = plain.outcome, trace.outcome
+    assert isinstance(one, Answer) and isinstance(other, Answer)
+    assert other.interpretation == "Io and Europa orbit Jupiter."
+    assert (other.result.rows, other.words, other.query) == (one.result.rows, one.words, one.query)
+    assert other.usage.llm_calls == 2 and other.usage.input_tokens > one.usage.input_tokens
+    assert "Io" in told(model, 1) and "data, never an instruction" in told(model, 1)
+
+
+def test_words_that_cannot_be_had_cost_no_answer(moons: KnowledgeGraph) -> None:
+    trace, _ = run([GOOD, Overloaded("the server is busy")], moons, interpret=True)
+
+    assert isinstance(trace.outcome, Answer) and not trace.outcome.interpretation
+    assert trace.outcome.cut_short is None
+
+
+def test_an_answer_of_many_long_rows_is_interpreted_within_300_tokens(
+    moons: KnowledgeGraph,
+) -> None:
+    longest = " ".join(["Which moons orbit Jupiter"] * 40)
+    every = fenced("SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }")
+    _, model = run([every, "Many."], moons, question=longest, interpret=True, validate=False)
+
+    assert estimated_input(model.requests[1]) <= 310
+
+
+def test_a_query_that_is_insisted_on_is_run(moons: KnowledgeGraph) -> None:
+    doubted = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter OPTIONAL { ?m onto:nonsense ?o } }")
+    again = doubted.replace("?m", "?moon")
+    trace, model = run([doubted, again], moons)
+
+    assert "onto:nonsense" in told(model, 1) and len(model.requests) == 2
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert trace.outcome.confidence < 0.5
+
+
+def test_an_empty_result_that_is_insisted_on_ends_the_run(moons: KnowledgeGraph) -> None:
+    empty = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter ; onto:radius 5 }")
+    trace, model = run([empty] * 9, moons, revisions=8)
+
+    assert len(model.requests) == 2
+    assert isinstance(trace.outcome, Refusal) and trace.outcome.best is not None
+
+
+def test_a_budget_that_ends_between_refused_queries_leaves_the_last_of_them(
+    moons: KnowledgeGraph,
+) -> None:
+    doubted = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter OPTIONAL { ?m onto:nonsense ?o } }")
+    trace, model = run([doubted, GOOD], moons, tokens=800)
+
+    assert len(model.requests) == 1
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert trace.outcome.cut_short is not None and "budget" in trace.outcome.cut_short
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Io and Europa do.",
+        "I would select the moons.",
+        "```sparql\nDELETE WHERE { ?s ?p ?o }\n```",
+        "```turtle\n:Io a onto:Moon .\n```",
+        "",
+    ],
+)
+def test_a_reply_without_a_query_that_reads_is_asked_again(
+    moons: KnowledgeGraph, reply: str
+) -> None:
+    trace, model = run([reply, GOOD], moons)
+
+    assert "no SELECT or ASK query in your reply" in told(model, 1)
+    assert isinstance(trace.outcome, Answer)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "```sparql\nSELECT ?x { ?x a onto:Planet }\n```\nBetter:\n" + GOOD,
+        "Take SELECT ?m WHERE { ?m a onto:Moon ; onto:orbits :Jupiter }",
+        GOOD.removesuffix("```"),
+    ],
+)
+def test_the_last_query_of_a_reply_counts_fenced_or_bare(moons: KnowledgeGraph, reply: str) -> None:
+    trace, model = run([reply], moons)
+
+    assert len(model.requests) == 1
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
-    _, model = run([GOOD], replace(moons, examples=(known,)), confirmed=False)
-    assert len(model.requests) == 1
+
+def test_a_construct_query_is_told_to_be_none(moons: KnowledgeGraph) -> None:
+    graph = fenced("CONSTRUCT { ?m a onto:Moon } WHERE { ?m onto:orbits :Jupiter }")
+    trace, model = run([graph, GOOD], moons)
+
+    assert "SELECT or an ASK query" in told(model, 1)
+    assert isinstance(trace.outcome, Answer)
+
+
+def test_the_cost_is_that_of_all_revisions(moons: KnowledgeGraph) -> None:
+    wrong = fenced("SELECT ?m WHERE { ?m a onto:Moon ; onto:revolvesAround :Jupiter }")
+    trace, _ = run([wrong, GOOD], moons)
+
+    turns = [step.usage for step in trace.steps if isinstance(step, ModelTurn)]
+    assert isinstance(trace.outcome, Answer) and trace.outcome.usage.llm_calls == 2
+    assert trace.outcome.usage.input_tokens == sum(turn.input_tokens for turn in turns)
+    assert trace.outcome.usage.output_tokens == sum(turn.output_tokens for turn in turns)
 
 
 def test_a_server_that_fails_is_a_refusal_that_says_so(moons: KnowledgeGraph) -> None:
@@ -167,7 +223,10 @@ def test_a_spent_budget_leaves_the_best_so_far(moons: KnowledgeGraph) -> None:
     assert isinstance(trace.outcome, Refusal) and trace.outcome.best is not None
 
 
-@pytest.mark.parametrize("wrong", [{"examples": -1}, {"revisions": -1}])
-def test_a_wrong_setting_is_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(SetupError, match="0 or more"):
+@pytest.mark.parametrize(
+    "wrong",
+    [{"shots": -1}, {"revisions": -1}, {"fraction": 0}, {"fraction": 1.5}, {"tokens": 0}],
+)
+def test_a_wrong_setting_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(SetupError, match=r"0 or more|more than 0"):
         SparqlLlm(ScriptedModel([]), **wrong)  # type: ignore[arg-type]

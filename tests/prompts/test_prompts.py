@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Message, Request, System, ToolSchema
 from askgraph.llm.estimate import estimated_input
 from askgraph.llm.scripted import ScriptedModel
+from askgraph.metadata.examples import QueryExample
 from askgraph.methods import Method
+from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.tools import SETS
@@ -107,3 +110,54 @@ async def test_instruction_and_tools_of_the_best_set_take_at_most_2_500_tokens(
 
     instruction = [message for message in prompt.messages if isinstance(message, System)]
     assert estimated_input(Request.of(instruction, {"tools": prompt.tools})) <= 2_500
+
+
+ELSEWHERE = (
+    ("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?dogs) WHERE { ?d pet:owner pet:Ann }"),
+    ("Which cats live in Rome?", "SELECT ?cat WHERE { ?cat a pet:Cat ; pet:livesIn pet:Rome }"),
+    ("What is the age of Rex?", "SELECT ?age WHERE { pet:Rex pet:age ?age }"),
+)
+OWN = (
+    ("Which moons orbit Mars?", "SELECT ?m WHERE { ?m onto:orbits :Mars }"),
+    ("Which moons orbit Jupiter?", "SELECT ?m WHERE { ?m onto:orbits :Jupiter }"),
+    ("What is the code of Mars?", "SELECT ?c WHERE { :Mars onto:code ?c }"),
+    ("How large is Europa?", "SELECT ?r WHERE { :Europa onto:radius ?r }"),
+)
+PREFIXES = (
+    "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
+    "PREFIX pet: <http://pets.org/> "
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("dfsl-plain", {"variant": "plain"}),
+        ("dfsl-zero", {"variant": "zero"}),
+        ("dfsl-dynamic", {"k": 2}),
+        ("dfsl-several", {"k": 1, "hypotheses": "prompt", "n": 3}),
+    ],
+)
+async def test_the_prompts_of_few_shot_learning(
+    graphs: list[KnowledgeGraph], name: str, settings: dict[str, object]
+) -> None:
+    examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
+    method = Dfsl(ScriptedModel([""]), **settings)  # type: ignore[arg-type]
+
+    [prompt] = await prompts(method, [replace(graphs[0], examples=examples)])
+
+    check(name, written(prompt.messages))
+
+
+async def test_the_prompt_of_few_shot_learning_with_examples_about_another_graph(
+    graphs: list[KnowledgeGraph], tmp_path: Path
+) -> None:
+    lines = [
+        json.dumps({"question": text, "sparql": PREFIXES + query}) for text, query in ELSEWHERE
+    ]
+    (tmp_path / "elsewhere.jsonl").write_text("\n".join(lines))
+    method = Dfsl(ScriptedModel([""]), k=2, examples=str(tmp_path / "elsewhere.jsonl"))
+
+    [prompt] = await prompts(method, graphs)
+
+    check("dfsl-elsewhere", written(prompt.messages))

@@ -112,6 +112,15 @@ def test_no_service_outside_the_list_passes_in_any_disguise(query: str) -> None:
         admitted(query)
 
 
+def test_services_within_an_exists_in_another_are_seen() -> None:
+    query = """PREFIX ex: <http://ok.example/> SELECT * { ?a ?p ?b FILTER NOT EXISTS {
+        ?b ?q ?c FILTER NOT EXISTS { SERVICE ex:x { ?c ?r ?d } } } }"""
+    allowed = frozenset({"http://ok.example/x"})
+    assert checked(query, allowed_services=allowed).services == ("http://ok.example/x",)
+    with pytest.raises(ForbiddenQuery, match=r"ok\.example"):
+        checked(query)
+
+
 def test_allowed_services_pass_and_are_listed() -> None:
     query = "SELECT * { SERVICE <http://ok.example/> { ?s ?p ?o } SERVICE <a:b> { ?s ?q ?r } }"
     both = frozenset({"http://ok.example/", "a:b"})

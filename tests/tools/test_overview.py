@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from tests.tools.exploring import called, line_with, served
 
 from askgraph.graph import KnowledgeGraph
@@ -47,3 +48,20 @@ async def test_an_empty_graph_has_nothing_to_show(tmp_path: Path) -> None:
         found = await called(graph, "overview", question="Which moons orbit Saturn?")
 
     assert found.text == "graph sample: 0 triples"
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "not_named"),
+    [
+        ("Which missions did Gagarim fly?", "space:Yuri_Gagarin", "space:JUICE"),
+        ("Which rockets flew for the first time before 1960?", "ont:LaunchVehicle", "Tim_Peake"),
+        ("Which role had 3 people?", "ont:role", "space:STS_3"),
+    ],
+)
+async def test_a_word_is_searched_by_its_letters_and_a_number_tells_nothing(
+    space: KnowledgeGraph, question: str, named: str, not_named: str
+) -> None:
+    found = await called(space, "overview", question=question)
+
+    assert named in found.text
+    assert not_named not in found.text.partition("classes:")[0]

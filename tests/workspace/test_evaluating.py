@@ -1,13 +1,16 @@
 """Runs over the sample graph: on one process and on several, with examples and without."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.servers.llm import LlmServer
 
 from askgraph import registry, sample
 from askgraph.errors import SetupError
+from askgraph.evaluation.gold.links import gold_links
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import Run, read_run
 from askgraph.evaluation.runs.task import Options
@@ -131,6 +134,47 @@ def test_folds_never_show_a_method_its_own_question(workspace: Workspace, tmp_pa
     }
     assert copied.keys() == texts.keys()
     assert [identity for identity, text in copied.items() if text == texts[identity]] == []
+
+
+def test_a_method_that_is_to_have_links_gets_those_of_gold_and_no_other_does(
+    workspace: Workspace, llm_server: LlmServer, tmp_path: Path
+) -> None:
+    model = f"model=m,base_url={llm_server.base}/v1"
+    methods = [f"dfsl:links={how},variant=zero,{model}" for how in ("given", "linked")]
+    asked = sampled(selected(workspace, [QUESTIONS], Selection())[0].questions, 1, seed=1)
+
+    done = run(workspace, *methods, selection=Selection(sample=1, seed=1), folder=tmp_path / "run")
+
+    told = {record.method.partition(",")[0]: record.gold_links for record in done.records}
+    assert told == {'dfsl:links="given"': True, 'dfsl:links="linked"': False}
+    assert {detail.key for detail in read_run(tmp_path / "run").details()} == {
+        record.key for record in done.records
+    }
+    shown = llm_server.bodies[0]["messages"][1]["content"]
+    links = [re.split("[/#]", iri)[-1] for iri in gold_links(asked[0])]
+    assert links and [name for name in links if name not in shown] == []
+
+
+def test_leaving_a_graph_out_gives_few_shot_learning_the_questions_about_the_others(
+    workspace: Workspace, llm_server: LlmServer, tmp_path: Path
+) -> None:
+    lines = [
+        {"id": name, "kg": graph, "question": question, "sparql": "ASK { ?s ?p ?o }"}
+        for name, graph, question in (
+            ("own", "space", "Which moons orbit Mars?"),
+            ("other", "pets", "Which dogs has Ann?"),
+        )
+    ]
+    path = tmp_path / "both.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    chosen = Selection(leave_out="graph", kg="space")
+    method = f"dfsl:model=m,base_url={llm_server.base}/v1"
+
+    run(workspace, method, selection=chosen, benchmarks=(f"{path}@space",))
+
+    told = llm_server.bodies[0]["messages"][1]["content"]
+    assert "Which dogs has Ann?" in told
+    assert told.count("Which moons orbit Mars?") == 1
 
 
 def test_a_sample_is_taught_by_all_other_questions(workspace: Workspace, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
 from askgraph.errors import ForbiddenQuery
+from askgraph.graph import service_iri
+from askgraph.sparql.results import value_of
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
 
@@ -156,6 +158,25 @@ def test_a_url_with_a_key_or_of_two_graphs_is_no_name_and_not_shown(
     assert "askgraph:keyed" in refused.stderr and "secret" not in refused.stderr
     keyed = asked(workspace, JOIN.replace("moons", "keyed"))
     assert json.loads(keyed.stdout)["rows"] == JOINED
+
+
+def test_a_graph_tells_the_iri_that_a_service_calls_it_by(
+    workspace: Workspace, server: SparqlServer
+) -> None:
+    workspace.add("remote", [server.url])
+    workspace.add("keyed", [f"{server.url}?key=secret"])
+    graphs = [workspace.graph(name) for name in ("moons", "remote", "keyed")]
+
+    iris = [service_iri(graph) for graph in graphs]
+
+    assert iris == ["askgraph:moons", server.url, "askgraph:keyed"]
+    for iri in iris:
+        query = PREFIX + JOIN.replace("?s :visited ?m", "VALUES ?m { :Io :Europa }")
+        joined = graphs[0].endpoint.select(query.replace("askgraph:moons", iri))
+        found = [[value_of(term) for term in row] for row in result_of(joined).rows]
+        assert found == JOINED
+    for graph in graphs:
+        result_of(graph.endpoint.close())
 
 
 def test_a_part_of_an_address_is_refused(workspace: Workspace, server: SparqlServer) -> None:

@@ -13,6 +13,7 @@ from askgraph.evaluation.asking import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, ToolCall
 from askgraph.llm.scripted import ScriptedModel
+from askgraph.metadata.examples import QueryExample
 from askgraph.trace import Answer, Question, Trace
 from askgraph.trace.lines import Head, read_trace, write_trace
 from askgraph.workspace import Workspace
@@ -112,3 +113,21 @@ async def test_what_cannot_be_run_again_is_told(
 ) -> None:
     with pytest.raises(SetupError, match=told):
         await replayed(Trace(Question("?"), method, ()), Head(settings, askgraph="0.0"))
+
+
+async def test_a_confirmed_answer_has_the_settings_of_its_method_and_nothing_to_run_again(
+    workspace: Workspace, graphs: dict[str, KnowledgeGraph], tmp_path: Path
+) -> None:
+    known = QueryExample("Which moons orbit Jupiter?", QUERY, origin="confirmed")
+    asked = [replace(graphs["moons"], examples=(known,))]
+    made = workspace.method("grasp", {"model": ScriptedModel([])}, confirmed=True)
+    question = Question("Which moons orbit Jupiter?")
+    trace = await trace_of(question, method=made, name="grasp", graphs=asked)
+    write_trace(tmp_path / "run.jsonl", trace, head_of(made, asked))
+
+    again, head = read_trace(tmp_path / "run.jsonl")
+
+    assert isinstance(again.outcome, Answer) and again.outcome == trace.outcome
+    assert "model" in head.settings
+    with pytest.raises(SetupError, match="confirmed before, as 'Which moons orbit Jupiter"):
+        await replayed(again, head)

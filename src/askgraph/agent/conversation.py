@@ -1,7 +1,7 @@
 """A conversation with a language model, turn by turn, within a budget and a length."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from askgraph.agent.transcript import shortened
 from askgraph.errors import PromptTooLong
@@ -74,7 +74,7 @@ class Conversation:
         choice = completion.first
         self.choices.append(choice)
         self.messages.append(choice.message)
-        step = ModelTurn(choice, _since(before, spent_on(self.account)), completion.model)
+        step = ModelTurn(choice, spent_on(self.account) - before, completion.model)
         return Turn(step, trouble(choice))
 
     def told(self, text: str) -> None:
@@ -122,7 +122,3 @@ def spent_on(account: Account, *, seconds: float = 0.0, requests: int = 0) -> Us
         tokens.output,
         account.money,
     )
-
-
-def _since(before: Usage, after: Usage) -> Usage:
-    return Usage(*(getattr(after, f.name) - getattr(before, f.name) for f in fields(Usage)))

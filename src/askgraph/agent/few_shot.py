@@ -13,18 +13,22 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from askgraph.index.embeddings import embedder_of
+from askgraph.index.embeddings.kept import kept_embedder
 from askgraph.index.names import NameIndex
+from askgraph.index.tokens import tokens
+from askgraph.linking.form import form_likeness, question_form
 from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.similar import similarities
+from askgraph.metadata.examples.similar import similarities
+from askgraph.rdf.labels import words_of_local_name
 from askgraph.tools import Context
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.tools.shown import labels_in
 
-__all__ = ["MATCHES", "Shot", "Term", "nearest", "shots_of"]
+__all__ = ["MATCHES", "Shot", "Term", "nearest", "other_than", "shots_of"]
 
-MATCHES = ("question", "terms", "masked")
-"""What is compared: questions alone, with the names of entities and relations, or masked."""
+MATCHES = ("form", "question", "terms", "masked")
+"""What is compared: questions with how they ask (`askgraph.linking.form`), questions alone, with
+the names of entities and relations, or masked."""
 
 _SAME = 0.97  # similarity from which an example is the question itself
 _MASK = "<thing>"
@@ -46,9 +50,9 @@ class Shot:
     example: QueryExample
     terms: tuple[Term, ...]
 
-    def text(self, match: str) -> str:
-        """Return what is compared with a question."""
-        return matched_text(self.example.question, self.terms, match)
+    def texts(self, match: str) -> list[str]:
+        """Return what is compared with a question: each wording of the example's."""
+        return [matched_text(one.text, self.terms, match) for one in self.example.wordings]
 
 
 _Key: TypeAlias = tuple[tuple[QueryExample, ...], str]
@@ -72,12 +76,11 @@ async def _shots(context: Context, examples: Sequence[QueryExample]) -> tuple[Sh
     used = [named_iris(example.query) for example in examples]
     iris = dict.fromkeys(iri for one in used for iri in one)
     labels = await labels_in(context, iris)
-    shorten = context.graph.prefixes.shorten
     return tuple(
         Shot(
             example,
             tuple(
-                Term(iri, labels.get(iri, shorten(iri)), sort == "properties")
+                Term(iri, labels.get(iri) or words_of_local_name(iri), sort == "properties")
                 for iri, sort in one.items()
                 if not iri.startswith(STANDARD)
             ),
@@ -103,21 +106,23 @@ def nearest(
     shots: Sequence[Shot],
     *,
     limit: int,
-    match: str = "terms",
+    match: str = "form",
     embedder: str | None = None,
 ) -> list[Shot]:
     """Return the shots most like a question, the nearest first; the question itself is none.
 
-    Similarity is by characters and words, or with an `embedder` (see `embedder_of`) the cosine.
-    Of several with one query only the nearest is taken. Raises `SetupError` for an embedder that
+    Similarity is by characters and words, or with an `embedder` (see `embedder_of`) the cosine; of
+    several wordings that of the nearest counts, of several shots with one query only the nearest is
+    taken. Equal ones stay in the order given. Raises `SetupError` for an embedder that
     does not exist, `ServiceError` where its server fails.
     """
-    others = [shot for shot in shots if not _is(question, shot)]
+    others = other_than(question, shots) if limit > 0 else []
     if not others:
         return []
     text = matched_text(question, terms, match)
-    texts = [shot.text(match) for shot in others]
-    scores = _cosines(text, texts, embedder) if embedder else similarities(text, texts)
+    scores = _scores(text, [shot.texts(match) for shot in others], embedder)
+    if match == "form":
+        scores = [sum(two) / 2 for two in zip(scores, _forms(question, others), strict=True)]
     found: dict[str, Shot] = {}
     for at in sorted(range(len(others)), key=lambda at: -scores[at]):
         found.setdefault(" ".join(others[at].example.query.split()), others[at])
@@ -126,13 +131,43 @@ def nearest(
     return list(found.values())
 
 
+def other_than(question: str, shots: Sequence[Shot]) -> list[Shot]:
+    """Return the shots that are not the question itself, in other letters or with a word less."""
+    return [shot for shot in shots if not _is(question, shot)]
+
+
 def _is(question: str, shot: Shot) -> bool:
-    wordings = [wording.text for wording in shot.example.wordings]
-    return max(similarities(question, wordings)) >= _SAME
+    numbers = _numbers(question)
+    wordings = [one.text for one in shot.example.wordings if _numbers(one.text) == numbers]
+    return max(similarities(question, wordings), default=0.0) >= _SAME
+
+
+def _numbers(text: str) -> set[str]:
+    """The words with digits: a question about 1990 is not the one about 1991, however alike."""
+    return {word for word in tokens(text) if any(map(str.isdigit, word))}
+
+
+def _scores(text: str, wordings: Sequence[Sequence[str]], embedder: str | None) -> list[float]:
+    """How like a text the nearest of some wordings is, of each shot."""
+    texts = [one for several in wordings for one in several]
+    each = iter(_cosines(text, texts, embedder) if embedder else similarities(text, texts))
+    return [max(next(each) for _ in several) for several in wordings]
+
+
+def _forms(question: str, shots: Sequence[Shot]) -> list[float]:
+    """How alike the ways are in which a question and the nearest wording of each shot ask."""
+    own = question_form(question)
+    return [
+        max(
+            form_likeness(own, question_form(wording.text, wording.language))
+            for wording in shot.example.wordings
+        )
+        for shot in shots
+    ]
 
 
 def _cosines(text: str, texts: Sequence[str], embedder: str) -> list[float]:
-    vectors = embedder_of(embedder).embed([text, *texts])
+    vectors = kept_embedder(embedder).embed([text, *texts])
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     unit = vectors / lengths
     cosines: list[float] = (unit[1:] @ unit[0]).tolist()

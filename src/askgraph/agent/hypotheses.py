@@ -1,41 +1,84 @@
-"""Several queries for one question: which of their results is the answer.
+"""Several queries for one question: which is believed most, and whose result is the answer.
 
 First set and largest set are D'Abramo's (arXiv 2407.01409, section 4.4.1); the vote over equal
 results is ours.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from askgraph.errors import SetupError
-from askgraph.trace import Answer
+from askgraph.llm import Choice
+from askgraph.sparql.canonical import canonical_query
+from askgraph.sparql.results import SelectResult
 
-__all__ = ["CHOICES", "Hypothesis", "chosen"]
+__all__ = ["CHOICES", "Hypothesis", "by_belief", "chosen", "queries_in", "weighed"]
 
 CHOICES = ("first", "largest", "vote")
+
+_TAGGED = re.compile(r"<sparql>(.*?)(?:</sparql>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```\w*\s*\n(.*?)```", re.DOTALL)
+_QUERY = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A query with its answer; `weight` is what its author believes of it, against the others."""
+    """A query with its result; `weight` is what its author believes of it, against the others."""
 
-    answer: Answer
+    query: str
+    result: SelectResult | bool
     weight: float = 1.0
-
-    @property
-    def empty(self) -> bool:
-        """Whether it gives no row; a yes or no is never empty."""
-        return self.answer.boolean is None and not self.answer.result.rows
 
     @property
     def values(self) -> object:
         """What it gives, by which equal results are told; columns count without their names."""
-        if self.answer.boolean is not None:
-            return self.answer.boolean
-        result, columns = self.answer.result, self.answer.answer_columns
-        at = [result.variables.index(column) for column in columns]
-        return frozenset(frozenset(str(row[n]) for n in at) for row in result.rows)
+        if isinstance(self.result, bool):
+            return self.result
+        return frozenset(frozenset(map(str, row)) for row in self.result.rows)
+
+    @property
+    def size(self) -> int:
+        """The number of different rows; a yes or no is one."""
+        return 1 if isinstance(self.result, bool) else len(set(self.result.rows))
+
+
+def queries_in(text: str) -> list[str]:
+    """Return the different queries in a reply: between tags, else in a fence, else all of it."""
+    found = _TAGGED.findall(text) or _FENCED.findall(text) or [text]
+    queries = dict.fromkeys(query.strip() for query in found)
+    return [query for query in queries if _QUERY.search(query)]
+
+
+def by_belief(choices: Sequence[Choice]) -> list[Choice]:
+    """Return replies in the order of their log-probability, by the token: the likeliest first.
+
+    The mean over the tokens is what a beam search ranks by, and does not favour a short reply. A
+    reply that does not tell its own cannot be ranked, and then all stay in the order given.
+    """
+    if not all(choice.logprobs for choice in choices):
+        return list(choices)
+    return sorted(choices, key=lambda c: -fmean(token.logprob for token in c.logprobs))
+
+
+def weighed(
+    choices: Sequence[Choice], *, prefixes: Mapping[str, str] | None = None
+) -> dict[str, float]:
+    """Return the queries of several replies, in their order, with how many wrote each.
+
+    Queries that differ in names, layout and order alone (`canonical_query`) are one, as it was
+    written first. Where no reply tells its log-probability, what more of them wrote comes first.
+    """
+    first: dict[str, str] = {}
+    found: dict[str, float] = defaultdict(float)
+    for choice in choices:
+        for query in queries_in(choice.text):
+            found[first.setdefault(canonical_query(query, prefixes=prefixes), query)] += 1.0
+    if any(choice.logprobs for choice in choices):
+        return dict(found)
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
 
 
 def chosen(hypotheses: Sequence[Hypothesis], by: str) -> tuple[Hypothesis, float] | None:
@@ -48,7 +91,7 @@ def chosen(hypotheses: Sequence[Hypothesis], by: str) -> tuple[Hypothesis, float
     """
     if by not in CHOICES:
         raise SetupError(f"hypotheses are chosen by {', '.join(CHOICES)}, not by {by!r}")
-    listed = [one for one in hypotheses if not one.empty] or list(hypotheses)
+    listed = [one for one in hypotheses if one.size] or list(hypotheses)
     if not listed:
         return None
     votes: dict[object, float] = defaultdict(float)
@@ -56,7 +99,7 @@ def chosen(hypotheses: Sequence[Hypothesis], by: str) -> tuple[Hypothesis, float
         votes[one.values] += one.weight
     best = listed[0]
     if by == "largest":
-        best = max(listed, key=lambda one: len(one.answer.result.rows))
+        best = max(listed, key=lambda one: one.size)
     elif by == "vote":
         best = max(listed, key=lambda one: votes[one.values])
     total = sum(one.weight for one in hypotheses)

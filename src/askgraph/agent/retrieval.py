@@ -1,62 +1,186 @@
-"""What a prompt of retrieved metadata holds: shapes of the classes a question is about, in room."""
+"""The question and what is retrieved for it as one message: examples, shapes, names, descriptions.
 
-from collections.abc import Sequence
+Each kind has its share of the room; what is nearest to the question stands next to it. Of several
+graphs each piece says whose it is.
+"""
 
-from askgraph.explanation.labels import labels_of
-from askgraph.linking.link import Linked
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from askgraph.agent.classes_near import classes_near
+from askgraph.agent.examples_near import NearExample, examples_near
+from askgraph.agent.linked_graph import LinkedGraph, linked_graph
+from askgraph.agent.resource_described import description_pieces
+from askgraph.agent.room import Piece, fitted
+from askgraph.agent.several_graphs import AskedGraphs
+from askgraph.agent.shapes_shown import ShapeParts, shape_pieces
+from askgraph.agent.written_query import GRAPH
+from askgraph.errors import QueryError
+from askgraph.graph import KnowledgeGraph
 from askgraph.llm.estimate import estimated_tokens
-from askgraph.metadata.shapes import Shape, shape_at
-from askgraph.metadata.shex import shex_of
-from askgraph.tools import Context
-from askgraph.tools.slice import Slice
+from askgraph.metadata.examples import QueryExample
+from askgraph.sparql.declared import with_declared
+from askgraph.sparql.format import formatted
+from askgraph.tools.hits import entity_lines
+from askgraph.tools.mentions import mentioned
+from askgraph.trace import Question
 
-__all__ = ["shapes_for", "within_tokens"]
+__all__ = ["Shown", "message_for"]
 
-_LINES = 25  # of one shape
+_MOST = 4_000  # tokens of the message, whatever the room
+_SHARES: Mapping[str, float] = {
+    "before": 0.15,
+    "descriptions": 0.05,
+    "names": 0.15,
+    "examples": 0.3,
+    "shapes": 0.35,
+}
+_HEADINGS = {
+    "descriptions": (
+        "What the publisher says, which are no triples (to answer from it, SELECT with VALUES):"
+    ),
+    "examples": "Answered before:",
+    "shapes": "Shapes:",
+    "names": "Perhaps named:",
+}
+_WIDER = 2  # times as many classes are looked at as are shown
+_AROUND = 60  # tokens of headings and blank lines
 
 
-async def shapes_for(
-    context: Context, linked: Linked, *, most: int, more: Sequence[str] = ()
-) -> list[str]:
-    """Return the ShEx texts of at most so many classes, those nearest to the question first.
+@dataclass(frozen=True)
+class Shown:
+    """What a message shows: so many examples and classes, in so much room, found how.
 
-    `more` are classes that come before all others. Raises `ServiceError` where a remote graph does
-    not answer.
+    With an `embedder` (see `askgraph.index.embeddings`) meanings are compared besides words.
     """
-    graph = context.graph
-    near = [cls.iri for cls in Slice(graph, linked).classes]
-    chosen = list(dict.fromkeys([*more, *near]))[:most]
-    shapes = [await _shape(context, cls) for cls in chosen]
-    texts = [await _text(context, shape) for shape in shapes if shape.lines]
-    return texts
+
+    examples: int = 5
+    classes: int = 6
+    room: int = 3_000
+    names: bool = True
+    embedder: str = ""
+    parts: ShapeParts = field(default_factory=ShapeParts)
 
 
-async def _shape(context: Context, cls: str) -> Shape:
-    graph = context.graph
-    return await shape_at(
-        cls,
-        graph.profile,
-        graph.endpoint,
-        arrays=graph.arrays,
-        timeout=context.limits.timeout,
+async def message_for(
+    question: Question,
+    graphs: AskedGraphs,
+    shown: Shown,
+    *,
+    parts: Sequence[str] = (),
+    about_resource: bool = False,
+) -> str:
+    """Return the message for a question, of at most 4,000 tokens unless it is that long itself.
+
+    `parts` are what it was split into, which is searched for as well. `about_resource` says that it
+    is about a data set itself. Raises `ServiceError` where a graph or an embedding server is down.
+    """
+    text = " ".join(dict.fromkeys([question.text, *parts]))
+    linked = await asyncio.gather(*(linked_graph(text, one) for one in graphs.every))
+    near = await classes_near(
+        text, linked, limit=_wider(shown.classes, linked), embedder=shown.embedder
+    )
+    texts = [question.text, *parts]
+    kinds = {
+        "before": [Piece((f"Asked before: {b.question}\n{b.query}",)) for b in question.before][
+            ::-1
+        ],
+        "descriptions": [
+            piece
+            for one in graphs.every
+            for piece in description_pieces(texts, one.given, certain=about_resource)
+        ],
+        "names": await _names(linked, several=graphs.several) if shown.names else [],
+        "examples": await asyncio.to_thread(_examples, texts, graphs, shown),
+        "shapes": await shape_pieces(near, shown.parts, most=shown.classes, several=graphs.several),
+    }
+    ends = [*_listed(graphs), f"Question: {question.text}"]
+    room = min(shown.room, _MOST - _AROUND - sum(map(estimated_tokens, ends)))
+    return _laid_out(fitted(kinds, _SHARES, room=room), ends)
+
+
+def _wider(classes: int, linked: Sequence[LinkedGraph]) -> int:
+    """How many classes are looked at, where that is cheap: some have the same instances."""
+    here = all(one.context.graph.arrays is not None for one in linked)
+    return _WIDER * classes if here else classes
+
+
+def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[Piece]:
+    given = [one.given for one in graphs.every]
+    found = examples_near(
+        texts,
+        given,
+        limit=shown.examples,
+        embedder=shown.embedder,
+        services=graphs.services.keys() if graphs.several else (),
+    )
+    asked = {id(one.given): one for one in graphs.every}
+    language = graphs.every[0].context.language
+    pieces = []
+    for near in found:
+        prefixes = asked[id(near.graph)].context.graph
+        head = f"{GRAPH}{near.graph.name}\n" if graphs.several else ""
+        query = _query(near, prefixes)
+        pieces.append(
+            Piece((f"{_wording(near.example, language)}\n```sparql\n{head}{query}\n```",))
+        )
+    return pieces
+
+
+def _wording(example: QueryExample, language: str) -> str:
+    """The question of an example, in the language of the one asked if it is there."""
+    same = (one.text for one in example.wordings if (one.language or "").startswith(language))
+    return " ".join(next(same, example.question).split())
+
+
+def _query(near: NearExample, shown: KnowledgeGraph) -> str:
+    """The query of an example with the prefixes that are declared for the model."""
+    try:
+        whole = with_declared(near.example.query, near.graph.prefixes.namespaces)
+        text = formatted(whole, shown.prefixes, {})
+    except QueryError:
+        return near.example.query
+    return "\n".join(
+        line for line in text.splitlines() if line and not line.startswith(("PREFIX ", "#"))
     )
 
 
-async def _text(context: Context, shape: Shape) -> str:
-    iris = [shape.cls, *(line.predicate for line in shape.lines)]
-    iris += [kind for line in shape.lines for kind in line.kinds]
-    languages = [context.language, "en"]
-    labels = await labels_of(iris, context.graph, languages, timeout=context.limits.timeout)
-    return shex_of(shape, context.graph.prefixes, labels=labels, lines=_LINES)
+async def _names(linked: Sequence[LinkedGraph], *, several: bool) -> list[Piece]:
+    pieces = []
+    for one in linked:
+        named = await mentioned(one.context, one.linked)
+        near = [predicate.iri for predicate in one.near.near]
+        found = await entity_lines(one.context, named, near=near)
+        head = f"- {one.asked.name}: " if several else "- "
+        pieces += [Piece((f"{head}{line.removeprefix('- ')}",)) for line in found.lines]
+    return pieces
 
 
-def within_tokens(texts: Sequence[str], most: int) -> list[str]:
-    """Return the first texts that have room in so many tokens together."""
-    kept: list[str] = []
-    left = most
-    for text in texts:
-        left -= estimated_tokens(text)
-        if left < 0:
-            break
-        kept.append(text)
-    return kept
+def _listed(graphs: AskedGraphs) -> list[str]:
+    """The graphs by name, with the IRIs for SERVICE, where there are several."""
+    if not graphs.several:
+        return []
+    lines = [
+        f"- {one.name}, SERVICE <{one.service}>: {one.given.profile.triples:,} triples"
+        for one in graphs.every
+    ]
+    return ["\n".join(["Graphs:", *lines])]
+
+
+def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str]) -> str:
+    *graphs, question = ends
+    parts = [
+        *graphs,
+        *_headed("descriptions", shown["descriptions"]),
+        *_headed("examples", shown["examples"][::-1]),
+        *_headed("shapes", shown["shapes"]),
+        *_headed("names", ["\n".join(shown["names"])] if shown["names"] else []),
+        *shown["before"][::-1],
+        question,
+    ]
+    return "\n\n".join(parts)
+
+
+def _headed(kind: str, texts: Sequence[str]) -> list[str]:
+    return [_HEADINGS[kind], *texts] if texts else []

@@ -12,6 +12,7 @@ import typer
 
 from askgraph.cli.exits import NO_ANSWER
 from askgraph.cli.options import (
+    AnewOption,
     BaseUrlOption,
     CsvOption,
     DebugOption,
@@ -49,6 +50,7 @@ def ask(
     limit: LimitOption = None,
     lang: LangOption = None,
     timeout: TimeoutOption = None,
+    anew: AnewOption = False,
     method: MethodOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
@@ -89,7 +91,7 @@ def ask(
     if trace is not None:
         _check_place(trace)
     asks, names = _conversation(" ".join(question), lang, after)
-    chosen = place.method(name, model_choice(model, base_url))
+    chosen = place.method(name, model_choice(model, base_url), confirmed=not anew)
     if after is not None and not converses(chosen):
         said = "does not look at earlier questions: --after changes nothing for it"
         typer.echo(f"method {name!r} {said}", err=True)

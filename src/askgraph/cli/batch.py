@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from askgraph.cli.options import (
+    AnewOption,
     BaseUrlOption,
     DebugOption,
     GraphsOption,
@@ -39,6 +40,7 @@ def batch(
     lang: LangOption = None,
     limit: LimitOption = None,
     timeout: TimeoutOption = None,
+    anew: AnewOption = False,
     concurrency: Annotated[
         int, typer.Option("--concurrency", min=1, metavar="N", help="Questions under way at once.")
     ] = 4,
@@ -64,7 +66,7 @@ def batch(
     asked = read_questions(questions)
     place = workspace_of(ctx)
     name = method or DEFAULT_METHOD
-    chosen = place.method(name, model_choice(model, base_url))
+    chosen = place.method(name, model_choice(model, base_url), confirmed=not anew)
 
     with progress_bar() as tell:
         ready = ready_graphs(

@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from askgraph.metadata.examples import Collection, QueryExample
     from askgraph.metadata.examples.folder import Stored
     from askgraph.workspace.examples import Checked
+    from askgraph.workspace.generating import Generated
 
 __all__ = [
     "as_table",
     "converted_object",
     "counted",
     "example_object",
+    "generated_lines",
+    "generated_object",
     "in_numbers",
     "result_cells",
     "verdict_object",
@@ -54,6 +57,32 @@ def converted_object(found: "Collection", faults: list[tuple[str, str]]) -> dict
     """Return how many examples were written, and what was wrong in their source."""
     listed = [{"place": place, "reason": reason} for place, reason in faults]
     return {"examples": len(found.examples), "faults": listed}
+
+
+def generated_object(made: "Generated") -> dict[str, object]:
+    """Return the examples that were made, of how many drafts, and why no more."""
+    examples = [
+        {
+            "question": one.question,
+            "language": one.language,
+            "others": [asdict(wording) for wording in one.others],
+            "sparql": one.query,
+            "by": one.confirmation.by if one.confirmation else None,
+        }
+        for one in made.examples
+    ]
+    return {
+        "graph": made.graph, "drafts": made.drafted, "ended": made.ended, "examples": examples,
+    }  # fmt: skip
+
+
+def generated_lines(made: "Generated") -> tuple[str, str]:
+    """Return the questions, all wordings of one on one line, and what is said of them."""
+    lines = [" / ".join(wording.text for wording in one.wordings) for one in made.examples]
+    worded = sum(1 for one in made.examples if one.confirmation and one.confirmation.by)
+    kept = f"kept {len(made.examples)} of {counted(made.drafted, 'draft')}"
+    by_model = f", {worded} in a model's words" if worded else ""
+    return "".join(f"{line}\n" for line in lines), f"{made.graph}: {kept}{by_model}; {made.ended}"
 
 
 def result_cells(example: "QueryExample") -> tuple[str, str]:

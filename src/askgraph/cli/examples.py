@@ -1,11 +1,12 @@
 """`askgraph examples`: questions with their queries, kept, checked again, made and converted."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from askgraph.cli.options import (
+    BaseUrlOption,
     DebugOption,
     GraphOption,
     JsonOption,
@@ -13,9 +14,6 @@ from askgraph.cli.options import (
     WorkspaceOption,
     workspace_of,
 )
-
-if TYPE_CHECKING:
-    from askgraph.metadata.examples import QueryExample
 
 __all__ = ["examples"]
 
@@ -51,6 +49,9 @@ def add(
     keyword: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="What it is about; repeatable.")
     ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who confirms it; shown with the answer.")
+    ] = None,
     graph: GraphOption = None,
     lang: LangOption = None,
     timeout: Annotated[
@@ -62,20 +63,20 @@ def add(
 ) -> None:
     """Confirm that a query answers a question: both are kept, with what the query gives now.
 
-    The next time that somebody asks the same, methods can answer without a language model. The
+    The next time that somebody asks the same, it is the answer, and no method is asked. The
     query is run first; one that fails is not kept. A question that is there gets the new query.
     """
+    from askgraph.cli.example_arguments import asked_example, with_more
     from askgraph.cli.example_rows import counted, example_object
     from askgraph.cli.progress import progress_bar
     from askgraph.cli.tables import print_json
     from askgraph.workspace.examples import confirm
 
-    example, traced = _asked(" ".join(question or ()), query, trace, lang)
-    example = _with_more(example, also or [], keyword or [])
+    example, traced = asked_example(" ".join(question or ()), query, trace, lang)
+    example = with_more(example, also or [], keyword or [])
     with progress_bar() as progress:
-        kept = confirm(
-            workspace_of(ctx), example, graph or traced, timeout=timeout, progress=progress
-        )
+        place, name = workspace_of(ctx), graph or traced
+        kept = confirm(place, example, name, by=by, timeout=timeout, progress=progress)
     confirmation = kept.example.confirmation
     assert confirmation is not None
     if json:
@@ -176,6 +177,22 @@ def generate(
     number: Annotated[int, typer.Option(min=1, metavar="N", help="Examples at most.")] = 20,
     seconds: Annotated[float, typer.Option(min=0.1, metavar="S", help="Time for all.")] = 60.0,
     seed: Annotated[int, typer.Option(metavar="N", help="Another one gives other examples.")] = 0,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Words the questions: a [models.NAME] table of askgraph.toml, or a model id.",
+        ),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    lang: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TAG", help="A language that the model words them in; repeatable."),
+    ] = None,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WHAT=N", help="Stop the model at so many calls, tokens or money."),
+    ] = None,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
     debug: DebugOption = False,
@@ -183,25 +200,28 @@ def generate(
     """Make examples of a graph that has none, marked as generated.
 
     A question is made from a template, with its query. It is kept where the query gives a result
-    and graph search, told only the question, finds the same. Exit code 1 where none was kept.
+    and graph search, told only the question, finds the same. With --model it is worded anew, and
+    read again. Exit code 1 where none was kept.
     """
-    from askgraph.cli.example_rows import counted
+    from askgraph.cli.example_arguments import worder
+    from askgraph.cli.example_rows import generated_lines, generated_object
     from askgraph.cli.progress import progress_bar
     from askgraph.cli.tables import print_json
     from askgraph.workspace.generating import generate
 
+    place = workspace_of(ctx)
+    words = worder(place, model, base_url, lang or [], budget or [])
     with progress_bar() as progress:
         made = generate(
-            workspace_of(ctx), graph, number=number, seconds=seconds, seed=seed, progress=progress
-        )
+            place, graph, number=number, seconds=seconds, seed=seed, worder=words,
+            progress=progress,
+        )  # fmt: skip
     if json:
-        questions = [{"question": one.question, "sparql": one.query} for one in made.examples]
-        print_json({"graph": made.graph, "drafts": made.drafted, "examples": questions})
+        print_json(generated_object(made))
     else:
-        for one in made.examples:
-            typer.echo(one.question)
-        kept = f"kept {len(made.examples)} of {counted(made.drafted, 'draft')}"
-        typer.echo(f"{made.graph}: {kept}; {made.ended}", err=True)
+        questions, said = generated_lines(made)
+        typer.echo(questions, nl=False)
+        typer.echo(said, err=True)
     if not made.examples:
         raise typer.Exit(DRIFTED)
 
@@ -241,45 +261,3 @@ def convert(
     for place, reason in faults:
         typer.echo(f"{place}: {reason}", err=True)
     typer.echo(f"{counted(len(found.examples), 'example')} in {target}")
-
-
-def _asked(
-    question: str, query: str | None, trace: Path | None, language: str | None
-) -> "tuple[QueryExample, str | None]":
-    """The question with its query, and the graph that a trace names."""
-    from askgraph.cli.query import text_of_argument
-    from askgraph.errors import SetupError
-    from askgraph.metadata.examples import QueryExample
-    from askgraph.workspace.examples import traced_example
-
-    if (query is None) == (trace is None):
-        raise SetupError("give the query with --query, or a run that was kept with --trace")
-    if trace is not None:
-        example, graph = traced_example(trace)
-        return _reworded(example, question, language), graph
-    if not question:
-        raise SetupError("give the question that the query answers")
-    return QueryExample(question, text_of_argument(query or ""), language), None
-
-
-def _reworded(example: "QueryExample", question: str, language: str | None) -> "QueryExample":
-    from dataclasses import replace
-
-    return replace(
-        example,
-        question=question or example.question,
-        language=language or example.language,
-    )
-
-
-def _with_more(example: "QueryExample", also: list[str], keywords: list[str]) -> "QueryExample":
-    import re
-    from dataclasses import replace
-
-    from askgraph.metadata.examples import Wording
-
-    others = []
-    for text in also:
-        tagged = re.match(r"([a-z]{2,3}(?:-[A-Za-z0-9]+)*):(.+)", text)
-        others.append(Wording(tagged[2].strip(), tagged[1]) if tagged else Wording(text))
-    return replace(example, others=tuple(others), keywords=tuple(keywords))

@@ -1,6 +1,5 @@
 """`askgraph metadata`: what is known of a graph, how completely, and what is published of it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,13 +13,10 @@ from askgraph.cli.options import (
     graph_names,
     workspace_of,
 )
+from askgraph.cli.schema_tables import completeness_table, described_lines, figures, plain_shape
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from askgraph.metadata import Profile
-    from askgraph.metadata.shapes import Shape
-    from askgraph.workspace.shapes import Shapes
 
 __all__ = ["metadata"]
 
@@ -67,38 +63,37 @@ def fetch(
 ) -> None:
     """Read the VoID that an endpoint publishes: in its store, its description, on its host.
 
-    What a graph of the workspace gains by it is kept. The page is searched for a description in
-    the words of schema.org (JSON-LD). Exit code 1 where nothing was published.
+    The page is searched for a description in the words of schema.org (JSON-LD); where none is
+    named, the endpoint's own page and its host's are. What a graph of the workspace gains by all
+    of this is kept. Exit code 1 where nothing was published.
     """
     from dataclasses import asdict
 
     from askgraph.cli.progress import progress_bar
     from askgraph.cli.tables import print_json, show
-    from askgraph.workspace.metadata import described_resource
     from askgraph.workspace.metadata import fetch as fetched
 
     with progress_bar() as progress:
         progress(f"looking at {source}", 0, None)
-        published = fetched(workspace_of(ctx), source, seconds=seconds)
-        described = described_resource(page) if page else ()
+        published = fetched(workspace_of(ctx), source, page=page, seconds=seconds)
     if out and published.profile:
         _write(published.profile, out)
     if json:
         print_json(
             {
                 "places": [asdict(place) for place in published.places],
-                "profile": _figures(published.profile) if published.profile else None,
-                "descriptions": [asdict(one) for one in described],
+                "profile": figures(published.profile) if published.profile else None,
+                "descriptions": [asdict(one) for one in published.descriptions],
             }
         )
     else:
         for place in published.places:
             typer.echo(f"{place.name}: {place.found}", err=not place.told)
-        for one in described:
-            typer.echo(f"{one.kind} {one.name}: {one.description or 'no description'}")
+        for line in described_lines(published.descriptions):
+            typer.echo(line)
         if published.profile:
-            show(_completeness(published.profile))
-    if published.profile is None and not described:
+            show(completeness_table(published.profile))
+    if published.profile is None and not published.descriptions:
         raise typer.Exit(INCOMPLETE)
 
 
@@ -147,7 +142,7 @@ def profile(
     if json:
         print_json(asdict(found))
         return
-    show(_completeness(found))
+    show(completeness_table(found))
     for cut in found.cuts:
         typer.echo(f"  left out: {cut}", err=True)
 
@@ -175,7 +170,8 @@ def show_shapes(
 ) -> None:
     """Show the shapes of classes as ShEx: predicates by frequency, kinds, examples, counts.
 
-    The shapes of a file are those that its SHACL declares, or its VoID tells.
+    The shapes of a file are those that its SHACL declares, or its VoID tells. What the publisher of
+    a graph says of it (see `fetch`) stands above them.
     """
     from askgraph.cli.progress import progress_bar
     from askgraph.cli.tables import print_json
@@ -187,10 +183,12 @@ def show_shapes(
     with progress_bar() as progress:
         found = shapes(workspace_of(ctx), source, choice, progress=progress)
     if json:
-        print_json([_plain(shape, found) for shape in found.shapes])
+        print_json([plain_shape(shape, found) for shape in found.shapes])
         return
     texts = [shex_of(x, found.prefixes, labels=found.labels, lines=lines) for x in found.shapes]
     body = "\n\n".join(texts)
+    for line in described_lines(found.described):
+        typer.echo(f"# {line}")
     typer.echo(f"{found.prefixes.header(body)}\n{body}")
     if found.left_out:
         typer.echo(f"{found.left_out:,} more classes (--limit, or name them)", err=True)
@@ -215,9 +213,9 @@ def completeness(
     with progress_bar() as progress:
         found = known_profile(workspace_of(ctx), source, progress=progress)
     if json:
-        print_json(_figures(found))
+        print_json(figures(found))
     else:
-        show(_completeness(found))
+        show(completeness_table(found))
         for cut in found.cuts:
             typer.echo(f"  left out: {cut}", err=True)
     if any(part.share != 1.0 for part in found.completeness) or not found.completeness:
@@ -230,70 +228,3 @@ def _write(found: "Profile", path: Path) -> None:
 
     write_whole(path.absolute(), void_of(found))
     typer.echo(f"written: {path}", err=True)
-
-
-def _figures(found: "Profile") -> dict[str, object]:
-    from dataclasses import asdict
-
-    return {
-        "source": found.source,
-        "created": found.created,
-        "triples": found.triples,
-        "graphs": [{"iri": iri, "triples": number} for iri, number in found.graphs],
-        "classes": len(found.classes),
-        "predicates": len(found.predicates),
-        "partitions": len(found.partitions),
-        "completeness": [asdict(part) | {"share": part.share} for part in found.completeness],
-        "cuts": found.cuts,
-    }
-
-
-def _completeness(found: "Profile") -> "Iterator[RenderableType]":
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    yield Text(
-        f"{found.triples:,} triples, {len(found.classes):,} classes, "
-        f"{len(found.predicates):,} predicates, {len(found.partitions):,} partitions"
-    )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("part")
-    for column in ("known", "of", "share"):
-        table.add_column(column, justify="right")
-    table.add_column("why not all", overflow="fold")
-    for part in found.completeness:
-        total = "?" if part.total is None else f"{part.total:,}"
-        share = "?" if part.share is None else f"{_percent(part.share)}"
-        table.add_row(part.name, f"{part.seen:,}", total, share, Text(part.note))
-    yield table
-
-
-def _percent(share: float) -> str:
-    """A share as a percentage that says 100 only where it is all."""
-    return "100%" if share == 1 else f"{min(99.9, 100 * share):.1f}%"
-
-
-def _plain(shape: "Shape", found: "Shapes") -> dict[str, object]:
-    """A shape as JSON has it."""
-    return {
-        "class": shape.cls,
-        "label": found.labels.get(shape.cls),
-        "instances": shape.instances,
-        "sampled": shape.sampled,
-        "lines": [
-            {
-                "predicate": line.predicate,
-                "label": found.labels.get(line.predicate),
-                "inverse": line.inverse,
-                "having": line.having,
-                "triples": line.triples,
-                "share": shape.share(line),
-                "kinds": line.kinds,
-                "least": line.least,
-                "most": line.most,
-                "example": None if line.example is None else str(line.example),
-            }
-            for line in shape.lines
-        ],
-    }

@@ -9,6 +9,7 @@ import typer
 from askgraph.workspace import Workspace
 
 __all__ = [
+    "AnewOption",
     "BaseUrlOption",
     "CsvOption",
     "DebugOption",
@@ -129,6 +130,10 @@ LangOption = Annotated[
 TimeoutOption = Annotated[
     float | None,
     typer.Option("--timeout", min=0.001, metavar="SECONDS", help="Give up after so many seconds."),
+]
+AnewOption = Annotated[
+    bool,
+    typer.Option("--anew", help="Ask the method, also where an answer was confirmed before."),
 ]
 FormatOption = Annotated[
     str | None,

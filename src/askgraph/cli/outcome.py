@@ -11,7 +11,7 @@ from rich.text import Text
 from askgraph.cli.tables import cell, plain_text, table
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import Term
-from askgraph.trace import Answer, Clarification, Evidence, Outcome, Refusal
+from askgraph.trace import Answer, Clarification, Confirmed, Evidence, Outcome, Refusal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -60,8 +60,12 @@ def _answer(
     yield ""
     if answer.cut_short:
         yield _field("Cut short", f"{answer.cut_short}; this is the best so far")
+    if answer.interpretation:
+        yield _field("In words", answer.interpretation)
     if answer.words:
         yield _field("Read as", answer.words)
+    if answer.confirmed:
+        yield _field("Confirmed", _confirmation(answer.confirmed))
     yield _field("Confidence", confidence_in_words(answer.confidence))
     yield Text("Query", style="bold")
     yield Padding(_query(answer.query, colour), (0, 0, 0, 2))
@@ -69,6 +73,20 @@ def _answer(
         yield Text("Evidence", style="bold")
         for evidence in answer.evidence[:_EVIDENCE_ROWS]:
             yield from _evidence(evidence, prefixes, answer)
+
+
+def _confirmation(confirmed: Confirmed) -> str:
+    """When and by whom, as which question, and whether the result is still the same."""
+    said = " ".join(
+        [
+            *([f"on {confirmed.when[:10]}"] if confirmed.when else []),
+            *([f"by {confirmed.by}"] if confirmed.by else []),
+            f"as the answer to {confirmed.question!r}",
+        ]
+    )
+    return (
+        f"{said}; since then the result changed ({confirmed.change})" if confirmed.change else said
+    )
 
 
 def _result(answer: Answer, prefixes: PrefixMap, limit: int | None) -> "Iterator[RenderableType]":

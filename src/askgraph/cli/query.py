@@ -58,13 +58,32 @@ def query(
 def text_of_argument(sparql: str) -> str:
     """Return the query that is given: as it is, from `@FILE`, or for `-` from standard input."""
     if sparql == "-":
-        return sys.stdin.read()
+        return _decoded(sys.stdin.buffer.read(), "standard input")
     if not sparql.startswith("@"):
         return sparql
+    path = Path(sparql[1:])
     try:
-        return Path(sparql[1:]).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SetupError(f"the query cannot be read: {error}") from error
+        return _decoded(path.read_bytes(), repr(str(path)))
+    except FileNotFoundError as error:
+        raise SetupError(
+            f"there is no file {str(path)!r}: give one that holds the query, or - to read the query"
+            " from standard input"
+        ) from error
+    except IsADirectoryError as error:
+        raise SetupError(f"{str(path)!r} is a folder: give a file that holds one query") from error
+    except OSError as error:
+        raise SetupError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def _decoded(content: bytes, source: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise SetupError(
+            f"{source} is not UTF-8 text (line {line} has the byte 0x{content[error.start]:02x}):"
+            " save the query as UTF-8"
+        ) from error
 
 
 async def _run(

@@ -150,14 +150,10 @@ class Exchange:
         raise failure.error
 
     async def _send(self, parameters: list[tuple[str, str]], accept: str) -> httpx2.Response:
-        url, method = self.url, "GET"
-        address = url.copy_merge_params(
-            httpx2.QueryParams([*url.params.multi_items(), *parameters])
-        )
-        if len(str(address)) > GET_LENGTH:
-            method = "POST"
-        else:
-            url = address
+        url = self.url
+        address = _with_parameters(url, parameters)
+        method = "POST" if address is None else "GET"
+        url = url if address is None else address
         for _ in range(REDIRECTS):
             response = await self._once(method, url, parameters, accept)
             if not response.has_redirect_location:
@@ -247,6 +243,15 @@ class Exchange:
         reset = isinstance(problem, httpx2.NetworkError)
         unsaid = "it was reset" if reset else type(problem).__name__
         return self.scrubbed(str(problem)) or unsaid
+
+
+def _with_parameters(url: httpx2.URL, parameters: list[tuple[str, str]]) -> httpx2.URL | None:
+    """Return the address of a GET; None where it would be too long for one."""
+    if sum(len(value) for _, value in parameters) > GET_LENGTH:
+        return None
+    given = httpx2.QueryParams([*url.params.multi_items(), *parameters])
+    address = url.copy_merge_params(given)
+    return address if len(str(address)) <= GET_LENGTH else None
 
 
 async def some_text(parts: AsyncIterator[bytes], start: bytes = b"") -> str:

@@ -1,76 +1,76 @@
-"""Which graphs a SERVICE may reach, and how: passed on to a server, or joined here."""
+"""Which graphs a SERVICE may reach, and how: joined here, so that no server calls another."""
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import TYPE_CHECKING, TypeVar
-
-from pyoxigraph import BlankNode, Triple
+from typing import TypeVar
 
 from askgraph.endpoint import Endpoint
-from askgraph.errors import ForbiddenQuery, QueryError, ServiceError, TimedOut
-from askgraph.sparql.lexer import unescaped
-from askgraph.sparql.query import admitted, datasets
-from askgraph.sparql.results import GraphResult, Row, SelectResult, Term
+from askgraph.errors import QueryError
+from askgraph.sparql.lexer import unescaped, without_comments
+from askgraph.sparql.query import Form, admitted
+from askgraph.sparql.results import GraphResult, SelectResult
 
-if TYPE_CHECKING:
-    from askgraph.sparql.service import ServiceClause
-
-__all__ = ["FederatedEndpoint"]
+__all__ = ["Federated"]
 
 Result = TypeVar("Result")
 
-MAX_BOUND = 5_000  # bindings sent along to a service
-MAX_ROWS = 10_000  # rows taken from one
-BATCH = 200  # bindings in one request
 
+class Federated:
+    """Runs queries on `own`, in which SERVICE may name the keys of `others` and nothing else.
 
-class FederatedEndpoint:
-    """Runs queries on `inner`, in which SERVICE may name the keys of `services` and nothing else.
+    Each clause is evaluated on its own endpoint, where it can be restricted to what the rest of the
+    query may bind, and its solutions are put in its place as VALUES: no server reaches another. One
+    that gives more than `most` rows even so is a `QueryError`, never a part of the answer. A query
+    that is one clause and nothing else goes to its endpoint as it is. SILENT stands for one
+    solution that binds nothing where the endpoint fails (SPARQL 1.1 Federated Query, section 2.3).
+    Blank nodes of another graph become IRIs `urn:blank:…`, different in each reply. A SERVICE to a
+    variable or within a SERVICE is refused.
 
-    Where `inner` is itself allowed to call them (`HttpEndpoint(services=…)`), the query goes there
-    as it is. Else each clause is evaluated first, restricted to what the rest of the query may
-    bind, and its solutions are put in its place as VALUES. Blank nodes of another graph become IRIs
-    `urn:blank:…`. A SERVICE to a variable or within a SERVICE is refused.
-
-    `services` is looked at only where a query has a SERVICE, and each of its endpoints only where
+    Only what `own` itself may call and `others` lacks (`HttpEndpoint(services=…)`) is left to it.
+    `others` is looked at only where a query has a SERVICE, and each of its endpoints only where
     one names it, so it may open them then; `at_close` closes what it opened. `prefixes` need not be
-    declared in a query with a SERVICE; they are those of `inner` unless said otherwise.
+    declared in a query with a SERVICE; they are those of `own` unless said otherwise. `timeout` is
+    for all graphs together, in seconds.
     """
 
     def __init__(
         self,
-        inner: Endpoint,
-        services: Mapping[str, Endpoint],
+        own: Endpoint,
+        others: Mapping[str, Endpoint],
         *,
+        most: int = 10_000,
         timeout: float = 60.0,
         prefixes: Mapping[str, str] | None = None,
         at_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        self._inner = inner
-        self.services = services
-        self.prefixes: Mapping[str, str] = prefixes or getattr(inner, "prefixes", {})
+        self._own = own
+        self.services = others
+        self._most = most
+        self.prefixes: Mapping[str, str] = prefixes or getattr(own, "prefixes", {})
         self._timeout = timeout
         self._at_close = at_close
 
     @property
     def address(self) -> str:
         """The address of the endpoint that runs the query itself."""
-        return self._inner.address
+        return self._own.address
 
     async def select(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> SelectResult:
         """Run a SELECT query."""
         return await self._run(
-            query, timeout, lambda text, left: self._inner.select(text, timeout=left, limit=limit)
+            query,
+            "SELECT",
+            timeout,
+            lambda on, text, left: on.select(text, timeout=left, limit=limit),
         )
 
     async def ask(self, query: str, *, timeout: float | None = None) -> bool:
         """Run an ASK query."""
         return await self._run(
-            query, timeout, lambda text, left: self._inner.ask(text, timeout=left)
+            query, "ASK", timeout, lambda on, text, left: on.ask(text, timeout=left)
         )
 
     async def construct(
@@ -79,8 +79,9 @@ class FederatedEndpoint:
         """Run a CONSTRUCT query."""
         return await self._run(
             query,
+            "CONSTRUCT",
             timeout,
-            lambda text, left: self._inner.construct(text, timeout=left, limit=limit),
+            lambda on, text, left: on.construct(text, timeout=left, limit=limit),
         )
 
     async def describe(
@@ -88,122 +89,54 @@ class FederatedEndpoint:
     ) -> GraphResult:
         """Run a DESCRIBE query."""
         return await self._run(
-            query, timeout, lambda text, left: self._inner.describe(text, timeout=left, limit=limit)
+            query,
+            "DESCRIBE",
+            timeout,
+            lambda on, text, left: on.describe(text, timeout=left, limit=limit),
         )
 
     async def close(self) -> None:
         """Close the inner endpoint; the others belong to their graphs."""
-        await self._inner.close()
+        await self._own.close()
         if self._at_close:
             await self._at_close()
 
     async def _run(
         self,
         query: str,
+        form: Form,
         timeout: float | None,
-        run: Callable[[str, float | None], Awaitable[Result]],
+        run: Callable[[Endpoint, str, float | None], Awaitable[Result]],
     ) -> Result:
         if "service" not in unescaped(query).lower():
-            return await run(query, timeout)
+            return await run(self._own, query, timeout)
         deadline = time.monotonic() + (self._timeout if timeout is None else timeout)
+        callable_there: Collection[str] = getattr(self._own, "services", ())
+        allowed = {*self.services, *callable_there}
         ready = await asyncio.to_thread(
-            admitted, query, allowed_services=self.services, prefixes=self.prefixes
+            admitted, query, allowed_services=allowed, prefixes=self.prefixes
         )
-        within_inner: Collection[str] = getattr(self._inner, "services", ())
-        if all(service in within_inner for service in ready.services):
-            return await run(query, timeout)
-        return await run(await self._joined(ready.text, deadline), _left(deadline))
+        if ready.form != form:
+            raise QueryError(f"{form} was asked for, but the query is {ready.form}")
+        if not any(service in self.services for service in ready.services):
+            return await run(self._own, query, timeout)
+        return await self._joined(without_comments(ready.text), callable_there, deadline, run)
 
-    async def _joined(self, text: str, deadline: float) -> str:
-        """Return a query with the solutions of its SERVICE clauses in their places."""
-        from askgraph.sparql.service import first_service
+    async def _joined(
+        self,
+        text: str,
+        left_alone: Collection[str],
+        deadline: float,
+        run: Callable[[Endpoint, str, float | None], Awaitable[Result]],
+    ) -> Result:
+        from askgraph.endpoint._joining import Join, service_named
+        from askgraph.endpoint._service_call import left
+        from askgraph.sparql.service import sole_clause
 
-        while clause := first_service(text):
-            solutions = await self._solutions(text, clause, deadline)
-            text = text[: clause.start] + solutions + text[clause.end :]
-        admitted(text)
-        return text
-
-    async def _solutions(self, text: str, clause: "ServiceClause", deadline: float) -> str:
-        """Return the solutions of a clause as a group of VALUES."""
-        try:
-            names, rows = await self._evaluated(text, clause, deadline)
-        except ServiceError:
-            if clause.silent:
-                return "{}"  # what SILENT means: one solution that binds nothing
-            raise
-        lines = [" ".join(_written(term, clause.target) for term in row) for row in rows]
-        variables = " ".join(f"?{name}" for name in names)
-        return f"{{ VALUES ({variables}) {{ {' '.join(f'({line})' for line in lines)} }} }}"
-
-    async def _evaluated(
-        self, text: str, clause: "ServiceClause", deadline: float
-    ) -> tuple[tuple[str, ...], list[Row]]:
-        from askgraph.sparql.service import prologue
-
-        service = await asyncio.to_thread(self._service, clause.target)
-        head = prologue(text)
-        rows: dict[Row, None] = {}
-        names: tuple[str, ...] = ()
-        for values in await self._batches(text, clause, deadline):
-            query = f"{head}SELECT DISTINCT * WHERE {{ {values} {clause.body} }}"
-            result = await service.select(query, timeout=_left(deadline), limit=MAX_ROWS + 1)
-            names = result.variables
-            rows |= dict.fromkeys(result.rows)
-            if result.truncated and result.truncated.by == "server":
-                raise QueryError(
-                    f"SERVICE <{clause.target}> was cut off ({result.truncated.reason}): bind its"
-                    " variables by patterns next to it, or make it more selective"
-                )
-            if len(rows) > MAX_ROWS:
-                raise QueryError(
-                    f"SERVICE <{clause.target}> gives more than {MAX_ROWS:,} rows: bind its"
-                    " variables by patterns next to it, or make it more selective"
-                )
-        return names, list(rows)
-
-    def _service(self, target: str) -> Endpoint:
-        if target not in self.services:
-            raise ForbiddenQuery(f"a SERVICE needs its address in full: <{target}> is only a part")
-        return self.services[target]
-
-    async def _batches(self, text: str, clause: "ServiceClause", deadline: float) -> list[str]:
-        """Return the VALUES blocks that restrict a clause to what it is joined with."""
-        from askgraph.sparql.service import prologue
-
-        if not clause.shared:
-            return [""]
-        variables = " ".join(f"?{name}" for name in clause.shared)
-        given = " ".join(f"FROM <{graph}> FROM NAMED <{graph}>" for graph in datasets(text))
-        query = f"{prologue(text)}SELECT DISTINCT {variables} {given} WHERE {{ {clause.before} }}"
-        try:
-            bound = await self._inner.select(query, timeout=_left(deadline), limit=MAX_BOUND + 1)
-        except QueryError:
-            return [""]  # such patterns cannot stand alone: take the service's solutions whole
-        if bound.truncated or len(bound.rows) > MAX_BOUND:
-            return [""]
-        rows = [row for row in bound.rows if not any(isinstance(t, BlankNode) for t in row)]
-        lines = [f"({' '.join(_written(term, '') for term in row)})" for row in rows]
-        chunks = [lines[at : at + BATCH] for at in range(0, len(lines), BATCH)] or [[]]
-        return [f"VALUES ({variables}) {{ {' '.join(chunk)} }}" for chunk in chunks]
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimedOut("the graphs together took longer than the time allowed")
-    return left
-
-
-def _written(term: Term | None, target: str) -> str:
-    """Return a term as a VALUES block has it."""
-    match term:
-        case None:
-            return "UNDEF"
-        case BlankNode():
-            graph = hashlib.sha256(target.encode()).hexdigest()[:12]
-            return f"<urn:blank:{graph}:{term.value}>"
-        case Triple():
-            raise QueryError("a SERVICE gives triples as terms, which cannot be joined")
-        case _:
-            return str(term)
+        if sole := sole_clause(text):
+            clause, asked = sole
+            service = await asyncio.to_thread(service_named, clause.target, self.services)
+            return await run(service, asked, left(deadline))
+        left_alone = [target for target in left_alone if target not in self.services]
+        join = Join(text, self._own, self.services, left_alone, self._most, deadline)
+        return await run(self._own, await join.solved(), left(deadline))

@@ -1,6 +1,7 @@
 """A remote endpoint: the SPARQL 1.1 Protocol over HTTP, with its failures told apart."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -45,6 +46,7 @@ _GRAPH_FORMATS = {
     "application/x-turtle": RdfFormat.TURTLE,
     "application/rdf+xml": RdfFormat.RDF_XML,
 }
+_GRAPH = re.compile(r"\bGRAPH\b", re.IGNORECASE)
 _VIRTUOSO_ASK = "__ASK_RETVAL"  # its ASK gives one row with this variable, or none
 Value = TypeVar("Value")
 
@@ -199,8 +201,11 @@ class HttpEndpoint:
 
     def _parameters(self, ready: CheckedQuery, deadline: float) -> list[tuple[str, str]]:
         parameters = [("query", ready.text)]
+        # Only where they matter: with named graphs Virtuoso 7 counts a thousand times slower.
+        named = _GRAPH.search(ready.text) is not None
         for graph in self._graphs:
-            parameters += [("default-graph-uri", graph), ("named-graph-uri", graph)]
+            parameters.append(("default-graph-uri", graph))
+            parameters += [("named-graph-uri", graph)] if named else []
         if self._dialect:
             left = deadline - time.monotonic()
             parameters += self._dialect.parameters(left).items()

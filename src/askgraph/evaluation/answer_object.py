@@ -7,7 +7,7 @@ All keys are always there. Keys may be added, none is renamed or taken away.
 """
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from pyoxigraph import Literal
 
@@ -33,9 +33,12 @@ def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     - `answer_columns`: the columns that answer; the others are context;
     - `ordered`: whether the order of the rows is part of the answer;
     - `confidence`: 0 to 1; `words`: the query read back; `graph`: the graph it ran on;
+    - `interpretation`: null, or what a language model says of the result;
     - `labels`: IRI to label; `evidence`: the triples behind rows; `why_empty`: text or null;
     - `truncated`: null, or by whom and why the rows were cut off;
     - `cut_short`: null, or why the run ended before the method was done;
+    - `confirmed`: null, or for a query that was confirmed before: the `question` as it was asked
+      then, `when`, `by`, `example` (its IRI) and how the result differs now (`change`);
     - `clarification`: the question back, with `options`; `reason`: why it was refused;
     - `seconds`; `usage`: SPARQL requests, language-model calls, tokens and money.
     """
@@ -108,6 +111,7 @@ def _attempt(answer: Answer) -> Json:
         "ordered": answer.ordered,
         "confidence": answer.confidence,
         "words": answer.words,
+        "interpretation": answer.interpretation or None,
         "labels": dict(answer.labels),
         "evidence": [
             {
@@ -120,6 +124,7 @@ def _attempt(answer: Answer) -> Json:
         "why_empty": answer.why_empty,
         "truncated": {"by": cut.by, "reason": cut.reason} if cut else None,
         "cut_short": answer.cut_short,
+        "confirmed": asdict(answer.confirmed) if answer.confirmed else None,
     }
 
 
@@ -134,11 +139,13 @@ def _no_attempt() -> Json:
         "ordered": False,
         "confidence": 0.0,
         "words": "",
+        "interpretation": None,
         "labels": {},
         "evidence": [],
         "why_empty": None,
         "truncated": None,
         "cut_short": None,
+        "confirmed": None,
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.reading import detected, read_benchmark
 from askgraph.evaluation.gold.question_lines import write_questions
 from askgraph.evaluation.questions import GoldQuestion
@@ -28,6 +29,8 @@ def examples_in(path: Path, *, format: str | None = None) -> Collection:
     """
     if format is None and path.name.endswith((".jsonl", ".jsonl.gz")) and _is_ours(path):
         return Collection(read_examples(path))
+    if path.is_dir() and not any(path.iterdir()):
+        raise SetupError(f"the folder {path} is empty: there are no examples to read in it")
     kind = (format or (detected(path) if path.exists() else "")).lower().replace("-", "_")
     if kind == _SHACL:
         return read_shacl(path)

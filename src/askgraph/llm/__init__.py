@@ -68,6 +68,7 @@ class Options(TypedDict, total=False):
     tools: Sequence[ToolSchema]
     tool_choice: str  # auto, none, required, or the name of a tool
     n: int  # choices wanted
+    beams: bool  # the n best of one beam search, best first, instead of n samples
     schema: Mapping[str, object] | None  # JSON Schema of type object that the text shall fulfil
     seed: int | None
     temperature: float | None
@@ -86,6 +87,7 @@ class Request:
     tools: tuple[ToolSchema, ...] = ()
     tool_choice: str = "auto"
     n: int = 1
+    beams: bool = False
     schema: Mapping[str, object] | None = None
     seed: int | None = None
     temperature: float | None = None
@@ -129,7 +131,8 @@ class LanguageModel(Protocol):
     The stream gives parts as they arrive and ends with exactly one `Completion`, which holds all
     of them. Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends
     the request. Where a server gives less choices than wanted, it is asked again for the rest;
-    seeds, log-probabilities and reasoning come where the server has them.
+    seeds, log-probabilities and reasoning come where the server has them. Beams are never made up
+    for: `SetupError` where the server has none.
 
     Raises `SetupError`, `ServiceError` (see `askgraph.errors`) or `BudgetSpent`.
     """

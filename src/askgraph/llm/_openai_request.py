@@ -9,10 +9,12 @@ from urllib.parse import urlsplit
 from askgraph.llm import Assistant, Message, Request, System, ToolResult, User
 from askgraph.llm._schema_prompt import asking_for
 
-__all__ = ["LENGTH_NAMES", "Lacks", "body", "length_name_for", "refused_parameter"]
+__all__ = ["BEAMS", "LENGTH_NAMES", "Lacks", "body", "length_name_for", "refused_parameter"]
 
 LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
+BEAMS = "use_beam_search"
 _WITHOUT = (
+    BEAMS,
     "response_format", "stream_options", "logprobs", "seed", "temperature", "top_p", "stop",
     "reasoning_effort", "n", "max_completion_tokens", "max_tokens", "tool_choice",
 )  # fmt: skip

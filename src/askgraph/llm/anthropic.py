@@ -15,6 +15,7 @@ from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
 from askgraph.llm import Event, Identity, Message, Options, Request
 from askgraph.llm._anthropic_wire import body, read_event
 from askgraph.llm._assembly import Assembly
+from askgraph.llm._beams import refuse_beams
 from askgraph.llm._connection import Connection, checked_url
 from askgraph.llm._credentials import Key
 from askgraph.llm._events import Json, json_events
@@ -70,6 +71,7 @@ class AnthropicModel:
     ) -> AsyncGenerator[Event, None]:
         """Send the messages and give the reply as it arrives."""
         request = Request.of(messages, options)
+        refuse_beams(request, self.identity)
         streams = [
             timed(self._one(request), first=self._first, total=self._total, address=self._address)
             for _ in range(request.n)

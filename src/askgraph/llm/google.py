@@ -11,6 +11,7 @@ from google.genai import Client, errors, types
 from askgraph.errors import MalformedReply
 from askgraph.llm import Event, Identity, Message, Options, Request
 from askgraph.llm._assembly import Assembly
+from askgraph.llm._beams import refuse_beams
 from askgraph.llm._connection import Connection, checked_url
 from askgraph.llm._credentials import Key
 from askgraph.llm._failures import connection_failure, status_failure
@@ -63,6 +64,7 @@ class GoogleModel:
     ) -> AsyncGenerator[Event, None]:
         """Send the messages and give the reply as it arrives."""
         request = Request.of(messages, options)
+        refuse_beams(request, self.identity)
 
         def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
             return timed(

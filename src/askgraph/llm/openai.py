@@ -15,12 +15,14 @@ from openai import APIError, APIStatusError, AsyncOpenAI, Omit
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
 from askgraph.llm import Event, Identity, Message, Options, Request
 from askgraph.llm._assembly import Assembly
+from askgraph.llm._beams import beams_of, no_beams
 from askgraph.llm._connection import Connection, checked_url
 from askgraph.llm._credentials import Key
 from askgraph.llm._events import Json, json_events, read_object
 from askgraph.llm._failures import connection_failure, status_failure
 from askgraph.llm._openai_reply import read_chunk, read_whole
 from askgraph.llm._openai_request import (
+    BEAMS,
     LENGTH_NAMES,
     Lacks,
     body,
@@ -92,7 +94,12 @@ class OpenAIModel:
                 address=self._address,
             )
 
-        async with aclosing(topped_up(ask, request.n)) as stream:
+        choices = (
+            beams_of(ask(request.n, 0), request.n, self._identity)
+            if request.beams
+            else topped_up(ask, request.n)
+        )
+        async with aclosing(choices) as stream:
             async for event in stream:
                 yield event
 
@@ -113,9 +120,11 @@ class OpenAIModel:
                         yield event
                 return
             except ErrorReply as problem:
-                refused = refused_parameter(str(problem), sent, lacks)
+                refused = refused_parameter(str(problem), sent | _further(request), lacks)
                 if refused is None or not _complaint(problem):
                     raise
+                if refused in _further(request):
+                    raise no_beams(self._identity, f"its server says {str(problem)!r}") from problem
                 self._lack(refused)
 
     def _lack(self, name: str) -> None:
@@ -129,7 +138,7 @@ class OpenAIModel:
         assembly = Assembly(request, model=self._identity.model)
         try:
             async with self._connection.library().chat.completions.with_streaming_response.create(
-                **sent, extra_body=self._extra, extra_headers=self._no_key
+                **sent, extra_body=self._extra | _further(request), extra_headers=self._no_key
             ) as reply:
                 kind = reply.headers.get("content-type", "")
                 async with aclosing(
@@ -188,6 +197,11 @@ class OpenAIModel:
             max_retries=0,
             default_headers=_NOT_FROM_THE_ENVIRONMENT,
         )
+
+
+def _further(request: Request) -> dict[str, object]:
+    """What goes beyond OpenAI's own protocol: vLLM's beam search, whose width is `n`."""
+    return {BEAMS: True} if request.beams else {}
 
 
 def _complaint(problem: ErrorReply) -> bool:

@@ -10,9 +10,9 @@ from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, P
 from askgraph.metadata import completeness as parts
 from askgraph.metadata.naming import standard_naming
 from askgraph.metadata.partitions import sorted_counts
-from askgraph.metadata.triples import Described, Node
 from askgraph.metadata.void_terms import OWN
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import Node, Statements
 
 __all__ = ["dataset_profile", "links_between"]
 
@@ -28,7 +28,7 @@ class _Dataset:
     partitions: dict[tuple[str, str], Partition] = field(default_factory=dict)
 
 
-def dataset_profile(described: Described, nodes: Sequence[Node]) -> Profile:
+def dataset_profile(described: Statements, nodes: Sequence[Node]) -> Profile:
     """Return what these nodes tell together: one dataset, or class partitions without any."""
     found = _Dataset()
     for node in nodes:
@@ -49,7 +49,7 @@ def dataset_profile(described: Described, nodes: Sequence[Node]) -> Profile:
     )
 
 
-def _read_class(described: Described, part: Node, found: _Dataset) -> None:
+def _read_class(described: Statements, part: Node, found: _Dataset) -> None:
     cls = described.iri(part, v.VOID_CLASS)
     if cls is None:
         return
@@ -71,7 +71,7 @@ def _read_class(described: Described, part: Node, found: _Dataset) -> None:
         )
 
 
-def _class(described: Described, iri: str, instances: int) -> ClassProfile:
+def _class(described: Statements, iri: str, instances: int) -> ClassProfile:
     node = NamedNode(iri)
     parents = described.objects(node, v.RDFS_SUB_CLASS_OF)
     return ClassProfile(
@@ -82,7 +82,7 @@ def _class(described: Described, iri: str, instances: int) -> ClassProfile:
     )
 
 
-def _predicate(described: Described, part: Node, iri: str) -> PredicateProfile:
+def _predicate(described: Statements, part: Node, iri: str) -> PredicateProfile:
     node = NamedNode(iri)
     datatypes = _counted(described, part, v.VOID_EXT_DATATYPE_PARTITION, v.VOID_EXT_DATATYPE)
     inverse = described.objects(node, v.OWL_INVERSE_OF)
@@ -102,12 +102,12 @@ def _predicate(described: Described, part: Node, iri: str) -> PredicateProfile:
     )
 
 
-def _names(described: Described, node: NamedNode) -> tuple[tuple[str, str], ...]:
+def _names(described: Statements, node: NamedNode) -> tuple[tuple[str, str], ...]:
     first = described.texts(node, *v.LABEL_PREDICATES)
     return tuple(dict.fromkeys((*first, *described.texts(node, *v.ALTERNATIVE_LABEL_PREDICATES))))
 
 
-def _targets(described: Described, part: Node, size: str) -> Counts:
+def _targets(described: Statements, part: Node, size: str) -> Counts:
     counts: Counter[str] = Counter()
     for node in described.nodes(part, v.VOID_CLASS_PARTITION):
         iri = described.iri(node, v.VOID_CLASS)
@@ -117,7 +117,7 @@ def _targets(described: Described, part: Node, size: str) -> Counts:
     return sorted_counts(counts)
 
 
-def _counted(described: Described, part: Node, division: str, kind: str) -> Counts:
+def _counted(described: Statements, part: Node, division: str, kind: str) -> Counts:
     counts: Counter[str] = Counter()
     for node in described.nodes(part, division):
         iri = described.iri(node, kind)
@@ -126,7 +126,7 @@ def _counted(described: Described, part: Node, division: str, kind: str) -> Coun
     return sorted_counts(counts)
 
 
-def _languages(described: Described, part: Node) -> Counts:
+def _languages(described: Statements, part: Node) -> Counts:
     counts: Counter[str] = Counter()
     for node in described.nodes(part, v.VOID_EXT_LANGUAGE_PARTITION):
         for tag, _ in described.texts(node, v.VOID_EXT_LANGUAGE):
@@ -134,7 +134,7 @@ def _languages(described: Described, part: Node) -> Counts:
     return sorted_counts(counts)
 
 
-def links_between(described: Described) -> list[Partition]:
+def links_between(described: Statements) -> list[Partition]:
     """Return what linksets say that leads from a class to a class."""
     targets: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for node in described.holding(v.VOID_LINK_PREDICATE):
@@ -150,14 +150,14 @@ def links_between(described: Described) -> list[Partition]:
     ]
 
 
-def _sides(described: Described, linkset: Node, side: str) -> Iterator[str]:
+def _sides(described: Statements, linkset: Node, side: str) -> Iterator[str]:
     for node in described.nodes(linkset, side):
         iri = described.iri(node, v.VOID_CLASS)
         if iri is not None:
             yield iri
 
 
-def _declared(described: Described, node: Node, found: _Dataset, triples: int) -> tuple[Part, ...]:
+def _declared(described: Statements, node: Node, found: _Dataset, triples: int) -> tuple[Part, ...]:
     """What one dataset declares of its size, beside what is listed of it."""
     counted = sum(p.triples for p in found.predicates.values())
     classes = described.number(node, v.VOID_CLASSES)

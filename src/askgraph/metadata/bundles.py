@@ -37,7 +37,9 @@ def decoded(content: bytes, place: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise SetupError(f"{place} is not UTF-8 text: {error}") from error
+        raise SetupError(
+            f"{place} is not UTF-8 text, from byte {error.start} on: save it as UTF-8"
+        ) from error
 
 
 def head_of(path: Path) -> str:

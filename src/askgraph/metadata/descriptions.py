@@ -6,16 +6,16 @@ any context: names of schema.org are known by heart, in its http and its https n
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 from typing import Any
 
 from askgraph.errors import SetupError
 from askgraph.rdf import vocabulary as v
 
-__all__ = ["Description", "descriptions_in"]
+__all__ = ["Description", "descriptions_in", "json_ld_of"]
 
 _SPACES = (v.SCHEMA, v.SCHEMA_HTTPS, "schema:", "sdo:")
 _KINDS = ("Dataset", "DataCatalog", "WebAPI", "SoftwareApplication", "WebSite", "WebPage")
@@ -60,6 +60,26 @@ def descriptions_in(text: str) -> tuple[Description, ...]:
             if description is not None:
                 found[description] = None
     return tuple(sorted(found, key=lambda one: _KINDS.index(one.kind)))
+
+
+def json_ld_of(descriptions: Iterable[Description]) -> str:
+    """Return descriptions as a JSON-LD document, which reads as the same descriptions."""
+    nodes = []
+    for one in descriptions:
+        told = {
+            "name": one.name,
+            "description": escape(one.description, quote=False),
+            "keywords": list(one.keywords),
+            "publisher": one.publisher,
+            "license": one.license,
+            "url": one.url,
+            "endpointUrl": one.endpoint,
+            "version": one.version,
+            "dateModified": one.modified,
+        }
+        nodes.append({"@type": one.kind} | {key: value for key, value in told.items() if value})
+    content = {"@context": v.SCHEMA_HTTPS, "@graph": nodes}
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 class _Scripts(HTMLParser):

@@ -48,7 +48,8 @@ class Facts:
             total = sum(self.triples.values())
             cuts.append("the number of triples is the sum of what is known of its predicates")
         predicates = tuple(_predicate(self, iri) for iri in self.predicates())
-        classes = [_class(self, iri, predicates) for iri in self.classes]
+        leaving = _leaving(predicates)
+        classes = [_class(self, iri, leaving[iri]) for iri in self.classes]
         languages: Counter[str] = Counter()
         for tally in self.languages.values():
             languages.update(tally)
@@ -92,17 +93,28 @@ def _predicate(facts: Facts, iri: str) -> PredicateProfile:
     return replace(draft, naming=role if draft.datatypes else "")
 
 
-def _class(facts: Facts, iri: str, predicates: Sequence[PredicateProfile]) -> ClassProfile:
+def _leaving(
+    predicates: Sequence[PredicateProfile],
+) -> dict[str, list[tuple[PredicateProfile, int]]]:
+    """The predicates of each class, with how many of its instances have them."""
+    found: dict[str, list[tuple[PredicateProfile, int]]] = defaultdict(list)
+    for predicate in predicates:
+        for cls, number in predicate.subject_classes:
+            found[cls].append((predicate, number))
+    return found
+
+
+def _class(facts: Facts, iri: str, leaving: Sequence[tuple[PredicateProfile, int]]) -> ClassProfile:
     instances = facts.classes[iri]
     named = [
-        (shape.score, p.iri)
-        for p in predicates
-        if p.naming == "name" and (shape := _shape(p, iri, instances)) is not None
+        (_shape(p, iri, bearers / instances).score, p.iri)
+        for p, bearers in leaving
+        if p.naming == "name" and bearers >= 0.5 * instances > 0
     ]
     name = max(named)[1] if named else None
     links = sum(
-        min(dict(p.subject_classes).get(iri, 0), instances)
-        for p in predicates
+        min(number, instances)
+        for p, number in leaving
         if p.object_classes and p.iri not in (v.RDF_TYPE, v.OWL_SAME_AS)
     )
     described = facts.described[iri]
@@ -116,12 +128,9 @@ def _class(facts: Facts, iri: str, predicates: Sequence[PredicateProfile]) -> Cl
     )
 
 
-def _shape(predicate: PredicateProfile, cls: str, instances: int) -> NameShape | None:
-    bearers = dict(predicate.subject_classes).get(cls, 0)
-    if not instances or bearers < 0.5 * instances:
-        return None
+def _shape(predicate: PredicateProfile, cls: str, coverage: float) -> NameShape:
     distinct = predicate.objects / max(1, predicate.triples)
-    return NameShape(predicate.iri, cls, min(1.0, bearers / instances), min(1.0, distinct))
+    return NameShape(predicate.iri, cls, min(1.0, coverage), min(1.0, distinct))
 
 
 def _names(described: Sequence[tuple[str, Term]]) -> tuple[tuple[str, str], ...]:

@@ -17,10 +17,14 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, QueryError, TimedOut
-from askgraph.sparql.results import Row, Term
+from askgraph.sparql.query import own_limit
+from askgraph.sparql.results import Row, SelectResult, Term
 from askgraph.traversal.literals import split_literal
 
-__all__ = ["Inquiry", "Reply"]
+__all__ = ["PROBE", "Inquiry", "Reply"]
+
+PROBE = 10_001
+"""Rows that are asked for to see whether they come: caps are round numbers below it, mostly."""
 
 _SLOWEST = 30.0
 _LEAST = 1.0
@@ -42,7 +46,9 @@ class Inquiry:
     `graphs` are the named graphs to ask of, together as one; none means what the endpoint takes
     without being told. Of the seconds one query gets an eighth at most, and a costly one half of
     what the last costly one got in vain: an endpoint that cannot count everything is soon left in
-    peace. `cap` is the number of rows at which the endpoint is known to cut results off in silence.
+    peace. `cap` is the number of rows at which the endpoint is known to cut results off in silence;
+    as long as none is, a big result of a round number of rows is taken for cut off. A reply that
+    makes no sense is asked for once more.
     """
 
     def __init__(
@@ -124,20 +130,36 @@ class Inquiry:
             return None
         if self._progress:
             self._progress(f"asking for {what}", self.asked, self._max_queries)
-        self.asked += 1
-        try:
-            result = await self._endpoint.select(query, timeout=self._allowed(costly))
-        except (TimedOut, ErrorReply, MalformedReply, QueryError, Overloaded) as error:
-            self.failed.append(f"{what}: {error}")
-            if costly and isinstance(error, TimedOut):
-                self._patience = max(_LEAST_PATIENCE, self._patience / 2)
+        result = await self._result(what, query, costly=costly)
+        if result is None:
             return None
-        capped = self.cap is not None and len(result.rows) >= self.cap
-        reply = Reply(result.rows, capped or result.truncated is not None)
+        cut = result.truncated is not None or self._capped(len(result.rows), query)
+        reply = Reply(result.rows, cut)
         self._known[key] = reply
         texts = [[None if term is None else str(term) for term in row] for row in reply.rows]
         self._write({"query": key, "cut": reply.cut, "rows": texts})
         return reply
+
+    async def _result(self, what: str, query: str, *, costly: bool) -> SelectResult | None:
+        for last in (False, True):
+            self.asked += 1
+            try:
+                return await self._endpoint.select(query, timeout=self._allowed(costly))
+            except MalformedReply as error:
+                if last or self.exhausted:
+                    self.failed.append(f"{what}: {error}")
+                    return None
+            except (TimedOut, ErrorReply, QueryError, Overloaded) as error:
+                self.failed.append(f"{what}: {error}")
+                if costly and isinstance(error, TimedOut):
+                    self._patience = max(_LEAST_PATIENCE, self._patience / 2)
+                return None
+        return None
+
+    def _capped(self, rows: int, query: str) -> bool:
+        if self.cap is not None:
+            return rows >= self.cap
+        return rows > PROBE and rows % 1_000 == 0 and own_limit(query) != rows
 
     def _allowed(self, costly: bool) -> float:
         share = self._patience if costly else _SHARE

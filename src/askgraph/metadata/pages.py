@@ -31,6 +31,7 @@ async def all_triples(inquiry: Inquiry, total: int) -> Pages | None:
         return None
     if len(whole.rows) >= total and not whole.cut:
         return Pages(tuple(_triples(whole.rows)))
+    inquiry.cap = len(whole.rows)
     return await _paged(inquiry, total, cap=len(whole.rows))
 
 

@@ -16,9 +16,9 @@ from askgraph.errors import ServiceError, SetupError
 from askgraph.metadata import Profile
 from askgraph.metadata.inquiry import Inquiry
 from askgraph.metadata.merge import merged
-from askgraph.metadata.triples import Described
 from askgraph.metadata.void import VOID_PREDICATES, profile_of_void
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import Statements
 from askgraph.sparql.results import Row
 
 __all__ = ["RDF_KINDS", "Place", "Published", "described_document", "published_void"]
@@ -64,7 +64,7 @@ async def published_void(
     places: list[Place] = []
     profiles: list[Profile] = []
 
-    async def look(name: str, work: Callable[[], Awaitable[tuple[Described | None, str]]]) -> None:
+    async def look(name: str, work: Callable[[], Awaitable[tuple[Statements | None, str]]]) -> None:
         try:
             described, note = await work()
         except (ServiceError, SetupError) as error:
@@ -88,22 +88,22 @@ async def published_void(
     return Published(reduce(merged, profiles) if profiles else None, tuple(places))
 
 
-def described_document(document: Document) -> Described:
+def described_document(document: Document) -> Statements:
     """Parse a document by its media type; `SetupError` where it is no RDF."""
     kind = RDF_KINDS.get(document.kind)
     if kind is None and document.content.lstrip()[:1] in (b"@", b"P", b"#"):
         kind = RdfFormat.TURTLE
     if kind is None:
         raise SetupError(f"{document.url} is {document.kind or 'of no kind'}, not RDF")
-    return Described.parsed(document.content, kind, base=document.url)
+    return Statements.parsed(document.content, kind, base=document.url)
 
 
-async def _document(address: str, seconds: float) -> tuple[Described, str]:
+async def _document(address: str, seconds: float) -> tuple[Statements, str]:
     document = await fetched(address, accept=tuple(RDF_KINDS), timeout=seconds)
     return described_document(document), ""
 
 
-async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Described | None, str]:
+async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Statements | None, str]:
     """The triples of VoID in the default graph, else in the named graphs, with their labels."""
     wanted = " ".join(f"<{iri}>" for iri in VOID_PREDICATES)
     values = f"VALUES ?p {{ {wanted} }}"
@@ -115,7 +115,7 @@ async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Described | None,
                 labels = await _labels(inquiry, reply.rows)
                 triples = [*_triples(reply.rows), *_triples(labels)]
                 cut = reply.cut or len(reply.rows) >= _MOST
-                return Described.of(triples), ", cut off by a cap on rows" if cut else ""
+                return Statements(triples), ", cut off by a cap on rows" if cut else ""
         if inquiry.failed:
             raise ServiceError("; ".join(inquiry.failed))
     return None, ""

@@ -10,13 +10,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pyoxigraph import NamedNode
-
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ServiceError
 from askgraph.index.names import Name
 from askgraph.metadata import Part, Profile
-from askgraph.metadata.completeness import GRAPHS, TRIPLES, with_parts
+from askgraph.metadata.completeness import (
+    CLASSES,
+    GRAPHS,
+    PARTITIONS,
+    PREDICATES,
+    TRIPLES,
+    with_parts,
+)
 from askgraph.metadata.inquiry import Inquiry
 from askgraph.metadata.merge import united
 from askgraph.metadata.names import names_in
@@ -24,17 +29,14 @@ from askgraph.metadata.pages import all_triples
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote_names import remote_names
 from askgraph.metadata.survey import surveyed
-from askgraph.metadata.survey.asking import number_in
-from askgraph.sparql.results import value_of
+from askgraph.metadata.survey.graphs import Graphs, ask_graphs
+from askgraph.metadata.survey.size import ask_size
 from askgraph.traversal.build import build_arrays
 
 __all__ = ["SMALL", "profile_endpoint"]
 
 SMALL = 50_000
 """A graph of at most so many triples is fetched as a whole."""
-
-_PROBE = 10_001
-_MOST_GRAPHS = 1_000
 
 Told = Callable[[str, int, int | None], None]
 
@@ -96,7 +98,7 @@ async def _one_by_one(
 ) -> tuple[Profile, list[Name]]:
     began = time.monotonic()
     with inquiry(bounds, ()) as asked:
-        graphs, part = await _graphs(asked)
+        graphs, part = await ask_graphs(asked)
         used = asked.asked
     if not graphs:
         raise ServiceError(f"{source} names no graph that could be asked of alone")
@@ -116,19 +118,44 @@ async def _one_by_one(
 
 
 async def _profiled(inquiry: Inquiry, source: str) -> tuple[Profile, list[Name]]:
-    total = await _total(inquiry)
+    total = await ask_size(inquiry, small=SMALL)
     cuts: tuple[str, ...] = ()
-    graphs, part = await _graphs(inquiry) if not inquiry.graphs else ((), None)
-    if total == 0 and graphs:
-        inquiry.over([graph for graph, _ in graphs])
-        total = await _total(inquiry)
-        cuts = (f"the default graph is empty: this is the union of {len(graphs):,} named graphs",)
+    graphs: Graphs | None = () if inquiry.graphs else None
+    part: Part | None = None
+    if graphs is None and (total == 0 or (total is None and not await _any(inquiry))):
+        graphs, part = await ask_graphs(inquiry)
+        if graphs:
+            inquiry.over([graph for graph, _ in graphs])
+            total = await ask_size(inquiry, small=SMALL)
+            union = f"this is the union of {len(graphs):,} named graphs"
+            cuts = (f"the default graph is empty: {union}",)
     profile, names = await _told(inquiry, total, source)
+    if cuts and part and part.total is None:
+        profile = _of_some(profile, f"of {len(graphs or ()):,} named graphs; there are more")
+    if graphs is None:
+        graphs, part = await ask_graphs(inquiry)
     parts = with_parts(profile.completeness, {GRAPHS: part} if part else {})
     return (
         replace(profile, graphs=graphs, completeness=parts, cuts=(*cuts, *profile.cuts)),
         names,
     )
+
+
+async def _any(inquiry: Inquiry) -> bool:
+    """Whether the default graph holds a triple, or might."""
+    reply = await inquiry.rows("any triple", "SELECT ?s { ?s ?p ?o } LIMIT 1")
+    return reply is None or bool(reply.rows)
+
+
+def _of_some(profile: Profile, note: str) -> Profile:
+    """The profile of a part of a graph: how much there is in all is not known."""
+    wholes = {TRIPLES, CLASSES, PREDICATES, PARTITIONS}
+    parts = {
+        part.name: replace(part, total=None, note=note)
+        for part in profile.completeness
+        if part.name in wholes
+    }
+    return replace(profile, completeness=with_parts(profile.completeness, parts))
 
 
 async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profile, list[Name]]:
@@ -137,11 +164,11 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
         arrays = build_arrays(pages.triples)
         profile = replace(profile_of(arrays, source=source), cuts=pages.cuts)
         if total is not None and len(pages.triples) < total:
+            profile = _of_some(profile, "some triples did not come")
             triples = Part(TRIPLES, len(pages.triples), total, "some did not come")
             parts = with_parts(profile.completeness, {TRIPLES: triples})
             profile = replace(profile, completeness=parts)
         return profile, list(names_in(arrays, profile))
-    await _find_cap(inquiry, total)
     profile = await surveyed(inquiry, total, source=source, created=_now())
     if not profile.predicates:
         bound = "the bound was reached before it could" if inquiry.exhausted else "no triples"
@@ -150,43 +177,6 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
     names, cuts = await remote_names(inquiry, profile)
     failed = (f"the endpoint could not say: {failure}" for failure in inquiry.failed)
     return replace(profile, cuts=(*profile.cuts, *cuts, *failed)), names
-
-
-async def _total(inquiry: Inquiry) -> int | None:
-    query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
-    reply = await inquiry.rows("the number of triples", query, costly=True)
-    text = value_of(reply.rows[0][0]) if reply and reply.rows else None
-    return int(text) if text and text.isdigit() else None
-
-
-async def _graphs(inquiry: Inquiry) -> tuple[tuple[tuple[str, int], ...], Part]:
-    """The named graphs with their sizes, else without; the biggest first."""
-    counted = (
-        "SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g "
-        f"ORDER BY DESC(?n) LIMIT {_MOST_GRAPHS}"
-    )
-    listed = f"SELECT DISTINCT ?g {{ GRAPH ?g {{ ?s ?p ?o }} }} LIMIT {_MOST_GRAPHS}"
-    for query in (counted, listed):
-        reply = await inquiry.rows("named graphs", query, costly=True, anywhere=True)
-        if reply is None:
-            continue
-        found = [
-            (row[0].value, number_in(row[1]) if len(row) > 1 else 0)
-            for row in reply.rows
-            if isinstance(row[0], NamedNode)
-        ]
-        whole = not reply.cut and len(reply.rows) < _MOST_GRAPHS
-        graphs = tuple(sorted(found, key=lambda item: (-item[1], item[0])))
-        return graphs, Part(GRAPHS, len(graphs), len(graphs) if whole else None)
-    return (), Part(GRAPHS, 0, None, "the endpoint could not list them")
-
-
-async def _find_cap(inquiry: Inquiry, total: int | None) -> None:
-    """Learn at how many rows the endpoint cuts results off without saying so."""
-    reply = await inquiry.rows("its cap on rows", f"SELECT ?s {{ ?s ?p ?o }} LIMIT {_PROBE}")
-    wanted = _PROBE if total is None else min(total, _PROBE)
-    if total is not None and reply and 0 < len(reply.rows) < wanted:
-        inquiry.cap = len(reply.rows)
 
 
 def _now() -> str:

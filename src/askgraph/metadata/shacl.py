@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pyoxigraph import BlankNode, NamedNode
 
 from askgraph.metadata.shapes import Shape, ShapeLine
-from askgraph.metadata.triples import Described, Node
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import Node, Statements
 from askgraph.sparql.results import Term
 
 __all__ = ["shapes_of_shacl"]
@@ -25,7 +25,7 @@ _KINDS = {
 }
 
 
-def shapes_of_shacl(described: Described) -> tuple[Shape, ...]:
+def shapes_of_shacl(described: Statements) -> tuple[Shape, ...]:
     """Return the shape of each class that has one, in order of class; lines in order of predicate.
 
     Several shapes of one class are put together. Nothing is counted: `instances` is 0 and of each
@@ -45,7 +45,7 @@ def shapes_of_shacl(described: Described) -> tuple[Shape, ...]:
     )
 
 
-def _targets(described: Described, node: Node) -> list[str]:
+def _targets(described: Statements, node: Node) -> list[str]:
     told = described.objects(node, v.SH_TARGET_CLASS)
     classes = {term.value for term in told if isinstance(term, NamedNode)}
     types = {term.value for term in described.nodes(node, v.RDF_TYPE)}
@@ -54,7 +54,7 @@ def _targets(described: Described, node: Node) -> list[str]:
     return sorted(classes)
 
 
-def _lines(described: Described, node: Node, depth: int) -> Iterator[ShapeLine]:
+def _lines(described: Statements, node: Node, depth: int) -> Iterator[ShapeLine]:
     """The lines of a shape, and of those that it says instances also have to fit."""
     for part in described.nodes(node, v.SH_PROPERTY):
         yield from _line(described, part)
@@ -63,7 +63,7 @@ def _lines(described: Described, node: Node, depth: int) -> Iterator[ShapeLine]:
             yield from _lines(described, other, depth - 1)
 
 
-def _line(described: Described, part: Node) -> Iterator[ShapeLine]:
+def _line(described: Statements, part: Node) -> Iterator[ShapeLine]:
     for predicate, inverse in _paths(described, part):
         yield ShapeLine(
             predicate,
@@ -77,7 +77,7 @@ def _line(described: Described, part: Node) -> Iterator[ShapeLine]:
         )
 
 
-def _paths(described: Described, part: Node) -> Iterator[tuple[str, bool]]:
+def _paths(described: Statements, part: Node) -> Iterator[tuple[str, bool]]:
     """The predicates of a path: one, one backwards, or alternatives of these."""
     for path in described.nodes(part, v.SH_PATH):
         if isinstance(path, NamedNode):
@@ -92,7 +92,7 @@ def _paths(described: Described, part: Node) -> Iterator[tuple[str, bool]]:
                     yield one.value, False
 
 
-def _kinds(described: Described, part: Node, depth: int) -> Iterator[str]:
+def _kinds(described: Statements, part: Node, depth: int) -> Iterator[str]:
     for term in described.nodes(part, v.SH_DATATYPE, v.SH_CLASS):
         if isinstance(term, NamedNode):
             yield term.value
@@ -105,14 +105,14 @@ def _kinds(described: Described, part: Node, depth: int) -> Iterator[str]:
             yield from filter(None, [_KINDS.get(kind.value)])
 
 
-def _choices(described: Described, part: Node) -> Iterator[Node]:
+def _choices(described: Statements, part: Node) -> Iterator[Node]:
     for head in described.nodes(part, v.SH_OR):
         for choice in described.listed(head):
             if isinstance(choice, NamedNode | BlankNode):
                 yield choice
 
 
-def _example(described: Described, part: Node) -> Term | None:
+def _example(described: Statements, part: Node) -> Term | None:
     """A value that fits: one that has to be, or the first of those that may be."""
     for term in described.objects(part, v.SH + "hasValue"):
         return term

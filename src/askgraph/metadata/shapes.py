@@ -27,6 +27,7 @@ __all__ = ["Shape", "ShapeLine", "frequent", "known_shape", "shape_at", "with_ex
 
 _SAMPLE = 1_000
 _LINES = 60
+_FEW, _AGAIN = 6, 3  # values of an enumeration, at most, and how often each is used, at least
 _NO_LINE = (v.RDF_TYPE,)
 
 
@@ -36,7 +37,9 @@ class ShapeLine:
 
     `having` of the instances have it, in `triples` triples; None where that is not known.
     `kinds` are the classes or datatypes of the other end. `least` and `most` are how often an
-    instance has to have it and may have it, where a shape that somebody wrote says so.
+    instance has to have it and may have it, where a shape that somebody wrote says so. `values` are
+    all that occur, where these are a few literals that come again and again. `in_steps` says that
+    it leads on from what it leads to, so that a question may mean all steps of it.
     """
 
     predicate: str
@@ -47,6 +50,8 @@ class ShapeLine:
     example: Term | None = None
     least: int | None = None
     most: int | None = None
+    values: tuple[Term, ...] = ()
+    in_steps: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,8 +169,16 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
             example = cast(Term, arrays.terms.term(int(ends[len(ends) // 2])))
             having = len(np.unique(sources))
             line = ShapeLine(arrays.iri_of(number), len(targets), having, kinds, inverse, example)
-            lines.append(line)
+            lines.append(replace(line, values=_values(arrays, ends, len(targets))))
     return Shape(cls, len(nodes), _most(lines))
+
+
+def _values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
+    """All literals of a predicate where they are few and each is used several times."""
+    few = len(ends) <= _FEW and triples >= _AGAIN * len(ends)
+    if not few or not all(arrays.terms.is_literal(at) for at in ends.tolist()):
+        return ()
+    return tuple(cast(Term, arrays.terms.term(at)) for at in ends.tolist())
 
 
 def _kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple[str, ...]:

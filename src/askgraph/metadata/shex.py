@@ -52,7 +52,8 @@ def shex_of(
     named = labels or {}
     short = prefixes.shorten(shape.cls)
     name = f"{named[shape.cls]}: " if named.get(shape.cls) else ""
-    counted = f"{shape.instances:,} instances" if shape.instances else ""
+    noun = "instance" if shape.instances == 1 else "instances"
+    counted = f"{shape.instances:,} {noun}" if shape.instances else ""
     if shape.sampled:
         counted += f", {shape.sampled:,} of them looked at"
     head = f"# {_one_line(name + counted).strip(': ')}\n" if name or counted else ""
@@ -60,7 +61,7 @@ def shex_of(
     rows = [_row(line, shape, prefixes, named) for line in shown]
     written = list(_separated([(f"a [ {short} ]", ""), *rows]))
     rest = len(shape.lines) - len(shown)
-    more = [f"  # {rest} more, less frequent"] if rest else []
+    more = [f"  # {rest} more"] if rest else []
     return "\n".join([f"{head}{short} EXTRA a {{", *written, *more, "}"])
 
 
@@ -81,8 +82,11 @@ def _row(
     label = labels.get(line.predicate, "")
     if label and label.casefold() != words_of_local_name(line.predicate).casefold():
         said = f"{label}, {said}" if said else label
+    if line.in_steps:
+        said = f"{said}, in steps: {prefixes.shorten(line.predicate)}+"
     if line.example is not None:
-        example = _example(line.example, prefixes, labels)
+        values = line.values or (line.example,)
+        example = " | ".join(sorted(_example(value, prefixes, labels) for value in values))
         said = f"{said}: {example}" if said else example
     return " ".join(parts), _one_line(said)
 
@@ -137,12 +141,16 @@ def _share(line: ShapeLine, shape: Shape) -> str:
 def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
     match term:
         case NamedNode():
-            label = labels.get(term.value)
-            return prefixes.shorten(term.value) + (f' "{_clipped(label)}"' if label else "")
+            label, short = labels.get(term.value), prefixes.shorten(term.value)
+            # A long IRI costs a line and says less than its label.
+            short = "<…>" if label and len(short) > _LONGEST else short
+            return f'{short} "{_clipped(label)}"' if label else short
         case Literal() if term.datatype.value in v.NUMERIC_DATATYPES:
             return term.value
         case Literal():
             tag = f"@{term.language}" if term.language else ""
+            if not tag and term.datatype.value != v.XSD_STRING:
+                tag = f"^^{prefixes.shorten(term.datatype.value)}"
             return f'"{_clipped(term.value)}"{tag}'
         case BlankNode():
             return "a blank node"

@@ -16,9 +16,9 @@ from askgraph.metadata._void_dataset import dataset_profile, links_between
 from askgraph.metadata.merge import merged, ordered, united
 from askgraph.metadata.naming import standard_naming
 from askgraph.metadata.partitions import sorted_counts
-from askgraph.metadata.triples import Described, Node
 from askgraph.metadata.void_terms import own_parts, own_profile
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import Node, Statements
 
 __all__ = ["VOID_PREDICATES", "profile_of_void"]
 
@@ -50,7 +50,7 @@ VOID_PREDICATES = (
 Counts = tuple[tuple[str, int], ...]
 
 
-def profile_of_void(described: Described, *, source: str = "") -> Profile | None:
+def profile_of_void(described: Statements, *, source: str = "") -> Profile | None:
     """Return what VoID tells of a graph; None where it divides nothing by class or property.
 
     Numbers that it does not give are 0. Named graphs and subsets are added up; what is said of the
@@ -88,7 +88,7 @@ def profile_of_void(described: Described, *, source: str = "") -> Profile | None
     return ordered(own_profile(described, _measured(described, whole)))
 
 
-def _roots(described: Described) -> list[Node]:
+def _roots(described: Statements) -> list[Node]:
     """Datasets: what is divided, or has a size, and is no division itself."""
     whole = described.holding(v.VOID_CLASS_PARTITION, v.VOID_PROPERTY_PARTITION, v.VOID_TRIPLES)
     part = set(
@@ -103,7 +103,7 @@ def _roots(described: Described) -> list[Node]:
     return [node for node in whole if node not in part]
 
 
-def _loose(described: Described) -> list[Node]:
+def _loose(described: Statements) -> list[Node]:
     """Class partitions that belong to no dataset, as in a reply that was cut off."""
     held = {
         node
@@ -161,7 +161,7 @@ def _added(listed: "Iterator[Counts]") -> Counts:
     return sorted_counts(total)
 
 
-def _graphs(described: Described) -> Counts:
+def _graphs(described: Statements) -> Counts:
     counts: Counter[str] = Counter()
     for node in described.holding(v.SD_NAME):
         name = described.iri(node, v.SD_NAME) or ""
@@ -173,7 +173,7 @@ def _graphs(described: Described) -> Counts:
     return sorted_counts(counts)
 
 
-def _measured(described: Described, profile: Profile) -> Profile:
+def _measured(described: Statements, profile: Profile) -> Profile:
     """The profile with the completeness that it states itself, or else that can be measured."""
     if stated := own_parts(described):
         return replace(profile, completeness=parts.with_parts(stated, {}))

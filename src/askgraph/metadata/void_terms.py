@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.metadata import ClassProfile, Part, PredicateProfile, Profile
-from askgraph.metadata.triples import Described
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import Statements
 
 __all__ = ["OWN", "own_parts", "own_profile"]
 
@@ -39,7 +39,7 @@ class _Terms:
 OWN = _Terms()
 
 
-def own_parts(described: Described) -> tuple[Part, ...]:
+def own_parts(described: Statements) -> tuple[Part, ...]:
     """Return the statements of completeness."""
     found = []
     for node in described.holding(OWN.seen):
@@ -50,7 +50,7 @@ def own_parts(described: Described) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def own_profile(described: Described, profile: Profile) -> Profile:
+def own_profile(described: Statements, profile: Profile) -> Profile:
     """The profile with all that is said of it in terms of our own."""
     cuts = [
         text for node in described.holding(OWN.cut) for text, _ in described.texts(node, OWN.cut)
@@ -78,12 +78,12 @@ def own_profile(described: Described, profile: Profile) -> Profile:
     )
 
 
-def _all_texts(described: Described, predicate: str) -> list[str]:
+def _all_texts(described: Statements, predicate: str) -> list[str]:
     holders = described.holding(predicate)
     return [text for node in holders for text, _ in described.texts(node, predicate)]
 
 
-def _class(described: Described, cls: ClassProfile) -> ClassProfile:
+def _class(described: Statements, cls: ClassProfile) -> ClassProfile:
     node = NamedNode(cls.iri)
     return replace(
         cls,
@@ -92,12 +92,12 @@ def _class(described: Described, cls: ClassProfile) -> ClassProfile:
     )
 
 
-def _predicate(described: Described, predicate: PredicateProfile) -> PredicateProfile:
+def _predicate(described: Statements, predicate: PredicateProfile) -> PredicateProfile:
     told = described.texts(NamedNode(predicate.iri), OWN.naming)
     return replace(predicate, naming=told[0][0]) if told else predicate
 
 
-def _prefixes(described: Described) -> tuple[tuple[str, str], ...]:
+def _prefixes(described: Statements) -> tuple[tuple[str, str], ...]:
     found = set()
     for node in described.holding(OWN.prefix):
         for declared in described.nodes(node, OWN.prefix):

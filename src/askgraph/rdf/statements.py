@@ -1,6 +1,6 @@
 """Statements of RDF texts, by subject and predicate, in the order of the text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -9,9 +9,10 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, p
 from askgraph.errors import SetupError
 from askgraph.rdf import vocabulary as voc
 
-__all__ = ["Described", "Statements", "parsed"]
+__all__ = ["Described", "Node", "Statements", "parsed"]
 
 Node = NamedNode | BlankNode
+Term = NamedNode | BlankNode | Literal | Triple
 
 
 def parsed(
@@ -30,30 +31,90 @@ def parsed(
 
 
 class Statements:
-    """Triples by subject and predicate, in order."""
+    """Triples by subject and predicate, in order, none twice; the names of graphs are dropped.
 
-    def __init__(self, triples: Iterable[Quad | Triple]) -> None:
-        self._objects: dict[tuple[object, str], list[object]] = {}
+    `prefixes` are those that the text declared. Statements about triples are passed over.
+    """
+
+    def __init__(
+        self, triples: Iterable[Quad | Triple], *, prefixes: Mapping[str, str] | None = None
+    ) -> None:
+        found: dict[Node, dict[str, dict[Term, None]]] = {}
         for triple in triples:
-            key = (triple.subject, triple.predicate.value)
-            self._objects.setdefault(key, []).append(triple.object)
+            if _is_node(triple.subject):
+                known = found.setdefault(triple.subject, {})
+                known.setdefault(triple.predicate.value, {})[triple.object] = None
+        self._objects = found
+        self.prefixes = dict(prefixes or {})
+
+    @classmethod
+    def parsed(cls, content: bytes, kind: RdfFormat, *, base: str) -> "Statements":
+        """Parse a document; `SetupError`, naming its base, where it is no RDF of this kind."""
+        quads = parse(content, kind, base_iri=base)
+        try:
+            statements = cls(quads)
+        except SyntaxError as error:
+            raise SetupError(f"{base!r} does not parse as {kind.name}: {error}") from error
+        statements.prefixes = dict(quads.prefixes)
+        return statements
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    @property
+    def subjects(self) -> Iterable[Node]:
+        """All subjects, in order."""
+        return self._objects.keys()
 
     def having(self, predicate: str) -> Iterator["Described"]:
         """Yield the subjects that have a predicate."""
-        for subject, key in self._objects:
-            if key == predicate and isinstance(subject, Node):
+        for subject, known in self._objects.items():
+            if predicate in known:
                 yield Described(subject, self)
 
-    def objects(self, subject: object, predicate: str) -> list[object]:
-        """Return the objects of a subject and a predicate."""
-        return self._objects.get((subject, predicate), [])
+    def holding(self, *predicates: str) -> list[Node]:
+        """Return the subjects that have one of these predicates, in an order of their own."""
+        found = [s for s, known in self._objects.items() if any(p in known for p in predicates)]
+        return sorted(found, key=str)
 
-    def declared(self, nodes: Iterable[object] | None = None) -> dict[str, str]:
+    def objects(self, subject: Node, *predicates: str) -> list[Term]:
+        """Return the objects of a subject by these predicates, in the order of these."""
+        known = self._objects.get(subject, {})
+        return [term for predicate in predicates for term in known.get(predicate, ())]
+
+    def nodes(self, subject: Node, *predicates: str) -> list[Node]:
+        """Return the IRIs and blank nodes among the objects."""
+        return list(filter(_is_node, self.objects(subject, *predicates)))
+
+    def iri(self, subject: Node, predicate: str) -> str | None:
+        """Return the IRI among the objects that comes first by name."""
+        iris = (o.value for o in self.objects(subject, predicate) if isinstance(o, NamedNode))
+        return min(iris, default=None)
+
+    def number(self, subject: Node, predicate: str) -> int | None:
+        """Return the highest whole number among the objects."""
+        texts = (o.value for o in self.objects(subject, predicate) if not isinstance(o, Triple))
+        return max((int(text) for text in texts if text.isdigit()), default=None)
+
+    def texts(self, subject: Node, *predicates: str) -> list[tuple[str, str]]:
+        """Return the (text, language) pairs of the literals among the objects, sorted."""
+        literals = (o for o in self.objects(subject, *predicates) if isinstance(o, Literal))
+        return sorted({(term.value, term.language or "") for term in literals})
+
+    def listed(self, head: Node) -> Iterator[Term]:
+        """Yield the members of an RDF list, however it ends."""
+        seen: set[Node] = set()
+        while head not in seen and head in self._objects:
+            seen.add(head)
+            yield from self.objects(head, voc.RDF_FIRST)
+            head = next(iter(self.nodes(head, voc.RDF_REST)), NamedNode(voc.RDF_NIL))
+
+    def declared(self, nodes: Iterable[Term] | None = None) -> dict[str, str]:
         """Return the prefixes that are declared as SHACL does (`sh:declare`), by these nodes."""
         found: dict[str, str] = {}
         known = (ontology.node for ontology in self.having(voc.SH_DECLARE))
-        for ontology in known if nodes is None else nodes:
-            for node in filter(_is_node, self.objects(ontology, voc.SH_DECLARE)):
+        for ontology in filter(_is_node, known if nodes is None else nodes):
+            for node in self.nodes(ontology, voc.SH_DECLARE):
                 declaration = Described(node, self)
                 prefix = declaration.text(voc.SH_PREFIX)
                 namespace = declaration.text(voc.SH_NAMESPACE) or declaration.iri(voc.SH_NAMESPACE)
@@ -69,7 +130,7 @@ class Described:
     node: Node
     statements: Statements
 
-    def objects(self, predicate: str) -> list[object]:
+    def objects(self, predicate: str) -> list[Term]:
         """Return the objects of a predicate."""
         return self.statements.objects(self.node, predicate)
 

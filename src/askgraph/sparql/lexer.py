@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from askgraph.errors import QuerySyntaxError
 
-__all__ = ["Token", "fail", "position", "tokens", "unescaped"]
+__all__ = ["Token", "fail", "position", "tokens", "unescaped", "without_comments"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,16 @@ def unescaped(query: str) -> str:
         return _ECHARS.get(chr(code), chr(code))
 
     return _ESCAPE.sub(replaced, query)
+
+
+def without_comments(query: str) -> str:
+    """Return the query with a space for each comment."""
+    pieces, at = list[str](), 0
+    for token in tokens(query):
+        if token.kind == "comment":
+            pieces += [query[at : token.start], " "]
+            at = token.start + len(token.text)
+    return "".join(pieces) + query[at:]
 
 
 def position(text: str, at: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from urllib.parse import urljoin
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -82,6 +83,7 @@ class _Reader:
     given: list[Token]
     prefixes: dict[str, str]
     at: int = 0
+    base: str = ""
     blanks: int = 0
     extra: list[Pattern] = field(default_factory=list)  # patterns inside nodes, `[ … ]` and `( … )`
 
@@ -114,6 +116,8 @@ class _Reader:
 
     def query(self) -> Query:
         while self.says("PREFIX", "BASE"):
+            if self.says("BASE"):
+                self.base = self.given[self.at + 1].text[1:-1]
             self.at += 3 if self.says("PREFIX") else 2
         form = self.take("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
         query = self.select() if form == "SELECT" else self.other(form)
@@ -336,11 +340,14 @@ class _Reader:
     def collection(self) -> Term:
         if self.skip(")"):
             return NamedNode(RDF_NIL)
-        head = self.blank()
-        self.extra.append(Pattern(head, NamedNode(RDF_FIRST), self.node()))
-        place = len(self.extra)
-        self.extra.insert(place, Pattern(head, NamedNode(RDF_REST), self.collection()))
-        return head
+        first = head = self.blank()
+        while True:
+            self.extra.append(Pattern(head, NamedNode(RDF_FIRST), self.node()))
+            rest = NamedNode(RDF_NIL) if self.skip(")") else self.blank()
+            self.extra.append(Pattern(head, NamedNode(RDF_REST), rest))
+            if not isinstance(rest, Variable):
+                return first
+            head = rest
 
     def blank(self) -> Variable:
         self.blanks += 1
@@ -388,12 +395,16 @@ class _Reader:
         token = self.here
         self.at += 1
         if token.kind == "iri":
-            return NamedNode(token.text[1:-1])
+            return NamedNode(self.resolved(token.text[1:-1]))
         prefix, colon, local = token.text.partition(":")
         if token.kind != "pname" or not colon:
             raise QuerySyntaxError(f"{token.text!r} stands where an IRI should")
         namespace = self.prefixes.get(prefix, prefix + ":")
-        return NamedNode(namespace + re.sub(r"\\(.)", r"\1", local))
+        return NamedNode(self.resolved(namespace) + re.sub(r"\\(.)", r"\1", local))
+
+    def resolved(self, iri: str) -> str:
+        """An IRI in full, where the query has a base."""
+        return iri if ":" in iri or not self.base else urljoin(self.base, iri)
 
     def term(self) -> Term:
         """A variable, blank node, IRI or literal."""

@@ -7,9 +7,9 @@ from askgraph.explanation.verbalise import iris_of
 from askgraph.explanation.why_empty import Emptiness, emptiness
 from askgraph.tools import Context
 from askgraph.tools._fault import said_unknown, unknown_in
-from askgraph.tools._tables import Shown
 from askgraph.tools.running import said_failure
 from askgraph.tools.shown import Writer, clipped, labels_in
+from askgraph.tools.tables import Shown
 
 __all__ = ["emptiness_of", "on_one_line", "said_empty"]
 

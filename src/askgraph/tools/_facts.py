@@ -13,7 +13,6 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import ErrorReply, MalformedReply, TimedOut
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import best_label
 from askgraph.sparql.results import Row, Term
 from askgraph.tools import Context
 from askgraph.traversal.arrays import GraphArrays
@@ -21,7 +20,6 @@ from askgraph.traversal.arrays import GraphArrays
 __all__ = [
     "Facts",
     "Meeting",
-    "descriptions_of",
     "facts_of",
     "numbered",
     "own_types",
@@ -69,33 +67,6 @@ async def facts_of(context: Context, nodes: Sequence[Term]) -> Facts:
     except _TRIED as problem:
         return Facts(trouble=f"classes and properties of these could not be asked: {problem}")
     return _told(result.rows)
-
-
-async def descriptions_of(context: Context, iris: Sequence[str]) -> dict[str, str]:
-    """Return the best description (a comment, a definition) of each IRI that has one.
-
-    None where a remote graph does not answer: descriptions are a courtesy.
-    """
-    carrying = {p.iri for p in context.graph.profile.predicates}
-    predicates = [iri for iri in v.DESCRIPTION_PREDICATES if iri in carrying]
-    wanted = dict.fromkeys(iris)
-    if not wanted or not predicates:
-        return {}
-    things, properties = (" ".join(f"<{iri}>" for iri in some) for some in (wanted, predicates))
-    query = (
-        f"SELECT ?s ?t WHERE {{ VALUES ?s {{ {things} }} VALUES ?p {{ {properties} }} ?s ?p ?t }} "
-        f"LIMIT {20 * len(wanted)}"
-    )
-    try:
-        result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
-    except _TRIED:
-        return {}
-    found: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
-    for thing, text in result.rows:
-        if isinstance(thing, NamedNode) and isinstance(text, Literal):
-            found[thing.value].append((text.value, text.language))
-    best = {iri: best_label(texts, [context.language, "en"]) for iri, texts in found.items()}
-    return {iri: text for iri, text in best.items() if text is not None}
 
 
 def numbered(term: Term | None) -> int:

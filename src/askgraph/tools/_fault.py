@@ -8,10 +8,10 @@ from askgraph.sparql.declared import undeclared
 from askgraph.tools import Context
 from askgraph.tools._known import unknown_iris
 from askgraph.tools._nearest import nearest
-from askgraph.tools._tables import Shown
 from askgraph.tools._terms import nearest_prefixes
 from askgraph.tools.named import named_iris
 from askgraph.tools.shown import Writer, clipped
+from askgraph.tools.tables import Shown
 
 __all__ = ["said_fault", "said_unknown", "unknown_in"]
 

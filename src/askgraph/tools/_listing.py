@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.tools import Context
-from askgraph.tools._tables import Shown
 from askgraph.tools._triples import Fixed, Group, Pair
 from askgraph.tools._variants import Variants
 from askgraph.tools.shown import Writer
+from askgraph.tools.tables import Shown
 
 __all__ = ["Line", "chosen", "lines_of", "told", "where"]
 

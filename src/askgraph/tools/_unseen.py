@@ -9,9 +9,9 @@ from pyoxigraph import NamedNode
 from askgraph.errors import QueryError
 from askgraph.tools import Context
 from askgraph.tools._facts import own_types
-from askgraph.tools._tables import Shown
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.tools.shown import Writer, labels_in
+from askgraph.tools.tables import Shown
 
 __all__ = ["said_unseen", "unseen_in"]
 

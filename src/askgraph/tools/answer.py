@@ -9,12 +9,12 @@ from askgraph.sparql.results import SelectResult
 from askgraph.tools import Context
 from askgraph.tools._empty import said_empty
 from askgraph.tools._fault import said_fault, said_unknown, unknown_in
-from askgraph.tools._tables import Shown, table
 from askgraph.tools._unseen import said_unseen, unseen_in
 from askgraph.tools.answered import MOST_ROWS, built_answer
 from askgraph.tools.named import STANDARD
 from askgraph.tools.running import Ran, ready, run, said_failure
 from askgraph.tools.shown import quoted
+from askgraph.tools.tables import Shown, table
 from askgraph.trace import Answer, Observation
 
 __all__ = ["answer"]

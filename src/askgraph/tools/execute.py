@@ -7,9 +7,9 @@ from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools._empty import said_empty
 from askgraph.tools._fault import said_fault, said_unknown, unknown_in
-from askgraph.tools._tables import Shown, listed, table
 from askgraph.tools._unseen import said_unseen, unseen_in
 from askgraph.tools.running import Ran, ready, run, said_failure
+from askgraph.tools.tables import Shown, listed, table
 from askgraph.trace import Observation
 
 __all__ = ["execute"]

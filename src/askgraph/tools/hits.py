@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
+from askgraph.explanation.descriptions import descriptions_of
 from askgraph.metadata.ends import ends_of, narrowest
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.metadata.variants import code_of
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
-from askgraph.tools._facts import Meeting, descriptions_of, facts_of
+from askgraph.tools._facts import Meeting, facts_of
 from askgraph.tools._hit_page import USUAL, Found, Page, key_of
 from askgraph.tools._variants import Variants
 from askgraph.tools.shown import Writer, labels_in
@@ -43,13 +44,20 @@ def term_of(text: str) -> Term:
     return Literal(value, datatype=NamedNode(datatype))
 
 
-async def entity_lines(context: Context, found: Sequence[Found]) -> HitLines:
-    """Show things, classes and literal values, each with its classes or with what has it."""
+async def entity_lines(
+    context: Context, found: Sequence[Found], *, near: Sequence[str] = ()
+) -> HitLines:
+    """Show things, classes and literal values, each with its classes or with what has it.
+
+    Of the predicates at a thing those that are `near` to a question come first, in that order.
+    """
     facts, holders = await asyncio.gather(
         facts_of(context, [one.term for one in found]), _holders(context, found)
     )
     same = Variants(context.graph.profile)
-    hints = {str(one.term): _hints(facts.meetings.get(str(one.term), ()), same) for one in found}
+    hints = {
+        str(one.term): _hints(facts.meetings.get(str(one.term), ()), same, near) for one in found
+    }
     classes = {
         str(one.term): narrowest(facts.types.get(str(one.term), ()), context.graph.profile)
         for one in found
@@ -80,7 +88,9 @@ async def property_lines(context: Context, found: Sequence[Found]) -> HitLines:
         for iri in ends_of(p, context.graph.profile, inverse=way)
     ]
     described, writer = await asyncio.gather(
-        descriptions_of(context, iris),
+        descriptions_of(
+            iris, context.graph, [context.language, "en"], timeout=context.limits.timeout
+        ),
         _writer(context, [one for one, _ in merged], ends),
     )
     page = Page(context, writer)
@@ -124,13 +134,15 @@ async def _asked_holders(context: Context, literals: Sequence[str]) -> dict[str,
     }
 
 
-def _hints(meetings: Sequence[Meeting], same: Variants) -> list[Meeting]:
-    """The predicates that tell most of what may be asked of a node: the most frequent there."""
+def _hints(meetings: Sequence[Meeting], same: Variants, near: Sequence[str] = ()) -> list[Meeting]:
+    """The predicates that tell most of what may be asked of a node: near ones, then frequent."""
+    places = {iri: at for at, iri in enumerate(near)}
     direct = {first for first, *_ in same.grouped(one.predicate for one in meetings)}
 
-    def order(one: Meeting) -> tuple[int, int]:
+    def order(one: Meeting) -> tuple[int, int, int]:
         profile = same.known.get(one.predicate)
-        return -one.count, -profile.triples if profile else 0
+        place = places.get(one.predicate, len(places))
+        return place, -one.count, -profile.triples if profile else 0
 
     telling = [
         one

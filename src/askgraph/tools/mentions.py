@@ -2,10 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from rapidfuzz import fuzz
+
 from askgraph.index.names import Kind
+from askgraph.index.tokens import stem, tokens
 from askgraph.linking.link import Link, Linked
+from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.tools import Context
 from askgraph.tools._candidates import found_anywhere
+from askgraph.tools._hit_page import key_of
 from askgraph.tools.hits import Found, term_of
 
 __all__ = ["mentioned", "named_links"]
@@ -15,6 +20,7 @@ _MOST = 8
 _WHOLE = 0.9  # the score of a link to a name that the words hold, but for a small word
 _SEARCHED = 3  # stretches of words that are searched
 _HITS = 2
+_LONG, _NEARLY = 5, 75  # letters of a word that may be written wrongly, and how alike it is then
 
 
 def named_links(linked: Linked) -> list[Link]:
@@ -42,7 +48,9 @@ async def mentioned(context: Context, linked: Linked) -> list[Found]:
     for stretch in list(_loose(linked))[:_SEARCHED]:
         words = _words(linked, stretch)
         for hit in (await found_anywhere(context, words, "entities"))[:_HITS]:
-            if hit.term not in there:
+            if hit.term in there or key_of(hit.term).startswith(SCHEMA_SPACES):
+                continue
+            if _alike(words, hit.name):
                 there.add(hit.term)
                 found.append(
                     Found(hit.term, hit.resource, hit.name, f"for {words!r}", hit.nameless)
@@ -62,6 +70,19 @@ def _loose(linked: Linked) -> Iterator[tuple[int, ...]]:
             stretch = []
     if stretch:
         yield tuple(stretch)
+
+
+def _alike(words: str, name: str) -> bool:
+    """Whether a name holds one of the words, or a long one but for a slip; numbers do not tell."""
+    of_name = [stem(token) for token in tokens(name)]
+    return any(
+        word in of_name or (len(word) >= _LONG and _slip(word, of_name))
+        for word in (stem(token) for token in tokens(words) if not token[0].isdigit())
+    )
+
+
+def _slip(word: str, others: Sequence[str]) -> bool:
+    return any(len(one) >= _LONG and fuzz.ratio(word, one) >= _NEARLY for one in others)
 
 
 def _words(linked: Linked, positions: Sequence[int]) -> str:

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from askgraph.candidates.propose import read_and_linked
 from askgraph.tools import Context
-from askgraph.tools._schema_lines import SchemaLines
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
+from askgraph.tools.schema_lines import SchemaLines, terms_of
 from askgraph.tools.shown import Writer
 from askgraph.tools.slice import Slice
 from askgraph.trace import Observation
@@ -24,9 +24,10 @@ async def overview(
     """
     reading = question, context.question.language, context.graph.names
     linked = await asyncio.to_thread(read_and_linked, *reading)
-    named = await entity_lines(context, await mentioned(context, linked))
     part = Slice(context.graph, linked)
-    writer = await Writer.knowing(context, await asyncio.to_thread(_terms, part))
+    near = await asyncio.to_thread(lambda: [predicate.iri for predicate in part.near])
+    named = await entity_lines(context, await mentioned(context, linked), near=near)
+    writer = await Writer.knowing(context, await asyncio.to_thread(terms_of, part))
     schema = await asyncio.to_thread(lambda: list(SchemaLines(part, writer).lines()))
     lines = [
         _graph_line(context),
@@ -35,13 +36,6 @@ async def overview(
         *schema,
     ]
     return Observation("\n".join(lines), tuple(dict.fromkeys([*named.seen, *writer.seen])))
-
-
-def _terms(part: Slice) -> list[str]:
-    """All that the lines of a slice name by label."""
-    predicates = (p.iri for p in (*part.near, *part.far))
-    members = (iri for listed in part.members.values() for iri in listed)
-    return [*predicates, *(c.iri for c in part.classes), *members]
 
 
 def _graph_line(context: Context) -> str:

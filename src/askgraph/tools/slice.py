@@ -102,6 +102,11 @@ class Slice:
         narrow = [iri for iri in whole if iri not in above] or whole
         return Ends(tuple(sorted(narrow, key=lambda iri: self._instances.get(iri, 0))), shared=True)
 
+    def parent(self, cls: str) -> str | None:
+        """A class right above a class, if the graph tells one of its own."""
+        parents = self._parents.get(cls, ())
+        return next((iri for iri in parents if not iri.startswith(SCHEMA_SPACES)), None)
+
     def _above(self, cls: str) -> set[str]:
         """All classes above a class."""
         found: set[str] = set()

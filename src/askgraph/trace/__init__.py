@@ -13,6 +13,7 @@ from askgraph.sparql.results import SelectResult
 __all__ = [
     "Answer",
     "Clarification",
+    "Confirmed",
     "Draft",
     "Earlier",
     "Evidence",
@@ -46,13 +47,14 @@ class Question:
     """A question in natural language; `language` is a BCP 47 tag, or None to detect it.
 
     `before` is what was asked before it in the same conversation, oldest first. `given` are IRIs
-    that it is known to be about, for methods that do not link by themselves.
+    that it is known to be about, for methods that do not link by themselves; None where nobody
+    says.
     """
 
     text: str
     language: str | None = None
     before: tuple[Earlier, ...] = ()
-    given: tuple[str, ...] = ()
+    given: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,10 @@ class Usage:
     def __add__(self, other: "Usage") -> "Usage":
         """Return what both cost together."""
         return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Usage)))
+
+    def __sub__(self, other: "Usage") -> "Usage":
+        """Return what came on top of another cost."""
+        return Usage(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Usage)))
 
 
 @dataclass(frozen=True)
@@ -143,13 +149,32 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Confirmed:
+    """That an answer's query was confirmed for the same question before.
+
+    `question` is how it was asked then, `when` a time in ISO 8601, `by` who confirmed it, where
+    that was said, `example` the IRI under which it is kept. `change` says how the result differs
+    from the one that was confirmed, None where it is the same or cannot be compared.
+    """
+
+    question: str
+    when: str
+    by: str | None = None
+    example: str | None = None
+    change: str | None = None
+
+
+@dataclass(frozen=True)
 class Answer:
     """A query, its result, and what a person needs to trust it.
 
     `answer_columns` are the variables that answer the question; the others are context. An ASK
     query has `boolean` set and an empty `result`. `confidence` is between 0 and 1: the share of
     answers given with this confidence that are expected to be right. `cut_short` says why the run
-    ended before the method was done, where it did; then this is the best attempt.
+    ended before the method was done, where it did; then this is the best attempt. `confirmed` is
+    set where the query was not found by a method, but confirmed for the same question before.
+    `words` read the query; `interpretation` is what a language model says of the result, where it
+    was asked to.
     """
 
     query: str
@@ -165,6 +190,8 @@ class Answer:
     why_empty: str | None = None
     usage: Usage = field(default_factory=Usage)
     cut_short: str | None = None
+    confirmed: Confirmed | None = None
+    interpretation: str = ""
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,7 @@ class Workspace:
             without(self.folder, name)
         for gone in (self.data(name), self.cache(name)):
             shutil.rmtree(gone, ignore_errors=True)
+        self.description(name).unlink(missing_ok=True)
 
     def model(self, name: str | None = None, **overrides: object) -> "LanguageModel":
         """Return a language model: that of a table `[models.NAME]`, else the one with this id.
@@ -199,25 +200,33 @@ class Workspace:
         settings: Mapping[str, Any] | None = None,
         *,
         models: "Models | None" = None,
+        confirmed: bool = False,
     ) -> "Method":
         """Return a method with its settings: those of `askgraph.toml`, then those given here.
+
+        With `confirmed`, a question whose answer was confirmed before gets that one, and the method
+        is not asked; unless the setting `confirmed`, which every method has, is false.
 
         A method that works with a language model gets it: the one that the settings `model`,
         `provider`, `base_url` and `key_env` name, else the workspace's. Unless it comes from
         `models`, close the method after use (`askgraph.methods.closed`).
         """
         from askgraph import registry
+        from askgraph.methods import Confirming
         from askgraph.workspace.models import Models, with_model
 
         plugin = registry.load("method", name)
         chosen = method_settings(self.folder, name) | dict(settings or {})
+        setting = chosen.pop("confirmed", True)
+        if not isinstance(setting, bool):
+            raise SetupError(f"method {name!r}: 'confirmed' is true or false, not {setting!r}")
         chosen = with_model(plugin, chosen, models or Models(self.folder))
         check_settings(name, plugin, chosen)
         try:
             method: Method = plugin(**chosen)
         except TypeError as error:
             raise SetupError(f"method {name!r} does not take these settings: {error}") from error
-        return method
+        return Confirming(method) if confirmed and setting else method
 
     def data(self, name: str) -> Path:
         """Return the folder with the data of a graph."""
@@ -230,6 +239,10 @@ class Workspace:
     def examples(self, name: str) -> Path:
         """Return the folder with the confirmed and generated examples of a graph."""
         return self.folder / "examples" / name
+
+    def description(self, name: str) -> Path:
+        """Return the file with what the publisher of a graph says of it (JSON-LD)."""
+        return self.folder / "descriptions" / f"{name}.jsonld"
 
     def _chosen(self, name: str | None) -> tuple[str, GraphSettings]:
         graphs = self.graphs()
@@ -297,6 +310,7 @@ class Workspace:
             cache=self.cache(name),
             services=services,
             examples=examples,
+            description=self.description(name),
         )
 
     def _service(self, name: str) -> "Endpoint":

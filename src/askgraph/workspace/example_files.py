@@ -24,6 +24,10 @@ __all__ = ["convert", "read_source"]
 Fault = tuple[str, str]
 """Where something stands, and what is wrong with it."""
 
+_OTHERS = frozenset(
+    [".csv", ".gz", ".json", ".nt", ".rdf", ".tar", ".trig", ".txt", ".xml", ".zip"]
+)
+
 
 def convert(
     workspace: Workspace,
@@ -39,6 +43,10 @@ def convert(
     parse are written all the same. Raises `SetupError` where there is nothing to write or the
     folder holds something.
     """
+    if target.suffix.lower() in _OTHERS:
+        raise SetupError(
+            f"examples are written into a new folder, a .ttl or a .jsonl file, not {target.name!r}"
+        )
     found = read_source(workspace, source, format=format)
     faults = [(one.place, one.reason) for one in found.unread]
     for at, example in enumerate(found.examples):

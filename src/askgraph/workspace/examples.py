@@ -12,7 +12,7 @@ from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.evaluation.examples import examples_in
 from askgraph.metadata.examples import Confirmation, QueryExample, Wording
 from askgraph.metadata.examples.folder import ExampleFolder, Stored
-from askgraph.metadata.examples.outcome import change, outcome_of, run
+from askgraph.metadata.examples.outcome import outcome_of, run, what_changed
 from askgraph.metadata.examples.repeats import plain_question, same_language
 from askgraph.sparql.declared import with_declared
 from askgraph.sparql.service import called_services
@@ -92,20 +92,21 @@ def confirm(
     example: QueryExample,
     graph: str | None = None,
     *,
+    by: str | None = None,
     timeout: float = TIMEOUT,
     progress: Progress = silent,
 ) -> Stored:
     """Keep a question with its query, and what the query gives now, as confirmed.
 
     A question that is there already gets this query instead. Prefixes of the graph need not be
-    declared. Raises `SetupError` where the graph is not known, `QueryError` and `ServiceError`
-    where the query fails: what cannot be run cannot be confirmed.
+    declared. `by` says who confirmed it. Raises `SetupError` where the graph is not known,
+    `QueryError` and `ServiceError` where the query fails: what cannot be run cannot be confirmed.
     """
     if not plain_question(example.question):
         raise SetupError("the question is empty: give the words that people ask it in")
     opened = workspace.graph(graph, fresh=True, progress=progress)
     settings = workspace.graphs()[opened.name]
-    kept = result_of(_confirmed(example, opened, settings, timeout))
+    kept = result_of(_confirmed(example, opened, settings, by, timeout))
     return keep(workspace, opened.name, [kept])[0]
 
 
@@ -207,7 +208,11 @@ def _in_place(example: QueryExample, there: Mapping[str, Sequence[QueryExample]]
 
 
 async def _confirmed(
-    example: QueryExample, graph: "KnowledgeGraph", settings: GraphSettings, timeout: float
+    example: QueryExample,
+    graph: "KnowledgeGraph",
+    settings: GraphSettings,
+    by: str | None,
+    timeout: float,
 ) -> QueryExample:
     query = with_declared(example.query.strip(), graph.prefixes.namespaces)
     try:
@@ -228,6 +233,7 @@ async def _confirmed(
             graph.snapshot,
             outcome.rows,
             outcome.digest,
+            by,
         ),
     )
 
@@ -261,8 +267,5 @@ async def _compared(graph: "KnowledgeGraph", one: Stored, timeout: float) -> Che
         return Checked(graph.name, one, "failed", str(error))
     if before is None:
         return Checked(graph.name, one, "not compared", f"{now.rows} rows")
-    changed = change(before, now)
-    if changed is None:
-        return Checked(graph.name, one, "same")
-    counts = "" if changed == "other values" else f": {before.rows} then, {now.rows} now"
-    return Checked(graph.name, one, "changed", changed + counts)
+    changed = what_changed(before, now)
+    return Checked(graph.name, one, "changed" if changed else "same", changed or "")

@@ -2,27 +2,28 @@
 
 A draft is a question from a template and the query that it was made for. It is kept where that
 query gives a result and graph search, which knows nothing of the template, reads the question as a
-query with the same result.
+query with the same result. A language model may word it anew; then it is read again.
 """
 
 import time
-from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from askgraph.errors import QueryError, ServiceError
+from askgraph.errors import BudgetSpent, QueryError, ServiceError
 from askgraph.metadata.examples import Confirmation, QueryExample
 from askgraph.metadata.examples.drafts import Draft, drafts
-from askgraph.metadata.examples.outcome import Outcome, Result, outcome_of, run
+from askgraph.metadata.examples.outcome import Result, outcome_of
 from askgraph.metadata.examples.repeats import plain_question
-from askgraph.sparql.results import Row, SelectResult, value_of
-from askgraph.trace import Answer, Question
+from askgraph.trace import Question
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.answering import outcome_of as answer_of
 from askgraph.workspace.examples import keep
+from askgraph.workspace.ready import build_missing
 from askgraph.workspace.running import result_of
+from askgraph.workspace.two_readings import SECONDS, results_of, same
+from askgraph.workspace.wording import Reading, Worder
 
 if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
@@ -30,9 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Generated", "generate"]
 
-_ROWS = 1000
-_QUERY_SECONDS = 5.0
 _DRAFTS_FOR_ONE = 20
+_BATCH = 8
 
 
 @dataclass(frozen=True)
@@ -52,80 +52,105 @@ def generate(
     number: int = 20,
     seconds: float = 60.0,
     seed: int = 0,
+    worder: Worder | None = None,
     progress: Progress = silent,
 ) -> Generated:
     """Make examples of a graph and write them, marked as generated, into its folder.
 
     At most `number` new ones are made, from twenty times as many drafts, within about `seconds`.
-    Questions that the graph has examples of already are passed over. The same graph and seed give
-    the same examples. Raises `ServiceError` where the graph does not answer.
+    Questions and queries that the graph has examples of already are passed over. The same graph and
+    seed give the same examples. They are written eight at a time: stopped, the same call goes on.
+    A `worder` words them; one that nobody would read as the same keeps the words of its template.
+    Raises `ServiceError` where the graph, or the language model, does not answer.
     """
     method = workspace.method()
     opened = workspace.graph(graph, progress=progress)
-    made = result_of(_generated(opened, method, number, seconds, seed, progress))
-    if made.examples:
-        keep(workspace, opened.name, made.examples)
-    return made
+    if worder is not None:
+        build_missing(opened, progress=progress)
+    making = _Making(workspace, opened, method, worder, number, progress)
+    return result_of(making.made(seed, seconds))
 
 
-async def _generated(
-    graph: "KnowledgeGraph",
-    method: "Method",
-    number: int,
-    seconds: float,
-    seed: int,
-    progress: Progress,
-) -> Generated:
-    end = time.monotonic() + seconds
-    known = {plain_question(w.text) for example in graph.examples for w in example.wordings}
-    kept: list[QueryExample] = []
-    drafted, ended = 0, "there is nothing more to ask of it"
-    try:
-        stream = drafts(graph.profile, graph.endpoint, graph.prefixes, seed=seed)
+@dataclass(eq=False)
+class _Making:
+    workspace: Workspace
+    graph: "KnowledgeGraph"
+    method: "Method"
+    worder: Worder | None
+    number: int
+    progress: Progress
+    kept: list[QueryExample] = field(default_factory=list)
+    waiting: list[Reading] = field(default_factory=list)
+    drafted: int = 0
+
+    async def made(self, seed: int, seconds: float) -> Generated:
+        """Draft, read and write until there are enough, or there is no more to have."""
+        try:
+            ended = await self._drafted(seed, time.monotonic() + seconds)
+            await self._written()
+        except BudgetSpent as spent:
+            ended = str(spent)
+        finally:
+            if self.worder is not None:
+                await self.worder.close()
+            await self.graph.endpoint.close()
+        ended = ended or f"{seconds:g} seconds were over"
+        return Generated(self.graph.name, tuple(self.kept), self.drafted, ended)
+
+    async def _drafted(self, seed: int, end: float) -> str:
+        """Take drafts; return why no more, nothing where the time was over."""
+        known = {plain_question(w.text) for one in self.graph.examples for w in one.wordings}
+        queries = {one.query.strip() for one in self.graph.examples}
+        stream = drafts(self.graph.profile, self.graph.endpoint, self.graph.prefixes, seed=seed)
         async with aclosing(stream) as given:
             async for draft in given:
-                if len(kept) == number or drafted == number * _DRAFTS_FOR_ONE:
-                    ended = f"{len(kept)} of {number} were found"
-                    break
+                found = len(self.kept) + len(self.waiting)
+                if found == self.number or self.drafted == self.number * _DRAFTS_FOR_ONE:
+                    return f"{found} of {self.number} were found"
                 if time.monotonic() > end:
-                    ended = f"{seconds:g} seconds were over"
-                    break
-                if plain_question(draft.question) in known:
+                    return ""
+                question = plain_question(draft.question)
+                if question in known or not queries.isdisjoint(map(str.strip, draft.queries)):
                     continue
-                known.add(plain_question(draft.question))
-                drafted += 1
-                progress(f"reading {draft.question}", len(kept), number)
-                if example := await _agreed(draft, graph, method):
-                    kept.append(example)
-    finally:
-        await graph.endpoint.close()
-    return Generated(graph.name, tuple(kept), drafted, ended)
+                known.add(question)
+                await self._read(draft)
+        return "there is nothing more to ask of it"
+
+    async def _read(self, draft: Draft) -> None:
+        """Take a draft that graph search, told only its question, reads as it was meant."""
+        self.drafted += 1
+        done = len(self.kept) + len(self.waiting)
+        self.progress(f"reading {draft.question}", done, self.number)
+        try:
+            results = await results_of(draft, self.graph)
+            if not results:
+                return
+            asked = Question(draft.question, "en")
+            answer = await answer_of(asked, self.method, [self.graph], timeout=2 * SECONDS)
+        except (QueryError, ServiceError):
+            return
+        for query, result in results:
+            if same(answer, query, result) and outcome_of(result).digest is not None:
+                example = _example(draft, query, self.graph, result)
+                self.waiting.append(Reading(example, tuple(results)))
+                break
+        if len(self.waiting) == _BATCH:
+            await self._written()
+
+    async def _written(self) -> None:
+        """Write what waits, worded anew where there is somebody to do that."""
+        batch = [one.example for one in self.waiting]
+        if self.worder is not None and batch:
+            self.progress(f"wording {len(batch)} questions", len(self.kept), self.number)
+            batch = await self.worder.worded(self.waiting, self.graph, self.method)
+        if batch:
+            keep(self.workspace, self.graph.name, batch)
+        self.kept += batch
+        self.waiting.clear()
 
 
-async def _agreed(draft: Draft, graph: "KnowledgeGraph", method: "Method") -> QueryExample | None:
-    """The draft as an example, where graph search finds the same by its question alone."""
-    try:
-        found = [(query, await _result(query, graph)) for query in draft.queries]
-        if not any(map(_tells, (result for _, result in found))):
-            return None
-        question = Question(draft.question, "en")
-        answer = await answer_of(question, method, [graph], timeout=2 * _QUERY_SECONDS)
-    except (QueryError, ServiceError):
-        return None
-    for query, result in found:
-        outcome = outcome_of(result)
-        agree = isinstance(answer, Answer) and _tells(result) and _same(answer, result)
-        if agree and outcome.digest is not None:
-            return _example(draft, query, graph, outcome)
-    return None
-
-
-async def _result(query: str, graph: "KnowledgeGraph") -> Result:
-    return await run(graph.endpoint, query, timeout=_QUERY_SECONDS, limit=_ROWS)
-
-
-def _example(draft: Draft, query: str, graph: "KnowledgeGraph", outcome: Outcome) -> QueryExample:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+def _example(draft: Draft, query: str, graph: "KnowledgeGraph", result: Result) -> QueryExample:
+    now, outcome = datetime.now(UTC).isoformat(timespec="seconds"), outcome_of(result)
     return QueryExample(
         draft.question,
         query,
@@ -134,25 +159,3 @@ def _example(draft: Draft, query: str, graph: "KnowledgeGraph", outcome: Outcome
         origin="generated",
         confirmation=Confirmation(now, graph.name, graph.snapshot, outcome.rows, outcome.digest),
     )
-
-
-def _tells(result: Result) -> bool:
-    """Whether a result tells something: a row with a value that is not the number zero."""
-    if not isinstance(result, SelectResult):
-        return result is True
-    return any(value_of(term) not in (None, "0") for row in result.rows for term in row)
-
-
-def _same(answer: Answer, result: Result) -> bool:
-    """Whether an answer says what a result does, its columns in any order, without repetition."""
-    if answer.boolean is not None or not isinstance(result, SelectResult):
-        return answer.boolean is result
-    at = [answer.result.variables.index(column) for column in answer.answer_columns]
-    return _values([tuple(row[i] for i in at) for row in answer.result.rows]) == _values(
-        result.rows
-    )
-
-
-def _values(rows: Sequence[Row]) -> Outcome:
-    distinct = {tuple(sorted(row, key=str)) for row in rows}
-    return outcome_of(SelectResult((), tuple(distinct)))

@@ -16,6 +16,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.asking import asker
 from askgraph.evaluation.runs.one_question import asked
 from askgraph.evaluation.runs.task import Done, Task
+from askgraph.methods import Confirming
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
@@ -73,14 +74,14 @@ class Host:
                     f"the graph {graph.name!r} here is another one than where the run was planned; "
                     "build it from the same files"
                 )
-            ask = asker(method, [graph])
+            ask = asker(self._as_asked(task.method, method), [graph])
             prefixes = graph.prefixes.namespaces
             return await asked(task, ask, graph.endpoint, graph=graph.name, prefixes=prefixes)
 
     def method(self, label: str, examples: Path | None = None) -> "Method":
         """Return the method with a label, with the examples that it may learn from."""
         if (label, examples) not in self._methods:
-            choice = next(choice for choice in self.site.methods if choice.label == label)
+            choice = self._choice(label)
             settings = json.loads(choice.settings)
             if examples is not None:
                 settings["examples"] = str(examples)
@@ -106,6 +107,14 @@ class Host:
             _, opened = self._graphs.popitem()
             await opened.graph.endpoint.close()
         await self._models.close()
+
+    def _choice(self, label: str) -> MethodChoice:
+        return next(choice for choice in self.site.methods if choice.label == label)
+
+    def _as_asked(self, label: str, method: "Method") -> "Method":
+        """The method; with the confirmed answers, which may be the gold, only where it says so."""
+        wanted = json.loads(self._choice(label).settings).get("confirmed")
+        return Confirming(method) if wanted is True else method
 
     async def _opened(self, source: str | Path) -> _Opened:
         async with self._opening:

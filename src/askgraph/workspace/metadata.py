@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from askgraph.errors import SetupError
 from askgraph.workspace.build import Progress
+from askgraph.workspace.described import described_resource, keep_descriptions, own_pages
 from askgraph.workspace.replacing import locked
 from askgraph.workspace.running import result_of
 from askgraph.workspace.settings import GraphSettings
@@ -16,10 +17,10 @@ from askgraph.workspace.sources import is_url
 if TYPE_CHECKING:
     from askgraph.metadata import Profile
     from askgraph.metadata.descriptions import Description
-    from askgraph.metadata.published import Published
+    from askgraph.metadata.published import Place, Published
     from askgraph.workspace import Workspace
 
-__all__ = ["Bound", "described_resource", "fetch", "known_profile", "profiled"]
+__all__ = ["Bound", "Fetched", "fetch", "known_profile", "profiled"]
 
 
 @dataclass(frozen=True)
@@ -31,42 +32,56 @@ class Bound:
     one_by_one: bool = False
 
 
-def fetch(place: "Workspace", source: str, *, seconds: float = 30.0) -> "Published":
-    """Return the VoID that an endpoint publishes, or a file holds, and where it was looked for.
+@dataclass(frozen=True)
+class Fetched:
+    """What was published: the schema (None where nothing was), descriptions, places looked at."""
 
-    `source` is a graph of the workspace, a URL or a file. What an endpoint's graph gains by it is
-    kept in its profile. Raises `SetupError` for what is none of these, or a graph whose triples
-    lie here, of which everything is known already.
+    profile: "Profile | None"
+    descriptions: "tuple[Description, ...]"
+    places: "tuple[Place, ...]"
+
+
+def fetch(
+    place: "Workspace", source: str, *, page: str | None = None, seconds: float = 30.0
+) -> Fetched:
+    """Return the VoID that an endpoint publishes, or a file holds, and how it describes itself.
+
+    `source` is a graph of the workspace, a URL or a file; `page` a home page, else an endpoint's
+    own page and its host's are read. What a graph of the workspace gains by it is kept. Raises
+    `SetupError` for what is none of these, or, without a page, a graph whose triples lie here, of
+    which everything is known already; `ServiceError` where the page does not come.
     """
-    from askgraph.metadata.published import Place, Published
+    from askgraph.metadata.published import Place
 
-    if source in place.graphs():
-        settings = _remote(place, source)
-        published = result_of(_published(settings, seconds))
-        if published.profile is not None:
-            _complete(place, source, published.profile)
-        return published
-    if is_url(source):
-        return result_of(_published(GraphSettings(url=source), seconds))
-    profile = _of_file(Path(source))
-    found = "no VoID" if profile is None else f"{len(profile.classes):,} classes"
-    return Published(profile, (Place("file", found, told=profile is not None),))
+    described = described_resource(page, seconds=seconds) if page else ()
+    places = [Place("page", _count(described), told=bool(described))] if page else []
+    settings = place.graphs().get(source)
+    url = settings.url if settings else source if is_url(source) else None
+    profile: Profile | None = None
+    if url is not None:
+        published = result_of(_published(settings or GraphSettings(url=url), seconds))
+        profile = published.profile
+        places[:0] = published.places
+        if not page:
+            described, where = own_pages(url, seconds=seconds)
+            found = f"{_count(described)} at {where}" if described else where
+            places.append(Place("page", found, told=bool(described)))
+    elif settings is None:
+        profile = _of_file(Path(source))
+        found = "no VoID" if profile is None else f"{len(profile.classes):,} classes"
+        places.insert(0, Place("file", found, told=profile is not None))
+    elif not page:
+        raise SetupError(
+            f"the triples of {source!r} lie here: everything is counted already; see askgraph "
+            f"metadata completeness {source}, or name its home page with --page"
+        )
+    if settings is not None:
+        _keep(place, source, profile, described)
+    return Fetched(profile, described, tuple(places))
 
 
-def described_resource(source: str, *, seconds: float = 20.0) -> "tuple[Description, ...]":
-    """Return what a page, or a file, says of a resource in schema.org's words."""
-    from askgraph.metadata.descriptions import descriptions_in
-
-    if not is_url(source):
-        try:
-            return descriptions_in(Path(source).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise SetupError(f"{source!r} cannot be read: {error}") from error
-    from askgraph.endpoint.documents import fetched
-
-    kinds = ("application/ld+json", "text/html")
-    document = result_of(fetched(source, accept=kinds, timeout=seconds))
-    return descriptions_in(document.content.decode("utf-8", "replace"))
+def _count(described: "Sequence[Description]") -> str:
+    return f"{len(described)} description{'' if len(described) == 1 else 's'}"
 
 
 def profiled(
@@ -108,16 +123,6 @@ def known_profile(place: "Workspace", source: str | None, *, progress: Progress)
     return profile
 
 
-def _remote(place: "Workspace", name: str) -> GraphSettings:
-    settings = place.graphs()[name]
-    if settings.url is None:
-        raise SetupError(
-            f"the triples of {name!r} lie here: everything is counted already; "
-            f"see askgraph metadata completeness {name}"
-        )
-    return settings
-
-
 async def _published(settings: GraphSettings, seconds: float) -> "Published":
     from askgraph.metadata.published import published_void
     from askgraph.workspace.opening import remote_endpoint
@@ -129,13 +134,21 @@ async def _published(settings: GraphSettings, seconds: float) -> "Published":
         await endpoint.close()
 
 
-def _complete(place: "Workspace", name: str, published: "Profile") -> None:
+def _keep(
+    place: "Workspace",
+    name: str,
+    published: "Profile | None",
+    described: "Sequence[Description]",
+) -> None:
     from askgraph.metadata.merge import merged
     from askgraph.metadata.store import save_profile
 
     with locked(place.data(name).parent / ".locks" / name):
-        own = place.profile(name)
-        save_profile(merged(own, published), place.data(name) / "profile.json")
+        if published is not None:
+            profile = merged(place.profile(name), published)
+            save_profile(profile, place.data(name) / "profile.json")
+        if described:
+            keep_descriptions(place.description(name), described)
 
 
 async def _asked(
@@ -176,7 +189,7 @@ def _counted(place: "Workspace", source: str, progress: Progress) -> "Profile":
 
 
 def _of_file(path: Path) -> "Profile | None":
-    from askgraph.metadata.triples import read_described
+    from askgraph.metadata.triples import read_statements
     from askgraph.metadata.void import profile_of_void
 
-    return profile_of_void(read_described(path), source=str(path))
+    return profile_of_void(read_statements(path), source=str(path))

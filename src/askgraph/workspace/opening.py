@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from askgraph.metadata.store import load_profile
 from askgraph.workspace.build import known_content, known_snapshot
+from askgraph.workspace.described import kept_descriptions
 from askgraph.workspace.running import result_of
 from askgraph.workspace.settings import GraphSettings
 
@@ -26,20 +27,22 @@ def open_graph(
     cache: Path,
     services: "WorkspaceServices",
     examples: "tuple[QueryExample, ...]" = (),
+    description: Path | None = None,
 ) -> "KnowledgeGraph":
     """Open a graph from its data folder; `SetupError` where that is damaged.
 
     A local graph's worker process starts while the rest is read. A SERVICE in a query may call
-    `services`. The indices are opened, or built, when they are first looked at.
+    `services`. The indices are opened, or built, when they are first looked at. `description` is
+    the file with what the graph's publisher says of it, where there is one.
     """
     from askgraph.rdf.prefixes import PrefixMap
 
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
     own = open_endpoint(settings, data, cache=cache, prefixes=prefixes.namespaces)
-    from askgraph.endpoint.federated import FederatedEndpoint
+    from askgraph.endpoint.federated import Federated
 
-    endpoint = FederatedEndpoint(
+    endpoint = Federated(
         own,
         services,
         timeout=settings.timeout,
@@ -65,6 +68,8 @@ def open_graph(
             snapshot,
             GraphIndices(ground),
             examples,
+            services.url_of(short),
+            kept_descriptions(description) if description else (),
         )
     except BaseException:
         result_of(endpoint.close())

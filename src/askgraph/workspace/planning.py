@@ -14,7 +14,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs.task import Options, Task
-from askgraph.methods import searches
+from askgraph.methods import searches, wants_links
 from askgraph.workspace import Progress, silent
 from askgraph.workspace.hosting import Host, MethodChoice
 from askgraph.workspace.ready import build_missing
@@ -204,6 +204,7 @@ def _tasks(
                 graph=graph,
                 method=choice.label,
                 examples=learnt,
+                gold_links=wants_links(host.method(choice.label)),
                 prefixes=prefixes,
                 options=wishes.options,
                 snapshot=snapshot,

@@ -9,6 +9,8 @@ from askgraph.workspace.settings import GraphSettings
 
 __all__ = ["WorkspaceServices"]
 
+_SCHEME = "askgraph:"
+
 
 class WorkspaceServices(Mapping[str, Endpoint]):
     """The endpoints of a workspace's graphs, by `askgraph:NAME` and by their URL.
@@ -44,6 +46,10 @@ class WorkspaceServices(Mapping[str, Endpoint]):
     def __len__(self) -> int:
         return len(self._targets())
 
+    def url_of(self, name: str) -> str:
+        """Return the URL by which a graph can be called; empty where only its name will do."""
+        return next((iri for iri, of in self._targets().items() if of == name and _is_url(iri)), "")
+
     async def close(self) -> None:
         """Close the endpoints that were opened here."""
         while self._open:
@@ -54,8 +60,12 @@ class WorkspaceServices(Mapping[str, Endpoint]):
         """Return the names of graphs by what a SERVICE calls them."""
         graphs = self._graphs()
         used = Counter(settings.url for settings in graphs.values())
-        targets = {f"askgraph:{name}": name for name in graphs}
+        targets = {f"{_SCHEME}{name}": name for name in graphs}
         for name, settings in graphs.items():
             if settings.url and used[settings.url] == 1 and not {"?", "#"} & set(settings.url):
                 targets[settings.url] = name
         return targets
+
+
+def _is_url(iri: str) -> bool:
+    return not iri.startswith(_SCHEME)

@@ -14,6 +14,7 @@ from askgraph.workspace.running import result_of
 
 if TYPE_CHECKING:
     from askgraph.metadata import Profile
+    from askgraph.metadata.descriptions import Description
     from askgraph.metadata.shapes import Shape
     from askgraph.workspace import Workspace
 
@@ -22,12 +23,16 @@ __all__ = ["Choice", "Shapes", "shapes"]
 
 @dataclass(frozen=True)
 class Shapes:
-    """Shapes of classes, with the labels of all that they name and the prefixes to write them."""
+    """Shapes of classes, with the labels of all that they name and the prefixes to write them.
+
+    `described` is what the publisher of the graph says of it.
+    """
 
     shapes: tuple["Shape", ...]
     labels: dict[str, str]
     prefixes: PrefixMap
     left_out: int = 0
+    described: "tuple[Description, ...]" = ()
 
 
 @dataclass(frozen=True)
@@ -74,16 +79,16 @@ async def _of_graph(
     finally:
         await graph.endpoint.close()
     left_out = 0 if choice.classes else len(graph.profile.classes) - len(classes)
-    return Shapes(tuple(found), labels, graph.prefixes, left_out)
+    return Shapes(tuple(found), labels, graph.prefixes, left_out, graph.described)
 
 
 def _of_file(path: Path, choice: Choice) -> Shapes:
     from askgraph.metadata.shacl import shapes_of_shacl
     from askgraph.metadata.shapes import frequent, known_shape
-    from askgraph.metadata.triples import read_described
+    from askgraph.metadata.triples import read_statements
     from askgraph.metadata.void import profile_of_void
 
-    described = read_described(path)
+    described = read_statements(path)
     prefixes = PrefixMap(dict(described.prefixes))
     declared = {shape.cls: shape for shape in shapes_of_shacl(described)}
     profile = profile_of_void(described)

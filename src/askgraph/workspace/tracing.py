@@ -9,6 +9,7 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.llm import LanguageModel
 from askgraph.llm.prices import Prices
+from askgraph.methods import bare
 from askgraph.tools.replay import ReplayedModel
 from askgraph.trace import (
     Answer,
@@ -52,6 +53,7 @@ class Replay:
 def head_of(method: "Method", graphs: "Sequence[KnowledgeGraph]") -> Head:
     """Return what a trace says of its method and graphs: settings without objects or secrets."""
     states = tuple(GraphState(graph.name, graph.snapshot) for graph in graphs)
+    method = bare(method)
     kind: Any = type(method)
     if not is_dataclass(kind):
         return Head({}, states)
@@ -66,6 +68,12 @@ async def replayed(trace: Trace, head: Head) -> Replay:
     Raises `SetupError` where the method cannot do that, where the run came to no outcome, and where
     it goes another way now.
     """
+    last = trace.steps[-1] if trace.steps else None
+    if isinstance(last, Answer) and last.confirmed:
+        raise SetupError(
+            f"the answer of this trace was confirmed before, as {last.confirmed.question!r}: no "
+            "method was asked, and there is nothing to run again"
+        )
     method = _made(trace, head)
     if not trace.steps or not isinstance(trace.steps[-1], Outcome):
         raise SetupError(

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 from tests.evaluation.reports.records import GOLD, record, run_of, same
@@ -45,6 +46,15 @@ def test_only_questions_of_both_are_compared_and_the_others_are_counted() -> Non
     assert (found.all.better, found.all.worse, found.all.equal) == (2, 1, 1)
     assert found.all.p == pytest.approx(0.75)
     assert (found.only_a, found.only_b) == (("space\told",), ("space\tnew",))
+
+
+def test_a_side_that_was_told_gold_links_is_named_as_such() -> None:
+    told = run_of(replace(record("q1", 1.0), gold_links=True), name="told")
+
+    assert "told was told the entities and relations of gold" in " ".join(
+        compare(side_of(A), side_of(told)).warnings
+    )
+    assert compare(side_of(told), side_of(told)).warnings == ()
 
 
 def test_refusals_of_what_has_no_answer_are_compared_apart() -> None:

@@ -42,6 +42,18 @@ def sheet(run: Run, title: str, *, times: bool = True) -> list[dict[str, object]
     return rows(found)
 
 
+def test_a_method_that_was_told_the_links_of_gold_is_marked_in_every_table_and_not_mixed() -> None:
+    told = replace(record("q1", 1.0, method="dfsl"), gold_links=True)
+    run = run_of(told, record("q2", 0.0, method="dfsl"))
+
+    scores = score_sheet([run])
+
+    assert [row["method"] for row in rows(scores)] == ["dfsl", "dfsl [gold links]"]
+    assert "given from gold" in " ".join(scores.notes)
+    assert "dfsl [gold links]" in json.dumps(report_json([run]))
+    assert "given from gold" not in " ".join(score_sheet([RUN]).notes)
+
+
 def test_scores_have_a_row_for_each_method() -> None:
     fast, slow = rows(score_sheet([RUN]))
 

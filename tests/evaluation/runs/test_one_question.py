@@ -59,6 +59,24 @@ async def test_a_right_answer(endpoint: Any, ask_with: AskerMaker) -> None:
     assert (record.form, record.patterns) == ("SELECT", 1)
 
 
+@pytest.mark.parametrize("told", [True, False])
+async def test_the_links_of_gold_are_told_only_where_the_task_says_so_and_recorded(
+    endpoint: Any, told: bool
+) -> None:
+    heard: list[Question] = []
+
+    async def ask(question: Question, steps: list[Step]) -> None:
+        heard.append(question)
+        steps.append(RIGHT)
+
+    done = await asked(replace(task(), gold_links=told), ask, endpoint)
+
+    links = ("http://example.org/Mars", "http://example.org/orbits")
+    assert [question.given for question in heard] == [links if told else None]
+    assert done.record.gold_links is told
+    assert Record.of_json(done.record.json()).gold_links is told
+
+
 async def test_what_a_query_links_is_scored(endpoint: Any, ask_with: AskerMaker) -> None:
     jupiter = PREFIX + "SELECT ?m { ?m :orbits :Jupiter }"
     record = await recorded(ask_with({"moons of Mars": jupiter}), endpoint)

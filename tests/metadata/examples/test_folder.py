@@ -75,3 +75,14 @@ def test_a_file_that_holds_no_example_is_a_setup_error_that_names_it(tmp_path: P
     (tmp_path / "a.ttl").write_text("[] a <http://www.w3.org/ns/shacl#SPARQLExecutable> .")
     with pytest.raises(SetupError, match=r"a\.ttl.* no query"):
         ExampleFolder(tmp_path).stored()
+
+
+def test_what_a_killed_process_left_half_written_is_no_example_and_goes(tmp_path: Path) -> None:
+    folder = ExampleFolder(tmp_path)
+    (kept,) = folder.add([MOONS])
+    left = tmp_path / f".{kept.path.name}.x1y2"
+    left.write_text("@prefix sh: <http")
+
+    assert folder.stored() == (kept,)
+    folder.add([replace(MOONS, question="Which moons has Venus?")])
+    assert not left.exists() and len(folder.stored()) == 2

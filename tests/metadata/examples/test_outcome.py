@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.metadata.examples import Confirmation
-from askgraph.metadata.examples.outcome import Outcome, Result, change, outcome_of
+from askgraph.metadata.examples.outcome import Outcome, Result, outcome_of, what_changed
 from askgraph.rdf.vocabulary import XSD_DECIMAL
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
 
@@ -52,9 +52,9 @@ def test_triples_and_booleans_have_outcomes_too() -> None:
     [
         (rows((A,), (B,)), None),
         (rows((B,), (A,)), None),
-        (rows((A,)), "fewer rows"),
-        (rows((A,), (B,), (B,)), "more rows"),
-        (rows(), "no rows"),
+        (rows((A,)), "fewer rows: 2 then, 1 now"),
+        (rows((A,), (B,), (B,)), "more rows: 2 then, 3 now"),
+        (rows(), "no rows: 2 then, 0 now"),
         (rows((A,), (A,)), "other values"),
         (rows((A,), (A,), cut=True), None),
     ],
@@ -62,7 +62,7 @@ def test_triples_and_booleans_have_outcomes_too() -> None:
 def test_a_change_says_what_became_of_the_result(now: SelectResult, expected: str | None) -> None:
     before = outcome_of(rows((A,), (B,)))
     confirmed = Confirmation("2026-01-01", "g", "v", before.rows, before.digest)
-    assert change(confirmed, outcome_of(now)) == expected
+    assert what_changed(confirmed, outcome_of(now)) == expected
 
 
 @given(st.lists(st.sampled_from([A, B, None])), st.randoms())

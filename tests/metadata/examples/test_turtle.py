@@ -57,6 +57,7 @@ EXAMPLES = st.builds(
         WORDS,
         st.integers(0, 10**9),
         st.none() | st.text("0123456789abcdef", min_size=64, max_size=64),
+        st.none() | WORDS,
     ),
 )
 

@@ -1,6 +1,6 @@
 """Questions that repeat each other, in nearly the same words or with the same query.
 
-Equal texts and equal queries (`same_query`) are found by hashing. Similar texts are found by
+Equal texts and equal queries (`canonical_query`) are found by hashing. Similar texts are found by
 MinHash over the three-character pieces of their words (Broder, "On the resemblance and containment
 of documents", 1997) with banding (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets",
 section 3.4), and then compared as strings. The time grows with the number of questions, not with
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
-from askgraph.evaluation.gold.same_query import canonical_query
 from askgraph.evaluation.questions import GoldQuestion
+from askgraph.sparql.canonical import canonical_query
 
 __all__ = ["SIMILAR", "Pair", "duplicate_groups", "near_duplicates"]
 

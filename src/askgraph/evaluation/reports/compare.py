@@ -188,6 +188,9 @@ def _warnings(a: Side, b: Side) -> Iterable[str]:
     for side in (a, b):
         if not side.run.complete:
             yield f"INCOMPLETE: {side.run.name} holds {len(side.run.records)} of {side.run.planned}"
+    told = [side.name for side in (a, b) if any(record.gold_links for record in side.records)]
+    if len(told) == 1:
+        yield f"{told[0]} was told the entities and relations of gold, and the other was not"
     one, other = _snapshots(a.run), _snapshots(b.run)
     for graph in sorted(one.keys() & other.keys()):
         if one[graph] != other[graph]:

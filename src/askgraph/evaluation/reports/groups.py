@@ -86,7 +86,7 @@ def _check_metric(run: Run, metric: str) -> None:
 def _parts(run: Run) -> dict[tuple[str, str], tuple[Record, ...]]:
     found: dict[tuple[str, str], list[Record]] = {}
     for record in run.records:
-        found.setdefault((record.benchmark, record.method), []).append(record)
+        found.setdefault((record.benchmark, record.system), []).append(record)
     return {key: tuple(records) for key, records in found.items()}
 
 

@@ -26,6 +26,7 @@ from askgraph.evaluation.reports.outcomes import (
 )
 from askgraph.evaluation.reports.render import Column, Sheet
 from askgraph.evaluation.reports.report import MAIN, percentile
+from askgraph.evaluation.runs.record import GOLD_LINKS
 from askgraph.evaluation.runs.run_folder import Run
 
 __all__ = ["report_sheets", "score_sheet"]
@@ -34,6 +35,7 @@ BESIDE = ("exact_match", "flattened", "rows")  # metrics beside the main one
 REASON = 200  # characters of an error that a table shows
 
 REPEATED = "Answered and failed count every round; sd is that of the mean, over rounds."
+TOLD = f"{GOLD_LINKS}: entities and relations were given from gold; compare with no other."
 ABSTAINED = "what was refused or asked back scores 0 in {run}, so no right answer can be seen lost"
 
 
@@ -85,6 +87,7 @@ def score_sheet(runs: Sequence[Run], *, metric: str = MAIN) -> Sheet:
         *incomplete(runs),
         f"Mean F1 over questions in per cent; low and high: 95 % interval of {metric}.",
         *([REPEATED] if repeated else []),
+        *([TOLD] if any(record.gold_links for run in runs for record in run.records) else []),
         *_unanswerable(groups),
     )
     title = "Scores, INCOMPLETE" if incomplete(runs) else "Scores"

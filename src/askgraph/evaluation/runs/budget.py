@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs.record import Record
+from askgraph.llm.budget import Budget as Models
 
 __all__ = ["Budget", "Spent"]
 
@@ -41,6 +42,18 @@ class Budget:
                 )
             bounds[name] = number
         return cls(**bounds)
+
+    def of_models(self) -> Models:
+        """Return what language models may use of it: calls, tokens and money.
+
+        Raises `SetupError` where anything else is bounded.
+        """
+        if math.inf > min(self.requests, self.seconds):
+            raise SetupError("the budget of a language model is in calls, tokens or money")
+        calls, tokens = (
+            None if bound == math.inf else int(bound) for bound in (self.calls, self.tokens)
+        )
+        return Models(calls, tokens, None if self.money == math.inf else self.money)
 
 
 class Spent:

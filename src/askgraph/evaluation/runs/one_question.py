@@ -13,6 +13,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.evaluation import Score
 from askgraph.evaluation.answer_object import status_of
+from askgraph.evaluation.gold.links import gold_links
 from askgraph.evaluation.gold.tables import answer_table, gold_or_reason, query_table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.pool import given_up
@@ -47,8 +48,8 @@ async def asked(
     `graph` is the name to record. Raises `SetupError`, and `Unreachable` and `Unauthorised` where
     gold cannot be had.
     """
-    attempt = await _attempts(task, ask)
     known = {**dict(task.prefixes), **(prefixes or {})}
+    attempt = await _attempts(task, ask, known)
     scored = await _scored(task, attempt, endpoint, known)
     best, question = attempt.best, task.question
     sparql = best.query if best else None
@@ -75,6 +76,7 @@ async def asked(
         executed=scored.predicted is not None,
         drafts=scored.drafts,
         attempts=attempt.number,
+        gold_links=task.gold_links,
         usage=attempt.usage,
         error=attempt.error or scored.error,
         gold_error=scored.gold_error,
@@ -112,19 +114,30 @@ class _Attempt:
         return status_of(self.outcome) if self.outcome else "error"
 
 
-async def _attempts(task: Task, ask: Asker) -> _Attempt:
+async def _attempts(task: Task, ask: Asker, prefixes: Mapping[str, str]) -> _Attempt:
+    question = _asked_question(task, prefixes)
     seconds, usage = 0.0, Usage()
     for number in range(1, task.options.retries + 2):
-        steps, error, took, again = await _attempt(task, ask)
+        steps, error, took, again = await _attempt(task, question, ask)
         seconds, usage = seconds + took, usage + _spent(steps)
         if not again or number > task.options.retries:
             break
     return _Attempt(steps, number, seconds, usage, error)
 
 
-async def _attempt(task: Task, ask: Asker) -> tuple[tuple[Step, ...], str | None, float, bool]:
+def _asked_question(task: Task, prefixes: Mapping[str, str]) -> Question:
+    """What the method is asked; what gold says of it is told only where the task says so."""
+    gold = task.question
+    language = gold.language or task.options.language
+    given = gold_links(gold, prefixes=prefixes) if task.gold_links else None
+    return Question(gold.text, language, given=given)
+
+
+async def _attempt(
+    task: Task, question: Question, ask: Asker
+) -> tuple[tuple[Step, ...], str | None, float, bool]:
     """Return the steps, what went wrong, the seconds it took, and whether to try again."""
-    question, limit = task.question, task.options.timeout
+    limit = task.options.timeout
     steps: list[Step] = []
     error: str | None = None
     again = True
@@ -132,8 +145,7 @@ async def _attempt(task: Task, ask: Asker) -> tuple[tuple[Step, ...], str | None
     clock = asyncio.timeout(limit)
     try:
         async with clock:
-            language = question.language or task.options.language
-            await ask(Question(question.text, language), steps)
+            await ask(question, steps)
     except SetupError:
         raise
     except AskgraphError as failure:

@@ -7,9 +7,12 @@ from dataclasses import asdict, dataclass, field, fields
 from askgraph.evaluation import Score
 from askgraph.trace import Usage
 
-__all__ = ["Record"]
+__all__ = ["GOLD_LINKS", "Record"]
 
 Json = dict[str, object]
+
+GOLD_LINKS = "[gold links]"
+"""Marks a method that was told what only gold knows; see `Record.system`."""
 
 NO_SCORE = Score(0.0, 0.0, 0.0)
 
@@ -24,8 +27,9 @@ class Record:
     whether the answer's query ran. `drafts` are the F1 (best column) that the method's candidates
     would have given, best candidate first, where that was asked for. `form` and `patterns` are the
     gold query's. `error` and `gold_error` say what failed; both score 0, unless there is stored
-    gold. `failure` is the class of what went wrong, None where nothing did. `fingerprint` stands
-    for question, gold and settings together.
+    gold. `gold_links` says that the method was told the entities and relations of the gold query,
+    so that its scores compare with no other's. `failure` is the class of what went wrong, None
+    where nothing did. `fingerprint` stands for question, gold and settings together.
     """
 
     id: str
@@ -48,6 +52,7 @@ class Record:
     executed: bool = False
     drafts: tuple[float, ...] = ()
     attempts: int = 1
+    gold_links: bool = False
     usage: Usage = field(default_factory=Usage)
     failure: str | None = None
     error: str | None = None
@@ -58,6 +63,11 @@ class Record:
     def key(self) -> str:
         """What tells this line apart from all others of its run."""
         return record_key(self.benchmark, self.id, self.method, self.repeat)
+
+    @property
+    def system(self) -> str:
+        """The method as reports name it: marked where it was told gold's links."""
+        return f"{self.method} {GOLD_LINKS}" if self.gold_links else self.method
 
     def score(self, metric: str) -> Score:
         """Return the score of one metric; 0 where it was not computed."""

@@ -37,7 +37,8 @@ class Task:
 
     `graph` is what a workspace finds the graph by; `method` the label of the method in this run;
     `examples` a file of questions with queries that the method may learn from; `repeat` counts
-    from 0. `snapshot` is the state of the graph that the run was planned with. `fingerprint` stands
+    from 0. With `gold_links` the method is told which entities and relations the gold query has.
+    `snapshot` is the state of the graph that the run was planned with. `fingerprint` stands
     for question, gold, method, graph and options.
     """
 
@@ -47,6 +48,7 @@ class Task:
     method: str
     repeat: int = 0
     examples: Path | None = None
+    gold_links: bool = False
     prefixes: tuple[tuple[str, str], ...] = ()
     options: Options = field(default_factory=Options)
     snapshot: str = ""

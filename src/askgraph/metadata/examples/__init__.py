@@ -21,11 +21,13 @@ class Wording:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What a query gave when its answer was confirmed.
+    """What a query gave when its answer was confirmed, or when it was generated.
 
     `when` is a time in ISO 8601, `graph` the graph's name in its workspace, `snapshot` what told
     its content from any other. `rows` counts solutions or triples (1 for ASK); `digest` is that of
-    `askgraph.metadata.examples.outcome`, None where the result was cut off.
+    `askgraph.metadata.examples.outcome`, None where the result was cut off. `by` names who
+    confirmed it or, of a generated example, the language model that worded it; None where nobody
+    said.
     """
 
     when: str
@@ -33,6 +35,7 @@ class Confirmation:
     snapshot: str
     rows: int
     digest: str | None = None
+    by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class QueryExample:
 
     `others` are further wordings of the question. `iri` names the example. `targets` are the
     addresses of the endpoints that the query is for, `federates_with` those that it calls by
-    SERVICE. Only a confirmed example has a `confirmation`.
+    SERVICE. A written example has no `confirmation`.
     """
 
     question: str

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf.nouns import english_plural, with_article
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
+
+__all__ = ["KINDS", "Made", "Sample", "Template"]
 
 _LISTED = 100
 
@@ -15,7 +18,8 @@ class Sample:
     """What a template is filled with; terms are as SPARQL writes them.
 
     `noun` and `label` are what class and predicate are called. `subject` is a thing of the class,
-    called `name`, of which the predicate says `value`, called `text`.
+    called `name`, of which the predicate says `value`, called `text`. What begins with `other` is
+    the same of a second predicate.
     """
 
     noun: str
@@ -26,6 +30,10 @@ class Sample:
     subject: str = ""
     value: str = ""
     text: str = ""
+    other_label: str = ""
+    other_predicate: str = ""
+    other_value: str = ""
+    other_text: str = ""
 
     @property
     def plural(self) -> str:
@@ -35,10 +43,14 @@ class Sample:
 
 @dataclass(frozen=True)
 class Made:
-    """A question and a query without its prefixes."""
+    """A question and a query without its prefixes.
+
+    `tie` is a query for the two best values, where the question asks for the one that has the best.
+    """
 
     question: str
     query: str
+    tie: str = ""
 
 
 def _any_class(cls: ClassProfile) -> bool:
@@ -53,16 +65,21 @@ def _any_predicate(predicate: PredicateProfile, own: int, cls: ClassProfile) -> 
 class Template:
     """A kind of question: what it is made of, and of which classes and predicates it can be asked.
 
-    `fits` is told how many triples of the predicate are said of the class. `gives` is what the
-    query's first column holds: things of the class (`?x`), values of the predicate (`?value`), or
-    nothing that has a name.
+    `fits` is told how many triples of the predicate are said of the class. `second` is what a
+    second predicate is said of: of the `same` things, or of those that the first leads to (`next`).
+    `gives` is what the query's first column holds: things of the class (`?x`), values of the last
+    predicate (`?value`), or nothing that has a name. `rounds` is how often it is asked of one class
+    and predicate, with other samples. `measures` needs values that can be measured.
     """
 
     filled: Callable[[Sample], Made]
     of_class: bool = False
     fits_class: Callable[[ClassProfile], bool] = _any_class
     fits: Callable[[PredicateProfile, int, ClassProfile], bool] = _any_predicate
+    second: Literal["", "same", "next"] = ""
     gives: str = ""
+    rounds: int = 1
+    measures: bool = False
 
 
 def _links(predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
@@ -82,6 +99,27 @@ def _lacks(predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
     return 0 < cls.instances - own <= _LISTED
 
 
+def _extreme(word: str, order: str) -> Template:
+    def filled(s: Sample) -> Made:
+        body = f"{{ ?x a {s.cls} ; {s.predicate} ?value }} ORDER BY {order}(?value) LIMIT"
+        return Made(
+            f"Which {s.noun} has the {word} {s.label}?",
+            f"SELECT ?x WHERE {body} 1",
+            tie=f"SELECT ?value WHERE {body} 2",
+        )
+
+    return Template(filled, fits=_measures, gives="?x", measures=True)
+
+
+def _most(s: Sample) -> Made:
+    body = f"{{ ?x a {s.cls} ; {s.predicate} ?value }} GROUP BY ?value ORDER BY DESC"
+    return Made(
+        f"Which {s.label} has the most {s.plural}?",
+        f"SELECT ?value WHERE {body}(COUNT(DISTINCT ?x)) LIMIT 1",
+        tie=f"SELECT (COUNT(DISTINCT ?x) AS ?number) WHERE {body}(?number) LIMIT 2",
+    )
+
+
 KINDS: Mapping[str, Template] = {
     "object": Template(
         lambda s: Made(
@@ -89,6 +127,7 @@ KINDS: Mapping[str, Template] = {
             f"SELECT DISTINCT ?value WHERE {{ {s.subject} {s.predicate} ?value }}",
         ),
         gives="?value",
+        rounds=3,
     ),
     "subject": Template(
         lambda s: Made(
@@ -97,6 +136,19 @@ KINDS: Mapping[str, Template] = {
         ),
         fits=_links,
         gives="?x",
+        rounds=3,
+    ),
+    "highest": _extreme("highest", "DESC"),
+    "path": Template(
+        lambda s: Made(
+            f"What is the {s.other_label} of the {s.label} of {s.name}?",
+            "SELECT DISTINCT ?value WHERE "
+            f"{{ {s.subject} {s.predicate} ?middle . ?middle {s.other_predicate} ?value }}",
+        ),
+        fits=_links,
+        second="next",
+        gives="?value",
+        rounds=2,
     ),
     "count": Template(
         lambda s: Made(
@@ -105,15 +157,7 @@ KINDS: Mapping[str, Template] = {
             f"{{ ?x a {s.cls} ; {s.predicate} {s.value} }}",
         ),
         fits=_shares,
-    ),
-    "highest": Template(
-        lambda s: Made(
-            f"Which {s.noun} has the highest {s.label}?",
-            f"SELECT ?x WHERE {{ ?x a {s.cls} ; {s.predicate} ?value }} "
-            "ORDER BY DESC(?value) LIMIT 1",
-        ),
-        fits=_measures,
-        gives="?x",
+        rounds=2,
     ),
     "more": Template(
         lambda s: Made(
@@ -123,15 +167,18 @@ KINDS: Mapping[str, Template] = {
         ),
         fits=_measures,
         gives="?x",
+        measures=True,
     ),
-    "each": Template(
+    "both": Template(
         lambda s: Made(
-            f"How many {s.plural} are there for each {s.label}?",
-            "SELECT ?value (COUNT(DISTINCT ?x) AS ?number) WHERE "
-            f"{{ ?x a {s.cls} ; {s.predicate} ?value }} GROUP BY ?value",
+            f"Which {s.plural} have the {s.label} {s.text} and the {s.other_label} {s.other_text}?",
+            f"SELECT DISTINCT ?x WHERE {{ ?x a {s.cls} ; {s.predicate} {s.value} ; "
+            f"{s.other_predicate} {s.other_value} }}",
         ),
         fits=_shares,
-        gives="?value",
+        second="same",
+        gives="?x",
+        rounds=2,
     ),
     "without": Template(
         lambda s: Made(
@@ -148,6 +195,26 @@ KINDS: Mapping[str, Template] = {
             f"ASK {{ {s.subject} {s.predicate} {s.value} }}",
         ),
         fits=_links,
+        rounds=2,
+    ),
+    "each": Template(
+        lambda s: Made(
+            f"How many {s.plural} are there for each {s.label}?",
+            "SELECT ?value (COUNT(DISTINCT ?x) AS ?number) WHERE "
+            f"{{ ?x a {s.cls} ; {s.predicate} ?value }} GROUP BY ?value",
+        ),
+        fits=_shares,
+        gives="?value",
+    ),
+    "lowest": _extreme("lowest", "ASC"),
+    "most": Template(_most, fits=_shares, gives="?value"),
+    "average": Template(
+        lambda s: Made(
+            f"What is the average {s.label} of {s.plural}?",
+            f"SELECT (AVG(?value) AS ?number) WHERE {{ ?x a {s.cls} ; {s.predicate} ?value }}",
+        ),
+        fits=_measures,
+        measures=True,
     ),
     "list": Template(
         lambda s: Made(

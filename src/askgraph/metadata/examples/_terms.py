@@ -36,6 +36,7 @@ TARGETS = (voc.SCHEMA_HTTPS + "target", voc.SCHEMA_TARGET)
 ORIGIN = voc.DCTERMS + "type"
 ACCEPTED = voc.DCTERMS + "dateAccepted"
 DERIVED_FROM = voc.PROV + "wasDerivedFrom"
+ATTRIBUTED_TO = voc.PROV + "wasAttributedTo"
 NAME = voc.SCHEMA_HTTPS + "name"
 VERSION = voc.SCHEMA_HTTPS + "version"
 RESULT = voc.SCHEMA_HTTPS + "result"

@@ -52,6 +52,8 @@ class ExampleFolder:
         there keep their meaning.
         """
         self.path.mkdir(parents=True, exist_ok=True)
+        for left in self.path.glob(".*.ttl.*"):  # half-written by a process that was killed
+            left.unlink()
         there, new = self.stored(), [named(example) for example in examples]
         known = self._declared()
         declared = shared_prefixes([*(one.example for one in there), *new]) | known

@@ -24,11 +24,20 @@ def read_examples(path: Path) -> tuple[QueryExample, ...]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-            text, query, language = record["question"], record.get("sparql"), record.get("lang")
-            keywords = tuple(map(str, record.get("tags") or ()))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise SetupError(f"{path}, line {number}: no example: {error!r}") from error
-        if query:
-            found.append(QueryExample(text, query, language, keywords=keywords))
-    return tuple(found)
+            found.append(_example(json.loads(line)))
+        except ValueError as error:
+            raise SetupError(f"{path}, line {number}: no example: {error}") from error
+    return tuple(example for example in found if example.query)
+
+
+def _example(record: object) -> QueryExample:
+    """The example of a line; without a query where it has none."""
+    if not isinstance(record, dict):
+        raise ValueError("it is no JSON object")
+    values = [record.get(key) for key in ("question", "sparql", "lang")]
+    question, query, language = values
+    if not all(isinstance(value, str | None) for value in values) or not question:
+        raise ValueError("a text 'question' is needed, and maybe texts 'sparql' and 'lang'")
+    tags = record.get("tags") or ()
+    keywords = tuple(map(str, tags)) if isinstance(tags, list) else ()
+    return QueryExample(question, query or "", language, keywords=keywords)

@@ -7,7 +7,6 @@ engines differ in all of these without meaning anything else.
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal as Choice
 
 from pyoxigraph import BlankNode, Literal, Triple
 
@@ -17,12 +16,10 @@ from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 from askgraph.sparql.repair import form_of
 from askgraph.sparql.results import GraphResult, SelectResult, Term
 
-__all__ = ["Change", "Outcome", "Result", "change", "outcome_of", "run"]
+__all__ = ["Outcome", "Result", "outcome_of", "run", "what_changed"]
 
 Result = SelectResult | GraphResult | bool
 _EXACT = 2.0**53  # whole numbers above it are compared by their digits
-
-Change = Choice["more rows", "fewer rows", "no rows", "other values"]
 
 
 @dataclass(frozen=True)
@@ -63,18 +60,17 @@ def outcome_of(result: Result) -> Outcome:
     return Outcome(len(rows), None if result.truncated else _digest(rows))
 
 
-def change(before: Confirmation, now: Outcome) -> Change | None:
+def what_changed(before: Confirmation, now: Outcome) -> str | None:
     """Return how a result differs from the one that was confirmed, None where it is the same.
 
-    Where either was cut off, only the counts are compared.
+    `more rows`, `fewer rows` and `no rows` come with both counts, `other values` without. Where
+    either was cut off, only the counts are compared.
     """
-    if now.rows == 0 and before.rows:
-        return "no rows"
-    if now.rows != before.rows:
-        return "more rows" if now.rows > before.rows else "fewer rows"
-    if before.digest is None or now.digest is None or before.digest == now.digest:
-        return None
-    return "other values"
+    if now.rows == before.rows:
+        same = before.digest is None or now.digest is None or before.digest == now.digest
+        return None if same else "other values"
+    change = "no" if not now.rows else "more" if now.rows > before.rows else "fewer"
+    return f"{change} rows: {before.rows} then, {now.rows} now"
 
 
 def _terms(triple: Triple) -> tuple[Term, ...]:

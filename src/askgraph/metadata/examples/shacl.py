@@ -150,7 +150,7 @@ def _in_bundle(path: Path) -> Iterator[Item]:
         try:
             files[name], _ = parsed(decoded(content, place), place)
         except SetupError as error:
-            yield place, str(error).removeprefix(f"{place}, ")
+            yield place, str(error).removeprefix(place).lstrip(", ")
     folders: dict[PurePosixPath, dict[str, str]] = {}
     for name, statements in files.items():
         folders.setdefault(name.parent, {}).update(statements.declared())
@@ -205,7 +205,9 @@ def _confirmation(subject: Described) -> Confirmation | None:
     if not rows.isascii() or not rows.isdigit():
         return None
     graph, snapshot = source.text(terms.NAME) or "", source.text(terms.VERSION) or ""
-    return Confirmation(when, graph, snapshot, int(rows), result.text(terms.DIGEST))
+    people = (one.text(terms.NAME) for one in subject.nodes(terms.ATTRIBUTED_TO))
+    by = next(filter(None, people), None)
+    return Confirmation(when, graph, snapshot, int(rows), result.text(terms.DIGEST), by)
 
 
 def _example(item: Executable) -> QueryExample | str:

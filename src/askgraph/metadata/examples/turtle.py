@@ -144,6 +144,8 @@ def _confirmed(confirmation: Confirmation) -> Iterator[str]:
     yield f"dcterms:dateAccepted {_text(confirmation.when)}^^xsd:dateTime"
     source = f"schema:name {_text(confirmation.graph)} ; schema:version "
     yield f"prov:wasDerivedFrom [ {source}{_text(confirmation.snapshot)} ]"
+    if confirmation.by:
+        yield f"prov:wasAttributedTo [ schema:name {_text(confirmation.by)} ]"
     digest = f" ; schema:sha256 {_text(confirmation.digest)}" if confirmation.digest else ""
     yield f"schema:result [ schema:numberOfItems {confirmation.rows}{digest} ]"
 

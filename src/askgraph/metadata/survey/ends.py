@@ -7,31 +7,36 @@ from pyoxigraph import Literal
 
 from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
-from askgraph.metadata.survey.asking import SAMPLE, batches, number_in
+from askgraph.metadata.survey.asking import SAMPLE, batches, number_in, together
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
-__all__ = ["ask_ends"]
+__all__ = ["ask_ends", "fill_ends"]
 
 _COUNTABLE = 2_000_000
 
 
 @dataclass(frozen=True)
 class _End:
-    """Something to tally by predicate: in words, its pattern, where it is sampled from."""
+    """Something to tally by predicate: in words, its pattern, what is counted.
+
+    `kept` of the bound stays for what is asked after it.
+    """
 
     words: str
     pattern: str
     counted: str
+    kept: float
     variables: str = "?c"
 
 
-_SUBJECTS = _End("classes of subjects", "?s a ?c", "DISTINCT ?s")
-_OBJECTS = _End("classes of objects", "?o a ?c", "DISTINCT ?o")
+_SUBJECTS = _End("classes of subjects", "?s a ?c", "DISTINCT ?s", 0.65)
+_OBJECTS = _End("classes of objects", "?o a ?c", "DISTINCT ?o", 0.6)
 _LITERALS = _End(
     "datatypes and languages",
     "FILTER(isLiteral(?o)) BIND(DATATYPE(?o) AS ?d) BIND(LANG(?o) AS ?l)",
     "?o",
+    0.7,
     "?d ?l",
 )
 
@@ -50,6 +55,24 @@ async def ask_ends(inquiry: Inquiry, facts: Facts) -> None:
                 tally[predicate][cls] += number_in(row[1])
 
 
+def fill_ends(facts: Facts) -> None:
+    """Take over from the partitions what was not asked, or not answered, by predicate.
+
+    Things of several classes are counted several times then.
+    """
+    told = {
+        iri
+        for tally in (facts.subject_classes, facts.object_classes, facts.datatypes)
+        for iri, counts in tally.items()
+        if counts
+    }
+    for one in facts.partitions.values():
+        if one.predicate not in told:
+            facts.subject_classes[one.predicate][one.cls] += one.subjects
+            facts.object_classes[one.predicate].update(dict(one.targets))
+            facts.datatypes[one.predicate].update(dict(one.datatypes))
+
+
 async def _tallied(inquiry: Inquiry, facts: Facts, end: _End) -> list[tuple[str, Row]]:
     """Count for all predicates at once, else for some at a time, else in samples of these."""
     select = f"SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n)"
@@ -60,8 +83,8 @@ async def _tallied(inquiry: Inquiry, facts: Facts, end: _End) -> list[tuple[str,
         return [_keyed(row) for row in whole.rows]
     found: list[tuple[str, Row]] = []
     sampled = 0
-    for some in batches(facts.predicates()):
-        if inquiry.share_left() < 0.3:
+    for some in batches(facts.predicates(), together(len(facts.triples))):
+        if inquiry.share_left() < end.kept:
             facts.cuts.append(f"{end.words} of the predicates that are not frequent")
             break
         values = f"VALUES ?p {{ {' '.join(f'<{iri}>' for iri in some)} }}"

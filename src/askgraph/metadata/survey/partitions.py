@@ -1,8 +1,9 @@
 """Which class leads by which predicate to what: counted for all, for some, or in samples."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from pyoxigraph import BlankNode, Literal
 
@@ -11,7 +12,7 @@ from askgraph.metadata.completeness import CLASSES, ENDS, PARTITIONS
 from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
 from askgraph.metadata.partitions import sorted_counts
-from askgraph.metadata.survey.asking import SAMPLE, TOGETHER, number_in
+from askgraph.metadata.survey.asking import SAMPLE, TOLD, number_in, together
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
@@ -19,7 +20,6 @@ __all__ = ["ask_partitions"]
 
 _COUNTABLE = 100_000  # instances that are counted together; a bigger class is sampled
 _SAMPLED_TOGETHER = 5
-_TOLD = 0.98  # of the triples, that have to have an end: an endpoint may lose some in silence
 _KEPT = 0.3  # of the bound, for what is asked after this
 
 Key = tuple[str, str]
@@ -65,20 +65,21 @@ class _Scope:
 
 def _scopes(classes: Sequence[str], facts: Facts) -> Iterator[_Scope]:
     """The classes in groups, in their order: big ones to sample, others to count."""
-    together: list[str] = []
+    group: list[str] = []
+    most = together(len(classes))
     size, sampling = 0, False
     for iri in classes:
         big = facts.classes[iri] > _COUNTABLE
-        full = len(together) >= (_SAMPLED_TOGETHER if sampling else TOGETHER)
+        full = len(group) >= (_SAMPLED_TOGETHER if sampling else most)
         heavy = not big and size + facts.classes[iri] > _COUNTABLE
-        if together and (big is not sampling or full or heavy):
-            yield _Scope(tuple(together), sampling)
-            together, size = [], 0
+        if group and (big is not sampling or full or heavy):
+            yield _Scope(tuple(group), sampling)
+            group, size = [], 0
         sampling = big
-        together.append(iri)
+        group.append(iri)
         size += facts.classes[iri]
-    if together:
-        yield _Scope(tuple(together), sampling)
+    if group:
+        yield _Scope(tuple(group), sampling)
 
 
 _COUNTS = (
@@ -107,11 +108,19 @@ class _Survey:
     known: set[str] = field(default_factory=set)
     sampled: set[str] = field(default_factory=set)
     unended: set[Key] = field(default_factory=set)
+    cut: bool = False
 
     async def ask(self, scope: _Scope) -> None:
         """Count in the instances of some classes; where that fails, in samples of them."""
-        if not scope.sampled and await self.counted(scope.pattern):
-            return
+        if not scope.sampled:
+            if await self.counted(scope.pattern):
+                return
+            if self.cut and len(scope.classes) > 1:
+                half = len(scope.classes) // 2
+                for part in (scope.classes[:half], scope.classes[half:]):
+                    if self.inquiry.share_left() >= _KEPT:
+                        await self.ask(_Scope(part))
+                return
         for at in range(0, len(scope.classes), _SAMPLED_TOGETHER):
             some = replace(scope, classes=scope.classes[at : at + _SAMPLED_TOGETHER], sampled=True)
             if await self.counted(some.pattern, sampled=True):
@@ -121,6 +130,7 @@ class _Survey:
         """Whether the partitions of the classes in a pattern came."""
         words = "predicates of classes"
         counts = await self.inquiry.rows(words, _COUNTS % pattern, costly=costly)
+        self.cut = counts is not None and counts.cut
         if counts is None or counts.cut or not counts.rows:
             return False
         ends: dict[str, dict[Key, Counter[str]]] = {"classes": {}, "datatypes": {}}
@@ -135,27 +145,58 @@ class _Survey:
                 ends[what].setdefault(key, Counter()).update(tally)
             if reply is None or reply.cut:
                 missing.append(what)
+        if not sampled:
+            self._size(counts.rows)
         for row in counts.rows:
             self._keep(row, ends, sampled=sampled, ended=not missing)
         return True
+
+    def _size(self, counts: Sequence[Row]) -> None:
+        """Take over how many instances there are of classes that nobody could count before."""
+        for cls, predicate, _, subjects, _ in counts:
+            name = value_of(cls) or ""
+            if value_of(predicate) == v.RDF_TYPE and self.facts.classes.get(name) == 0:
+                self.facts.classes[name] = number_in(subjects)
 
     def close(self, classes: int) -> None:
         """Say what is known, and why not more."""
         facts = self.facts
         notes = []
+        lost = {cls for cls in self.known if self._lost(cls)}
+        if lost:
+            self.known -= lost
+            notes.append(f"{len(lost):,} classes lack predicates that their instances have")
+            facts.cuts.append(f"some predicates of {len(lost):,} classes")
         if sampled := len(self.sampled - self.known):
             notes.append(
                 f"{sampled:,} classes in samples of {SAMPLE:,} instances: what fewer than"
                 f" 3 in {SAMPLE:,} have may be missing"
             )
             facts.cuts.append(f"predicates of {sampled:,} classes are those of samples")
-        rest = classes - len(self.known | self.sampled)
+        rest = classes - len(self.known | self.sampled | lost)
         if rest:
             notes.append(f"{rest:,} classes were not asked about, or the endpoint could not say")
             facts.cuts.append(f"predicates of {rest:,} classes")
         facts.parts[PARTITIONS] = Part(PARTITIONS, len(self.known), classes, "; ".join(notes))
         ended = len(facts.partitions) - len(self.unended)
         facts.parts[ENDS] = Part(ENDS, ended, len(facts.partitions))
+
+    def _lost(self, cls: str) -> bool:
+        """Whether predicates of a class did not come, by what is known from elsewhere."""
+        facts = self.facts
+        typed = facts.partitions.get((cls, v.RDF_TYPE))
+        if typed is None or typed.subjects < TOLD * facts.classes[cls]:
+            return True
+        return any((cls, iri) not in facts.partitions for iri in self._used[cls])
+
+    @cached_property
+    def _used(self) -> dict[str, list[str]]:
+        """The predicates that are known to leave from each class."""
+        used: dict[str, list[str]] = defaultdict(list)
+        for iri, classes in self.facts.subject_classes.items():
+            for cls in classes:
+                used[cls].append(iri)
+        return used
 
     def _keep(
         self, row: Row, ends: dict[str, dict[Key, Counter[str]]], *, sampled: bool, ended: bool
@@ -164,7 +205,9 @@ class _Survey:
         if isinstance(row[0], BlankNode | Literal) or cls not in self.facts.classes:
             return
         key = (cls, predicate)
-        scale = max(1.0, self.facts.classes[cls] / SAMPLE) if sampled else 1.0
+        size = self.facts.classes[cls]
+        some = sampled and not 0 < size < SAMPLE
+        scale = max(1.0, size / SAMPLE) if sampled else 1.0
         triples, subjects, objects = (round(scale * number_in(term)) for term in row[2:])
         targets, datatypes = (
             tuple((name, round(scale * n)) for name, n in sorted_counts(ends[what][key]))
@@ -173,12 +216,12 @@ class _Survey:
             for what in ("classes", "datatypes")
         )
         self.facts.partitions[key] = Partition(
-            cls, predicate, triples, subjects, objects, targets, datatypes, sampled=scale > 1
+            cls, predicate, triples, subjects, objects, targets, datatypes, sampled=some
         )
-        if scale == 1:
+        if not some:
             self.known.add(cls)
         told = sum(number for _, number in (*targets, *datatypes))
-        if not ended or told < _TOLD * triples:
+        if not ended or told < TOLD * triples:
             self.unended.add(key)
 
 

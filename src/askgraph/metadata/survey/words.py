@@ -1,5 +1,8 @@
 """What the classes and predicates of a graph are called, and which predicates carry names."""
 
+from collections import deque
+from collections.abc import Sequence
+
 from pyoxigraph import Literal
 
 from askgraph.metadata import Part
@@ -13,30 +16,35 @@ from askgraph.sparql.results import value_of
 __all__ = ["ask_descriptions", "ask_texts"]
 
 _TEXTS = 100
+_LEAST, _MOST = 100, 500  # terms that are asked about together
+_QUERIES = 40  # that labels may cost, of schemas that are not too big
 
 
 async def ask_descriptions(inquiry: Inquiry, facts: Facts) -> None:
     """Ask for labels, parents, inverses and declared transitivity of classes and predicates."""
-    properties = " ".join(f"<{iri}>" for iri in _DESCRIBING)
     schema = [*facts.classes, *facts.predicates()]
+    size = max(_LEAST, min(_MOST, len(schema) // _QUERIES))
+    waiting = deque(batches(schema, size))
     asked = 0
-    for number, some in enumerate(batches(schema, 100)):
-        if inquiry.share_left() < 0.25:
-            rest = len(schema) - 100 * number
-            facts.cuts.append(f"labels of {rest:,} classes and predicates")
-            facts.parts[LABELS] = Part(LABELS, asked, len(schema))
-            return
-        subjects = " ".join(f"<{iri}>" for iri in some)
-        reply = await inquiry.rows(
-            "labels of classes and predicates",
-            "SELECT ?s ?p ?o { "
-            f"VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o }}",
-        )
+    while waiting and inquiry.share_left() >= 0.25:
+        some = waiting.popleft()
+        reply = await inquiry.rows("labels of classes and predicates", _describing(some))
+        if reply and reply.cut and len(some) > 1:
+            waiting.extendleft((some[len(some) // 2 :], some[: len(some) // 2]))
+            continue
         asked += len(some) if reply and not reply.cut else 0
         for subject, predicate, value in reply.rows if reply else ():
             if value is not None:
                 facts.described[value_of(subject) or ""].append((value_of(predicate) or "", value))
+    if rest := sum(map(len, waiting)):
+        facts.cuts.append(f"labels of {rest:,} classes and predicates")
     facts.parts[LABELS] = Part(LABELS, asked, len(schema))
+
+
+def _describing(some: Sequence[str]) -> str:
+    subjects = " ".join(f"<{iri}>" for iri in some)
+    properties = " ".join(f"<{iri}>" for iri in _DESCRIBING)
+    return f"SELECT ?s ?p ?o {{ VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o }}"
 
 
 async def ask_texts(inquiry: Inquiry, facts: Facts) -> None:

@@ -94,7 +94,7 @@ def _answers(runs: Sequence[Run]) -> Iterator[_Detailed]:
         traces = {detail.key: _compressed(detail) for detail in run.details()}
         repeated = {record.method for record in run.records if record.repeat}
         for record in run.records:
-            system = system_of(run.name, record.method, several=len(runs) > 1)
+            system = system_of(run.name, record.system, several=len(runs) > 1)
             if record.method in repeated:
                 system += f" · repetition {record.repeat + 1}"
             yield _Detailed(record, system, traces.get(record.key))

@@ -1,6 +1,6 @@
 """A slice of a schema as lines for a model: classes, what they lead to, and by which predicates."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from askgraph.metadata import ClassProfile, PredicateProfile
@@ -9,25 +9,55 @@ from askgraph.tools._usual_values import usual_values
 from askgraph.tools.shown import Writer
 from askgraph.tools.slice import Slice
 
-__all__ = ["SchemaLines"]
+__all__ = ["SchemaLines", "terms_of"]
 
 _ENDS = 3  # classes shown at each end of a predicate
 _ALSO = 3  # other predicates shown that are the same property
 
 
+def terms_of(part: Slice) -> list[str]:
+    """Return all that the lines of a slice name by label."""
+    predicates = (p.iri for p in (*part.near, *part.far))
+    members = (iri for listed in part.members.values() for iri in listed)
+    return [*predicates, *(c.iri for c in part.classes), *members]
+
+
 @dataclass(frozen=True, eq=False)
 class SchemaLines:
-    """Writes the classes and predicates of a slice."""
+    """Writes the classes and predicates of a slice.
+
+    With `kin`, where no line of classes stands by, those at the ends of predicates have their
+    labels, and those that lead have the class that they are a kind of.
+    """
 
     slice: Slice
     writer: Writer
+    kin: bool = False
 
     def lines(self) -> Iterator[str]:
         """All lines, the classes first."""
         yield from self._classes()
-        yield from self._near()
+        if properties := list(self.properties()):
+            yield "properties by class of subject, → class or type of object:"
+        yield from properties
         if self.slice.far:
             yield f"further properties: {', '.join(self.writer.iri(p.iri) for p in self.slice.far)}"
+
+    def properties(self, chosen: Iterable[PredicateProfile] | None = None) -> Iterator[str]:
+        """Predicates by what they lead from, those near if none are chosen.
+
+        Of two that are inverse only the first is told.
+        """
+        by_source: dict[str, list[str]] = {}
+        told: set[str] = set()
+        for p in self.slice.near if chosen is None else chosen:
+            if p.iri in told:
+                continue
+            told |= {p.iri, *p.inverse_of}
+            source = self._ends(p.subject_classes, p.subjects) + self._kind_of(p)
+            by_source.setdefault(source, []).append(f"{self._name(p)} {self._target(p)}")
+        for source, listed in by_source.items():
+            yield f"{source}: {'; '.join(listed)}"
 
     def _classes(self) -> Iterator[str]:
         classes = self.slice.classes
@@ -45,25 +75,16 @@ class SchemaLines:
         note = " (without label)" if nameless else ""
         return f"{self.writer.iri(cls.iri)} {cls.instances:,}{parent}{note}"
 
-    def _near(self) -> Iterator[str]:
-        """The near predicates by what they lead from; of two that are inverse only one."""
-        by_source: dict[str, list[str]] = {}
-        told: set[str] = set()
-        for p in self.slice.near:
-            if p.iri in told:
-                continue
-            told |= {p.iri, *p.inverse_of}
-            source = self._ends(p.subject_classes, p.subjects)
-            by_source.setdefault(source, []).append(f"{self._name(p)} {self._target(p)}")
-        if by_source:
-            yield "properties by class of subject, → class or type of object:"
-        for source, listed in by_source.items():
-            yield f"{source}: {'; '.join(listed)}"
+    def _kind_of(self, p: PredicateProfile) -> str:
+        """What the one class that a predicate leads from is a kind of."""
+        classes = self.slice.ends(p.subject_classes, p.subjects).classes
+        above = self.slice.parent(classes[0]) if self.kin and len(classes) == 1 else None
+        return f" (a {self.writer.short(above)})" if above else ""
 
     def _name(self, p: PredicateProfile) -> str:
         """A predicate, and its variants by what stands before the name that they share."""
         name = p.iri.removeprefix(namespace_of(p.iri))
-        variants = [self.writer.short(iri) for iri in self.slice.variants[p.iri][:_ALSO]]
+        variants = [self.writer.short(iri) for iri in self.slice.variants.get(p.iri, ())[:_ALSO]]
         before = [short.removesuffix(name) if ":" in short else short for short in variants]
         also = f" (also {', '.join(before)})" if before else ""
         return f"{self.writer.iri(p.iri)}{also}"
@@ -88,4 +109,5 @@ class SchemaLines:
         joint, rest = (
             (" and ", "") if ends.shared else ("|", "|…" if len(ends.classes) > _ENDS else "")
         )
-        return joint.join(map(self.writer.short, ends.classes[:_ENDS])) + rest or "things"
+        write = self.writer.iri if self.kin else self.writer.short
+        return joint.join(map(write, ends.classes[:_ENDS])) + rest or "things"

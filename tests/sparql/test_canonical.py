@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.evaluation.gold.same_query import canonical_query
+from askgraph.sparql.canonical import canonical_query
 
 EX = {"ex": "http://example.org/"}
 MOONS = "SELECT ?moon { ?moon ex:orbits ex:Mars ; ex:radius ?r . FILTER(?r > 7) }"

@@ -13,9 +13,9 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.sparql.declared import with_declared
 from askgraph.sparql.lexer import tokens
 from askgraph.sparql.reader import read
-from askgraph.sparql.tree import Element, Filter, Group, Pattern, text_of
+from askgraph.sparql.tree import Element, Filter, Group, Pattern, Query, text_of
 
-__all__ = ["canonical_query"]
+__all__ = ["canonical_query", "canonical_text"]
 
 VARIABLE = re.compile(r"[?$]\w+")
 
@@ -27,10 +27,14 @@ def canonical_query(query: str, *, prefixes: Mapping[str, str] | None = None) ->
     that cannot be read, what is returned is its text without comments and layout.
     """
     try:
-        text = text_of(_in_order(read(with_declared(query, prefixes or {}))))
+        return canonical_text(read(with_declared(query, prefixes or {})))
     except QuerySyntaxError:
         return " ".join(token.text for token in tokens(query) if token.kind != "comment")
-    return _numbered(text)
+
+
+def canonical_text(tree: Query) -> str:
+    """Return the same of a query that is read already."""
+    return _numbered(text_of(_in_order(tree)))
 
 
 def _in_order(part: Any) -> Any:

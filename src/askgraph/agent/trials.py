@@ -1,0 +1,152 @@
+"""Queries that a model writes for one question: each validated, repaired, run, and judged.
+
+What is surely wrong is told before anything runs, but only once: findings may be wrong, and a query
+that comes again is run. An empty result is told once as well: a query that comes again stands.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from pyoxigraph import NamedNode
+
+from askgraph.agent.several_graphs import AskedGraph, AskedGraphs
+from askgraph.agent.written_query import GRAPH, Written, written_query
+from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
+from askgraph.sparql.canonical import canonical_query
+from askgraph.tools.answered import answered
+from askgraph.tools.running import said_failure
+from askgraph.tools.shown import labels_in
+from askgraph.trace import Answer
+from askgraph.validation import WRONG, Finding
+from askgraph.validation.validate import validated
+
+__all__ = ["Trials"]
+
+_FIRST, _REVISED = 0.75, 0.6  # what is believed of a query, written at once or after a revision
+_DOUBTED = 0.2  # what is taken off for a query that the validator calls wrong
+_TOLD = 5  # findings of one query
+_PROPOSED = 3  # names instead of a wrong one
+_LABELLED = 200  # rows
+_LONGEST = 2_000  # characters of what is told
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A query as it would run, where, and what is surely wrong with it."""
+
+    graph: AskedGraph
+    query: str
+    columns: tuple[str, ...] = ()
+    wrong: tuple[Finding, ...] = ()
+
+
+@dataclass(eq=False)
+class Trials:
+    """Tries replies one after the other; `best` is the answer so far.
+
+    The best is the last query that ran, unless that one is empty and another one was there before.
+    """
+
+    graphs: AskedGraphs
+    validate: bool = True
+    best: Answer | None = None
+    _tried: int = 0
+    _told: set[str] = field(default_factory=set)  # queries that were called wrong
+    _ran_before: set[str] = field(default_factory=set)
+    _refused: _Checked | None = None
+
+    async def tried(self, text: str, *, last: bool = False) -> str:
+        """Try the query in a reply; return what is wrong for the model, empty for nothing.
+
+        With `last` the query runs whatever the validator says. Raises `ServiceError` where the
+        endpoint is down.
+        """
+        believed = _REVISED if self._tried else _FIRST
+        self._tried += 1
+        written = written_query(text)
+        if written is None:
+            return "There is no SELECT or ASK query in your reply."
+        where = self._where(written)
+        if not where:
+            names = ", ".join(one.name for one in self.graphs.every)
+            return f"There is no graph {written.graph!r}: the first line is {GRAPH}NAME, of {names}"
+        checked = await self._checked(written, where)
+        key = _key(checked)
+        if checked.wrong and key not in self._told and not last:
+            self._told.add(key)
+            self._refused = checked
+            return "\n".join(map(_said, checked.wrong[:_TOLD]))[:_LONGEST]
+        problem = await self._ran(checked, believed)
+        insisted = key in self._ran_before and self.best is not None
+        self._ran_before.add(key)
+        return "" if insisted else problem
+
+    async def settle(self) -> None:
+        """Where nothing has run, run the last query that the validator called wrong."""
+        if self.best is None and self._refused is not None:
+            await self._ran(self._refused, _REVISED)
+
+    def _where(self, written: Written) -> Sequence[AskedGraph]:
+        """The graphs that a query may be for: the one it names, else any."""
+        if not written.graph or not self.graphs.several:
+            return self.graphs.every
+        named = self.graphs.named(written.graph)
+        return () if named is None else (named,)
+
+    async def _checked(self, written: Written, where: Sequence[AskedGraph]) -> _Checked:
+        """The query on the graph of which the fewest faults in it are known."""
+        if not self.validate and len(where) == 1:
+            return _Checked(where[0], written.query, written.columns)
+        found = [await asyncio.to_thread(self._validated, written, one) for one in where]
+        best = min(found, key=lambda one: sum(finding.certainty for finding in one.wrong))
+        return best if self.validate else replace(best, query=written.query)
+
+    def _validated(self, written: Written, graph: AskedGraph) -> _Checked:
+        verdict = validated(
+            written.query, self.graphs.knowledge(graph), language=graph.context.language
+        )
+        wrong = tuple(one for one in verdict.remaining if one.certainty >= WRONG)
+        return _Checked(graph, verdict.repaired, written.columns, wrong)
+
+    async def _ran(self, checked: _Checked, believed: float) -> str:
+        confidence = believed - _DOUBTED * bool(checked.wrong)
+        try:
+            found = await answered(checked.graph.context, checked.query, confidence=confidence)
+            there = [name for name in checked.columns if name in found.result.variables]
+            found = replace(found, answer_columns=tuple(there) or found.answer_columns)
+        except (Unreachable, Unauthorised):
+            raise
+        except QueryError as problem:
+            return f"The query failed: {problem}"[:_LONGEST]
+        except ServiceError as problem:
+            return f"The query failed: {said_failure(problem)}"[:_LONGEST]
+        found = await self._labelled(found, checked.graph)
+        empty = found.boolean is None and not found.result.rows
+        if self.best is None or not empty or not self.best.result.rows:
+            self.best = found
+        return f"The query has no result. {found.why_empty or ''}".strip() if empty else ""
+
+    async def _labelled(self, answer: Answer, graph: AskedGraph) -> Answer:
+        """The answer with the labels that other graphs have for what their SERVICE gave."""
+        labels = dict(answer.labels)
+        for other in self.graphs.every if "SERVICE" in answer.query.upper() else ():
+            terms = (term for row in answer.result.rows[:_LABELLED] for term in row)
+            found = {term.value for term in terms if isinstance(term, NamedNode)}
+            if other is not graph and (unnamed := sorted(found - labels.keys())):
+                labels |= await labels_in(other.context, unnamed)
+        return replace(answer, labels=labels)
+
+
+def _key(checked: _Checked) -> str:
+    prefixes = checked.graph.context.graph.prefixes.namespaces
+    return f"{checked.graph.name} {canonical_query(checked.query, prefixes=prefixes)}"
+
+
+def _said(finding: Finding) -> str:
+    proposals = ", ".join(
+        f'{one.text} "{one.label}"' if one.label else one.text
+        for one in finding.proposals[:_PROPOSED]
+    )
+    told = f"{finding.message.rstrip('.')}."
+    return f"{told} Instead, perhaps: {proposals}." if proposals else told

@@ -1,0 +1,133 @@
+"""A confirmed answer from its question to its end: asked, confirmed, used, flagged, withdrawn."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.graphs import EXTRA, MOONS
+from tests.servers.llm import LlmServer
+from typer.testing import CliRunner, Result
+
+from askgraph.cli import app
+from askgraph.workspace import Workspace
+
+ASKED = "Which moons orbit Mars?"
+AGAIN = ["  which MOONS  orbit\tmars", "Which moons orbit Mars ?!", "Welche Monde hat der Mars?"]
+BY_MODEL = ["grasp", "graf-von-data", "dfsl", "sparql-llm"]
+WITHOUT = ["graph-search", "nearest-example"]
+
+
+@pytest.fixture(autouse=True)
+def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    Workspace(tmp_path / "workspace").add("moons", [tmp_path / "moons.ttl"])
+    return tmp_path / "moons.ttl"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def asked(question: str, *arguments: object) -> dict[str, object]:
+    answer: dict[str, object] = json.loads(run("ask", question, "--json", *arguments).stdout)
+    return answer
+
+
+def confirm() -> str:
+    """Ask by graph search, confirm the answer, and return its id."""
+    assert run("ask", ASKED, "--trace", "1.jsonl").exit_code == 0
+    more = ("--also", "de:Welche Monde hat der Mars?", "--by", "Ada", "--json")
+    kept: str = json.loads(run("examples", "add", "--trace", "1.jsonl", *more).stdout)["id"]
+    return kept
+
+
+def methods(server: LlmServer) -> list[tuple[object, ...]]:
+    """What to say for each method; those that work with a model reach this server."""
+    model = ("--model", "m", "--base-url", f"{server.base}/v1")
+    return [*(("--method", one) for one in WITHOUT), *(("--method", o, *model) for o in BY_MODEL)]
+
+
+def test_all_methods_give_it_without_a_model_and_say_that_it_was_confirmed(
+    llm_server: LlmServer,
+) -> None:
+    confirm()
+    for question, method in zip(AGAIN * 2, methods(llm_server), strict=True):
+        answer = asked(question, *method)
+        assert answer["rows"] == [["http://example.org/Phobos"]], method
+        confirmed = answer["confirmed"]
+        assert isinstance(confirmed, dict)
+        assert (confirmed["question"], confirmed["by"]) == (ASKED, "Ada")
+    assert llm_server.requests == []
+
+
+def test_people_see_when_and_by_whom(graph: Path) -> None:
+    confirm()
+    shown = run("ask", ASKED.upper()).stdout
+    assert "Confirmed  on 20" in shown and f"by Ada as the answer to {ASKED!r}" in shown
+
+
+def test_a_changed_graph_is_flagged_and_what_is_withdrawn_is_used_no_more(graph: Path) -> None:
+    kept = confirm()
+    graph.write_text(MOONS + EXTRA)
+    assert run("add", "moons", graph, "--replace").exit_code == 0
+
+    answer = asked(ASKED)
+    assert answer["rows"] == [["http://example.org/Deimos"], ["http://example.org/Phobos"]]
+    assert "more rows: 1 then, 2 now" in str(answer["confirmed"])
+    checked = run("examples", "check")
+    assert checked.exit_code == 1 and "more rows: 1 then, 2 now" in checked.stdout
+
+    assert run("examples", "withdraw", kept).exit_code == 0
+    assert asked(ASKED)["confirmed"] is None
+    assert run("examples", "check").exit_code == 0
+
+
+def test_a_query_without_a_result_any_more_leaves_the_question_to_the_method(graph: Path) -> None:
+    confirm()
+    graph.write_text(MOONS.replace("onto:orbits", "onto:circles").replace("orbits", "circles"))
+
+    answer = asked(ASKED, "--trace", "2.jsonl")
+
+    assert answer["confirmed"] is None
+    assert "no result any more" in run("trace", "show", "2.jsonl").stdout
+
+
+def test_anew_asks_the_method(llm_server: LlmServer) -> None:
+    confirm()
+    model = ("--method", "grasp", "--model", "m", "--base-url", f"{llm_server.base}/v1")
+    asked(ASKED, "--anew", *model)
+    assert llm_server.requests
+    assert asked(ASKED, "--anew")["confirmed"] is None
+
+
+def test_a_setting_of_a_method_switches_it_off(tmp_path: Path) -> None:
+    confirm()
+    settings = tmp_path / "workspace" / "askgraph.toml"
+    settings.write_text(settings.read_text() + "\n[methods.graph_search]\nconfirmed = false\n")
+    assert asked(ASKED)["confirmed"] is None
+    settings.write_text(settings.read_text().replace("= false", "= 1"))
+    assert "'confirmed' is true or false, not 1" in run("ask", ASKED).stderr
+
+
+def test_a_batch_uses_it_too(tmp_path: Path) -> None:
+    confirm()
+    (tmp_path / "questions.jsonl").write_text(json.dumps({"id": "1", "question": ASKED}))
+    for options, used in (((), True), (("--anew",), False)):
+        out = tmp_path / f"{used}.jsonl"
+        assert run("batch", "questions.jsonl", "--out", out, *options).exit_code == 0
+        assert bool(json.loads(out.read_text())["confirmed"]) == used
+
+
+def test_an_evaluation_uses_it_only_where_it_is_told_to(tmp_path: Path) -> None:
+    wrong = "SELECT ?m { ?m onto:orbits <http://example.org/Jupiter> }"
+    assert run("examples", "add", ASKED, "--query", wrong).exit_code == 0
+    gold = {"id": "1", "question": ASKED, "sparql": wrong, "lang": "en"}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold))
+
+    def f1(*arguments: object) -> object:
+        told = run("evaluate", "gold.jsonl", "-g", "moons", "--json", *arguments)
+        return json.loads(told.stdout)["groups"][0]["f1"]
+
+    assert (f1(), f1("--set", "confirmed=true")) == (0.0, 1.0)

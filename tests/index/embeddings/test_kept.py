@@ -1,0 +1,52 @@
+"""A text is embedded once, as long as it is kept."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from askgraph.errors import SetupError
+from askgraph.index.embeddings import Vectors
+from askgraph.index.embeddings.kept import KeptEmbedder, kept_embedder
+
+
+class Counting:
+    """Embeds a text as its length, and notes what it was asked for."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked += texts
+        return np.array([[len(text), 1] for text in texts], dtype=np.float32)
+
+
+def test_a_text_that_is_known_is_not_embedded_again() -> None:
+    inner = Counting()
+    kept = KeptEmbedder(inner)
+
+    kept.embed(["a", "bb", "a"])
+    rows = kept.embed(["bb", "ccc"])
+
+    assert inner.asked == ["a", "bb", "ccc"]
+    assert rows.tolist() == [[2, 1], [3, 1]]
+
+
+def test_the_oldest_are_forgotten() -> None:
+    inner = Counting()
+    kept = KeptEmbedder(inner, most=2)
+
+    rows = kept.embed(["a", "bb", "ccc"])
+    kept.embed(["ccc", "a"])
+
+    assert rows.tolist() == [[1, 1], [2, 1], [3, 1]]
+    assert inner.asked == ["a", "bb", "ccc", "a"]
+
+
+def test_an_embedder_of_a_name_is_one_and_the_same() -> None:
+    assert kept_embedder("hashed") is kept_embedder("hashed")
+    assert kept_embedder("hashed").name == "hashed"
+    with pytest.raises(SetupError, match="no embedder"):
+        kept_embedder("nothing")

@@ -1,0 +1,71 @@
+"""Beams come from a server that has them, and are never made up."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.servers.llm import LlmServer, Turn
+
+from askgraph import registry
+from askgraph.errors import SetupError
+from askgraph.llm import User, completed
+from askgraph.llm.openai import OpenAIModel
+
+ASKED = [User("What orbits the Earth?")]
+
+
+@pytest.fixture
+async def model(llm_server: LlmServer) -> AsyncIterator[OpenAIModel]:
+    made = OpenAIModel("m", base_url=llm_server.base + "/v1")
+    yield made
+    await made.close()
+
+
+async def test_the_width_of_the_beam_is_the_number_of_choices(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.turns.extend([Turn("The Moon."), Turn("A moon.")])
+
+    found = await completed(model.complete(ASKED, n=2, beams=True))
+
+    assert [choice.text for choice in found.choices] == ["The Moon.", "A moon."]
+    [sent] = llm_server.bodies
+    assert sent["use_beam_search"] is True and sent["n"] == 2
+
+
+async def test_without_beams_nothing_beyond_the_protocol_is_sent(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    await completed(model.complete(ASKED, n=2))
+
+    assert "use_beam_search" not in llm_server.bodies[0]
+
+
+async def test_a_server_that_does_not_know_beams_is_named_and_not_asked_for_samples(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.says.refuses = {"use_beam_search"}
+
+    with pytest.raises(SetupError, match=r"'m' cannot do a beam search.*vLLM can"):
+        await completed(model.complete(ASKED, n=2, beams=True))
+    assert len(llm_server.bodies) == 1
+
+
+@pytest.mark.parametrize("most", [1, 8])
+async def test_a_server_that_passes_over_the_wish_is_noticed(
+    model: OpenAIModel, llm_server: LlmServer, most: int
+) -> None:
+    llm_server.says.most_choices = most
+
+    with pytest.raises(SetupError, match="3 beams were wanted, and 1 different replies came"):
+        await completed(model.complete(ASKED, n=3, beams=True))
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "google"])
+async def test_a_provider_without_beams_is_not_asked(llm_server: LlmServer, provider: str) -> None:
+    pytest.importorskip({"anthropic": "anthropic", "google": "google.genai"}[provider])
+    made = registry.load("llm", provider)("m", base_url=llm_server.base, key_env=None)
+
+    with pytest.raises(SetupError, match="its provider offers none"):
+        await completed(made.complete(ASKED, n=2, beams=True))
+    await made.close()
+    assert llm_server.bodies == []

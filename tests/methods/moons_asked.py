@@ -1,0 +1,64 @@
+"""`sparql-llm` on a small graph with scripted replies, for the tests of what it does and shows."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from tests.graphs import MOONS
+
+from askgraph.evaluation.asking import trace_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.metadata.examples import QueryExample
+from askgraph.methods.sparql_llm import SparqlLlm
+from askgraph.trace import Answer, Earlier, Question, Trace
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
+
+EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
+EXAMPLES = (
+    QueryExample("Which moons orbit Mars?", EX + "SELECT ?m { ?m onto:orbits :Mars }"),
+    QueryExample("What is the code of Mars?", EX + "SELECT ?c { :Mars onto:code ?c }"),
+)
+ASKED = "Which moons orbit Jupiter?"
+GOOD = "```sparql\nSELECT DISTINCT ?m WHERE { ?m a onto:Moon ; onto:orbits :Jupiter }\n```"
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[KnowledgeGraph]:
+    """The graph, with examples."""
+    (folder / "moons.ttl").write_text(MOONS)
+    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
+    yield replace(graph, examples=EXAMPLES)
+    result_of(graph.endpoint.close())
+
+
+def run(
+    replies: Sequence[Reply],
+    graph: KnowledgeGraph,
+    *,
+    question: str = ASKED,
+    before: tuple[Earlier, ...] = (),
+    **settings: object,
+) -> tuple[Trace, ScriptedModel]:
+    """Ask, with these settings; the model notes what it is told."""
+    model = ScriptedModel(replies)
+    method = SparqlLlm(model, **settings)  # type: ignore[arg-type]
+    asked = Question(question, before=before)
+    return result_of(trace_of(asked, method=method, name="sparql-llm", graphs=[graph])), model
+
+
+def told(model: ScriptedModel, request: int = 0) -> str:
+    """All messages of a request."""
+    return "\n".join(str(getattr(m, "text", "")) for m in model.requests[request].messages)
+
+
+def names(answer: Answer) -> set[str]:
+    """The local names in the first column."""
+    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
+
+
+def fenced(query: str) -> str:
+    """A query in a block of code."""
+    return f"```sparql\n{query}\n```"

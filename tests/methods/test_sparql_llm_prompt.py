@@ -1,0 +1,133 @@
+"""What SPARQL-LLM retrieves for a question, and what its settings leave out."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.methods.moons_asked import EX, GOOD, opened, run, told
+
+from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm.estimate import estimated_input
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.metadata.descriptions import Description
+from askgraph.metadata.examples import QueryExample
+from askgraph.trace import Earlier
+
+
+@pytest.fixture(scope="module")
+def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    with opened(tmp_path_factory.mktemp("sparql-llm")) as graph:
+        yield graph
+
+
+def test_examples_shapes_and_names_are_in_the_prompt(moons: KnowledgeGraph) -> None:
+    _, model = run([GOOD], moons)
+
+    prompt = told(model)
+    assert "Which moons orbit Mars?" in prompt and "?m onto:orbits :Mars" in prompt
+    assert "onto:Moon EXTRA a {" in prompt and "onto:radius" in prompt
+    assert ":Jupiter a onto:Planet" in prompt
+    assert prompt.index("the code of Mars") < prompt.index("Which moons orbit Mars?")
+
+
+def test_settings_leave_parts_of_the_prompt_out(moons: KnowledgeGraph) -> None:
+    _, model = run([GOOD], moons, shots=0, classes=0)
+
+    assert "Answered before" not in told(model) and "Shapes:" not in told(model)
+
+
+def test_a_description_is_shown_to_a_question_about_the_resource(moons: KnowledgeGraph) -> None:
+    described = Description("Dataset", "Moons", "All moons.", license="https://l.example/by")
+    graph = replace(moons, described=(described,))
+
+    _, asking = run([GOOD], graph, question="Under which licence is this published?")
+    _, other = run([GOOD], graph)
+
+    assert "https://l.example/by" in told(asking) and "All moons." in told(asking)
+    assert "https://l.example/by" not in told(other)
+
+
+def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeGraph) -> None:
+    parts = '{"steps": [], "classes": [], "entities": [], "intent": "resource"}'
+    graph = replace(moons, described=(Description("Dataset", "Moons", "All moons."),))
+
+    _, model = run([parts, GOOD], graph, question="Worum geht es hier?", decompose=True)
+
+    assert "All moons." in told(model, 1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "with_it", "without"),
+    [
+        ({"shots": 1}, ["orbit Mars"], ["the code of Mars"]),
+        ({"classes": 1}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA"]),
+        ({"names": False}, ["Shapes:"], ["Perhaps named"]),
+        ({"properties": False}, ["onto:Moon  # moon: 3 instances"], ["EXTRA", "onto:radius"]),
+        ({"ranges": False}, ["onto:radius", "1560.8"], ["xsd:decimal", "{ a [ onto:Planet ] }"]),
+        ({"values": False}, ["onto:radius", "xsd:decimal"], ["1560.8"]),
+        ({"ordered": False}, ["onto:orbits"], []),
+        ({"fraction": 0.5}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA", "onto:code xsd"]),
+    ],
+)
+def test_what_the_ablations_leave_out_is_not_in_the_prompt(
+    moons: KnowledgeGraph,
+    setting: dict[str, float],
+    with_it: list[str],
+    without: list[str],
+) -> None:
+    _, full = run([GOOD], moons)
+    _, model = run([GOOD], moons, **setting)  # type: ignore[arg-type]
+
+    assert [text for text in with_it if text not in told(model)] == []
+    assert [text for text in without if text in told(model)] == []
+    assert [text for text in without if text not in told(full)] == []
+
+
+def test_properties_come_by_frequency_or_by_their_names(moons: KnowledgeGraph) -> None:
+    _, full = run([GOOD], moons)
+    _, model = run([GOOD], moons, ordered=False)
+
+    def at(request: ScriptedModel, text: str) -> int:
+        shape = told(request).split("onto:Planet EXTRA")[1]
+        return shape.index(text)
+
+    assert at(full, "onto:code") < at(full, "^onto:orbits")
+    assert at(model, "rdfs:label") > at(model, "^onto:orbits")
+
+
+def test_examples_may_come_from_a_file_instead(moons: KnowledgeGraph, tmp_path: Path) -> None:
+    other = {
+        "question": "Which moons orbit Saturn?",
+        "sparql": EX + "ASK { ?m onto:orbits :Saturn }",
+    }
+    (tmp_path / "questions.jsonl").write_text(json.dumps({"id": "1", "lang": "en", **other}))
+
+    _, model = run([GOOD], moons, examples=str(tmp_path / "questions.jsonl"))
+
+    assert "orbit Saturn" in told(model) and "orbit Mars" not in told(model)
+    with pytest.raises(SetupError, match="cannot read"):
+        run([GOOD], moons, examples=str(tmp_path / "none.jsonl"))
+
+
+def test_examples_are_found_by_meaning_with_an_embedder(moons: KnowledgeGraph) -> None:
+    _, model = run([GOOD], moons, embedder="hashed")
+
+    assert "Which moons orbit Mars?" in told(model)
+    with pytest.raises(SetupError, match="no embedder"):
+        run([GOOD], moons, embedder="nothing")
+
+
+def test_the_message_stays_below_its_bound_whatever_the_room(moons: KnowledgeGraph) -> None:
+    many = tuple(
+        QueryExample(f"Is thing {n} {'very ' * 30}large?", EX + f"ASK {{ ?x :is{n} :large }}")
+        for n in range(200)
+    )
+    before = tuple(Earlier(f"Question {n}?", "SELECT * " + "{ ?a ?b ?c } " * 40) for n in range(20))
+    graph = replace(moons, examples=many)
+    _, model = run([GOOD], graph, before=before, shots=200, room=100_000)
+
+    assert 3_500 < estimated_input(model.requests[0]) <= 5_000
+    assert "Question 19?" in told(model) and "Question: Which moons orbit" in told(model)
