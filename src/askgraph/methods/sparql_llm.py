@@ -48,7 +48,7 @@ line which columns were asked for: "Sales of the shops" is
 SELECT DISTINCT ?shop ?report ?sales WHERE ... Nothing else.
 - Count, compare and sort in SPARQL. For most, least or first: all that tie. No other LIMIT. ASK for
 yes or no. Prefixes are declared for you.
-- Where examples differ from these rules, the rules hold.{several}
+- Where examples break these rules, follow the rules.{several}
 Reply with the query in a ```sparql block, after at most two sentences of thought."""
 
 SEVERAL = """
