@@ -59,3 +59,57 @@ def test_a_called_graph_is_judged_by_what_is_known_of_it(workspace: Path) -> Non
         "SELECT * { SERVICE <askgraph:moons> { ?m <http://example.org/onto#orbit> ?p } }"
     )
     assert "unknown predicate" in run("validate", workspace / "query.rq").stdout
+
+
+def test_the_name_of_a_thing_is_repaired_and_said_so(workspace: Path) -> None:
+    (workspace / "query.rq").write_text(
+        "SELECT * { <http://example.org/europa> <http://example.org/onto#radius> ?r }"
+    )
+    said = run("validate", workspace / "query.rq", "--repair")
+    assert said.exit_code == 0
+    assert "<http://example.org/Europa>" in said.stdout or ":Europa" in said.stdout
+    assert "repaired: the name of a thing was corrected" in said.stderr
+
+
+UNREADABLE = {
+    "absent.rq": "there is no file 'absent.rq': give one that holds the query, or - to read",
+    "folder": "'folder' is a folder: give a file that holds one query",
+    "latin.rq": "'latin.rq' is not UTF-8 text (line 2 has the byte 0xe9): save the query as UTF-8",
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_file_that_cannot_be_read_is_said_with_what_to_do(
+    name: str, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workspace)
+    (workspace / "folder").mkdir()
+    (workspace / "latin.rq").write_bytes("SELECT * {\n?m a 'é' }".encode("latin-1"))
+    said = run("validate", name)
+    assert said.exit_code == 2
+    assert said.stderr.startswith("askgraph: " + UNREADABLE[name])
+    assert "Errno" not in said.stderr
+
+
+def test_an_empty_file_holds_no_query(workspace: Path) -> None:
+    (workspace / "query.rq").write_text("")
+    said = run("validate", workspace / "query.rq")
+    assert (said.exit_code, said.stdout) == (
+        3,
+        "1:1 syntax: line 1, column 1: the query is empty\n",
+    )
+
+
+def test_a_query_comes_from_standard_input_too(workspace: Path) -> None:
+    read = CliRunner().invoke(app, ["validate", "-"], input=FAULTY)
+    assert (read.exit_code, read.stdout[:19]) == (3, "3:3 wrong direction")
+    wrong = CliRunner().invoke(app, ["validate", "-"], input=b"SELECT * { ?m a '\xe9' }")
+    assert wrong.exit_code == 2
+    assert "standard input is not UTF-8 text" in wrong.stderr
+
+
+def test_a_graph_that_is_not_there_is_said(workspace: Path) -> None:
+    said = run("validate", workspace / "query.rq", "-g", "suns")
+    assert said.exit_code == 2
+    assert "'suns'" in said.stderr
+    assert "moons" in said.stderr

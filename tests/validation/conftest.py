@@ -11,9 +11,24 @@ from askgraph import sample
 from askgraph.metadata.profile import profile_of
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.build import build_arrays
+from askgraph.validation import Finding
 from askgraph.validation.graph_knowledge import array_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
 from askgraph.validation.profile_knowledge import profile_knowledge
+from askgraph.validation.validate import findings_on
+
+HEAD = (
+    "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#>"
+    " PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+)
+
+MANY = """
+@prefix : <http://example.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Cup rdfs:subClassOf :Vessel . :Vessel rdfs:subClassOf :Thing .
+:a a :Cup, :Old ; :holds :b ; :size 5 ; :name "a"@en .
+:b a :Tea ; :size 5.5 . :c a :Old, :Red ; :heldBy :a .
+"""
 
 
 def known(turtle: str) -> Knowledge:
@@ -31,3 +46,14 @@ def moons() -> Services:
 @pytest.fixture(scope="session")
 def space() -> Services:
     return Services(known(sample.graph_path().read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="session")
+def cups() -> Services:
+    return Services(known(MANY))
+
+
+def only(query: str, services: Services) -> Finding:
+    """The one finding on a query."""
+    (finding,) = findings_on(HEAD + query, services)
+    return finding

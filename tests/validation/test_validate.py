@@ -6,25 +6,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.graphs import PETS
-from tests.validation.conftest import known
+from tests.validation.conftest import HEAD
 
 from askgraph import sample
-from askgraph.validation import Finding, Kind
+from askgraph.validation import Kind
 from askgraph.validation.knowledge import Services
 from askgraph.validation.validate import findings_on, validated
-
-HEAD = (
-    "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#>"
-    " PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
-)
-
-
-def only(query: str, services: Services) -> Finding:
-    """The one finding on a query."""
-    (finding,) = findings_on(HEAD + query, services)
-    return finding
-
 
 FAULTS = [  # query, kind, what stands at the place, one of the proposals
     ("SELECT * { ?m a onto:Mooon }", Kind.CLASS, "onto:Mooon", "onto:Moon"),
@@ -107,51 +94,11 @@ def test_every_gold_query_of_the_sample_is_sound(space: Services) -> None:
         assert not query or findings_on(query, space) == ()
 
 
-def test_a_service_is_judged_by_its_own_graph(moons: Services) -> None:
-    both = replace(moons, others={"askgraph:pets": known(PETS)})
-    query = "SELECT * { ?m a onto:Moon . SERVICE <askgraph:pets> { ?d :ownr ?o } }"
-    finding = next(f for f in findings_on(HEAD + query, both) if f.kind is Kind.PREDICATE)
-    assert finding.proposals[0].text == ":owner"
-
-
 def test_what_is_unknown_is_not_called_wrong(moons: Services) -> None:
     unsure = Services(replace(moons.own, complete=0.3))
     found = validated(HEAD + "SELECT * { ?m onto:mass ?x }", unsure)
     assert [finding.certainty for finding in found.findings] == [0.3]
     assert not found.is_wrong
-
-
-REPAIRS = [
-    ("SELECT * { ?p a onto:Planet ; onto:orbits ?m }", "^onto:orbits"),
-    ("SELECT * { ?m a onto:moon }", "a onto:Moon"),
-    ("SELECT * { ?m onto:orbts ?p }", "onto:orbits"),
-    ('SELECT * { ?p onto:code "JUP"@en }', 'onto:code "JUP"'),
-    ("SELECT COUNT(?m) { ?m a onto:Moon }", "(COUNT(?m) AS ?count)"),
-]
-
-
-@pytest.mark.parametrize(("query", "part"), REPAIRS)
-def test_what_has_one_reading_is_repaired(query: str, part: str, moons: Services) -> None:
-    found = validated(HEAD + query, moons)
-    assert part in found.repaired
-    assert found.remaining == ()
-    assert found.repairs
-
-
-def test_a_known_prefix_is_declared(moons: Services) -> None:
-    found = validated("SELECT * { ?m a onto:Moon }", moons)
-    assert found.repaired == (
-        "PREFIX onto: <http://example.org/onto#>\nSELECT * { ?m a onto:Moon }"
-    )
-    assert [finding.kind for finding in found.findings] == [Kind.PREFIX]
-
-
-def test_another_name_is_proposed_but_not_put_in(moons: Services) -> None:
-    query = HEAD + "SELECT * { ?m a onto:Moon ; onto:code ?radius }"
-    found = validated(query, moons)
-    assert found.repaired == query
-    finding = next(one for one in found.findings if one.term.endswith("code"))
-    assert finding.proposals[0].text == "onto:radius"
 
 
 def test_variables_all_linked_with_each_other_cost_as_much_as_their_patterns(
@@ -170,21 +117,6 @@ def test_deep_nesting_is_read_once_per_level(moons: Services) -> None:
     for _ in range(40):
         inner = f"{{ {inner} }} UNION {{ ?m onto:radius ?r }}"
     assert findings_on(HEAD + f"SELECT ?m {{ {inner} }}", moons) == ()
-
-
-PIECES = st.sampled_from(
-    "SELECT ASK * ?m ?p { } ( ) . ; , a onto:Moon onto:orbits :Io 'x' @en 5 FILTER OPTIONAL UNION "
-    "MINUS GRAPH SERVICE VALUES BIND AS COUNT GROUP BY EXISTS NOT ^ / | * + ! = < [ ]".split()
-)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(PIECES, max_size=25))
-def test_no_text_breaks_it(moons: Services, pieces: list[str]) -> None:
-    found = validated(HEAD + " ".join(pieces), moons)
-    assert found.repaired
-    for finding in found.findings:
-        assert 0 <= finding.certainty <= 1
 
 
 TERMS = st.sampled_from([":Io", ":Mars", "?a", "?b", "?c"])

@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
 from askgraph.sparql.tree import Path, Pattern, Predicate, Term
 
-__all__ = ["Atom", "Step", "Typing", "atoms_of", "predicates_in"]
+__all__ = ["Atom", "Step", "Typing", "atoms_of", "may_be_empty", "predicates_in"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,21 @@ def predicates_in(part: Predicate) -> Iterator[str]:
         case Path(parts=parts):
             for inner in parts:
                 yield from predicates_in(inner)
+
+
+def may_be_empty(part: Predicate) -> bool:
+    """Return whether a path may lead from a node to itself over no edge at all."""
+    match part:
+        case Path(operator="*" | "?"):
+            return True
+        case Path(operator="/", parts=parts):
+            return all(may_be_empty(inner) for inner in parts)
+        case Path(operator="|", parts=parts):
+            return any(may_be_empty(inner) for inner in parts)
+        case Path(operator="^" | "+", parts=(inner,)):
+            return may_be_empty(inner)
+        case _:
+            return False
 
 
 def _walked(

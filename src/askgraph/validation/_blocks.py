@@ -1,12 +1,12 @@
 """A query as blocks: what must hold together, what may, what must not, and who is asked."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.rdf.vocabulary import WIKIBASE
+from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, WIKIBASE
 from askgraph.sparql.tree import (
     Bind,
     Call,
@@ -21,7 +21,7 @@ from askgraph.sparql.tree import (
     Values,
 )
 from askgraph.validation._atoms import Atom, Typing, atoms_of
-from askgraph.validation._inference import Env, inferred, sorts_of
+from askgraph.validation._inference import Env, closed, inferred, sorts_of
 from askgraph.validation.knowledge import Knowledge, Services, Sorts
 
 __all__ = ["Block", "block_of", "walk"]
@@ -32,7 +32,7 @@ class Block:
     """Patterns that hold together, put to one graph.
 
     `unions` are alternatives, `inner` what is optional, denied or asked for to exist, `selects` the
-    queries within with their columns, `apart` what another graph is asked.
+    queries within with their columns, `apart` what another graph is asked, or one alone.
     """
 
     known: Knowledge | None
@@ -49,7 +49,7 @@ class Block:
 
 def block_of(query: Query, services: Services) -> Block:
     """Return the block of a query's WHERE part, with all those in it and their summaries."""
-    return _built(query.where, services.own, services.others, count())
+    return _built(query.where, _asked(query, services.own), services.others, count())
 
 
 def walk(block: Block, outside: Env | None = None) -> Iterator[tuple[Block, Env, list[Env]]]:
@@ -68,6 +68,15 @@ def walk(block: Block, outside: Env | None = None) -> Iterator[tuple[Block, Env,
         yield from walk(select, shared)
     for other in block.apart:
         yield from walk(other)
+
+
+def _asked(query: Query, own: Knowledge) -> Knowledge | None:
+    """What is known of the graphs that a query takes as its own, None where one is not known."""
+    names = [one.removeprefix("FROM <")[:-1] for one in query.datasets if "FROM <" in one]
+    graphs = [own.of_graph(name) for name in names]
+    if None in graphs:
+        return None
+    return graphs[0] if len(graphs) == 1 else own
 
 
 def _built(
@@ -120,9 +129,14 @@ def _add_nested(
     nested: Nested, block: Block, others: Mapping[str, Knowledge], fresh: Iterator[int]
 ) -> None:
     match nested.word:
+        case "GRAPH" if isinstance(nested.name, NamedNode) and block.known is not None:
+            named = block.known.of_graph(nested.name.value)
+            if named is not block.known:
+                block.apart.append(_built(nested.group, named, others, fresh))
+            if named is not None:
+                _add_all(nested.group, block, others, fresh)
         case "" | "GRAPH":
-            for element in nested.group.elements:
-                _add(element, block, others, fresh)
+            _add_all(nested.group, block, others, fresh)
         case "SERVICE":
             name = nested.name.value if isinstance(nested.name, NamedNode) else ""
             if name != WIKIBASE + "label":
@@ -131,16 +145,28 @@ def _add_nested(
             block.inner.append(_built(nested.group, block.known, others, fresh))
 
 
+def _add_all(
+    group: Group, block: Block, others: Mapping[str, Knowledge], fresh: Iterator[int]
+) -> None:
+    for element in group.elements:
+        _add(element, block, others, fresh)
+
+
 def _summaries(block: Block) -> Iterator[Env]:
-    for union in block.unions:
-        first, *rest = [branch.summary for branch in union]
-        yield {
-            name: sorts.union(*(other[name] for other in rest))
-            for name, sorts in first.items()
-            if all(name in other for other in rest)
-        }
+    if block.known is not None:
+        for union in block.unions:
+            yield _in_any([branch.summary for branch in union], block.known)
     for select, columns in block.selects:
         yield {n: s for n, s in select.summary.items() if columns is None or n in columns}
+
+
+def _in_any(branches: Sequence[Env], known: Knowledge) -> Env:
+    """What a variable may be that all branches bind: what it is in any of them."""
+    first, *rest = branches
+    shared = [name for name in first if all(name in other for other in rest)]
+    either = {name: first[name].union(*(other[name] for other in rest)) for name in shared}
+    whole = {name: closed(sorts, known) for name, sorts in either.items()}
+    return {name: sorts for name, sorts in whole.items() if sorts is not None}
 
 
 def _values(values: Values, known: Knowledge) -> Iterator[tuple[str, Sorts]]:
@@ -153,6 +179,8 @@ def _values(values: Values, known: Knowledge) -> Iterator[tuple[str, Sorts]]:
 
 
 def _cell(term: Term, known: Knowledge) -> Sorts | None:
+    if isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES:
+        return NUMERIC_DATATYPES  # some stores join numbers by value
     return None if isinstance(term, Variable) else sorts_of(term, {}, known)
 
 

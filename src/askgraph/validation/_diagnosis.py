@@ -1,27 +1,31 @@
 """What is wrong with a step that does not fit: its direction, its ends, or the name itself."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD
-from askgraph.sparql.tree import Term, text_of
-from askgraph.validation import Finding, Kind, Proposal
-from askgraph.validation._atoms import Atom, Step, Typing
+from askgraph.sparql.tree import Pattern, Term, text_of
+from askgraph.validation import Finding, Kind, Place, Proposal
+from askgraph.validation._atoms import Atom, Step, Typing, predicates_in
 from askgraph.validation._blocks import Block
 from askgraph.validation._inference import Env, allowed, inferred, sorts_of
 from askgraph.validation._proposals import MOST, classes_like, predicates_like
 from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts
 from askgraph.validation.literals import fitting
 from askgraph.validation.places import place_of_term, written
+from askgraph.validation.repairs import is_misprint
 
 __all__ = ["diagnosed"]
 
 _MOST_EXPLAINED = 8
+_TRIED = tuple(WELL_KNOWN[name] for name in ("rdf", "rdfs", "owl", "skos"))
 _SHOWN = 3
 _BY_VALUE = 0.4
+_SPARE = 0.4  # of several names one is there, or of a class only those below are
 
 
 def diagnosed(block: Block, given: Sequence[Env], text: str) -> Iterator[Finding]:
@@ -40,10 +44,27 @@ def diagnosed(block: Block, given: Sequence[Env], text: str) -> Iterator[Finding
             if finding.kind is Kind.DIRECTION or one in unknown:
                 turned |= {str(one.subject), str(one.object)}
             yield finding
+    yield from _unheard(block, text, known)
     yield from _untagged(block, text, known)
     for one in [*unknown, *wrong][:_MOST_EXPLAINED]:
         if isinstance(one, Typing) and (one in unknown or str(one.subject) not in turned):
             yield from _class_findings(one, block, given, known, text)
+
+
+def _unheard(block: Block, text: str, known: Knowledge) -> Iterator[Finding]:
+    """Names that the graph lacks in parts of paths that may be of any length.
+
+    As a rule they are tried where they do no harm, those of RDFS, OWL and SKOS always.
+    """
+    stepped = {step.predicate for one in block.atoms if isinstance(one, Atom) for step in one.steps}
+    for pattern in block.patterns:
+        names = dict.fromkeys(predicates_in(pattern.predicate))
+        for iri in names:
+            if not (iri in known.predicates or iri in stepped or iri.startswith(_TRIED)):
+                atom = Atom(pattern.subject, (Step(iri),), pattern.object, pattern, single=False)
+                for finding in _Case(atom, known, text, {}).findings():
+                    sure = finding.certainty if is_misprint(finding) else _SPARE
+                    yield replace(finding, certainty=min(finding.certainty, sure))
 
 
 def _untagged(block: Block, text: str, known: Knowledge) -> Iterator[Finding]:
@@ -62,7 +83,7 @@ def _untagged(block: Block, text: str, known: Knowledge) -> Iterator[Finding]:
 
 def _is_unknown(one: Atom | Typing, known: Knowledge) -> bool:
     if isinstance(one, Typing):
-        return one.cls not in known.classes and one.cls not in known.below
+        return one.cls not in known.classes and known.below(one.cls) is None
     return any(step.predicate not in known.predicates for step in one.steps)
 
 
@@ -91,20 +112,21 @@ class _Case:
 
     def findings(self) -> Iterator[Finding]:
         """What is wrong with each of the alternatives that no triple can match."""
-        for step in self.atom.steps:
-            use = self.known.predicates.get(step.predicate)
+        uses = [self.known.predicates.get(step.predicate) for step in self.atom.steps]
+        for step, use in zip(self.atom.steps, uses, strict=True):
             if use is None:
-                yield self._unknown(step)
+                yield self._unknown(step, spare=any(uses))
             elif len(self.atom.steps) == 1:
                 yield self._misfit(step, use)
 
-    def _unknown(self, step: Step) -> Finding:
+    def _unknown(self, step: Step, *, spare: bool) -> Finding:
+        """A name that the graph lacks; with `spare` another one may match in its place."""
         return self._finding(
             Kind.PREDICATE,
-            f"the graph has no predicate {self._name(step.predicate)}",
+            f"{_the_graph(self.known)} has no predicate {self._name(step.predicate)}",
             step,
             self._like(step),
-            certainty=self.known.complete,
+            certainty=min(self.known.complete, _SPARE if spare else 1.0),
         )
 
     def _misfit(self, step: Step, use: PredicateUse) -> Finding:
@@ -145,7 +167,7 @@ class _Case:
         if literal.datatype.value in use.datatypes:
             types = [f"@{tag}" for tag in sorted(use.languages)]
         message = f"{self._name(step.predicate)} gives {', '.join(types[:_SHOWN])}, not {given}"
-        place = place_of_term(self.text, literal, self.atom.pattern.spans[2], self.known.prefixes)
+        place = _place(self.text, literal, self.atom.pattern, self.known)
         return Finding(
             kind,
             message,
@@ -176,12 +198,7 @@ class _Case:
     def _finding(
         self, kind: Kind, message: str, step: Step, steps: Sequence[Step], *, certainty: float
     ) -> Finding:
-        place = place_of_term(
-            self.text,
-            NamedNode(step.predicate),
-            self.atom.pattern.spans[1],
-            self.known.prefixes,
-        )
+        place = _place(self.text, NamedNode(step.predicate), self.atom.pattern, self.known)
         proposals = tuple(
             Proposal(
                 ("" if one.inverse == step.inverse else "^") + self._name(one.predicate),
@@ -213,10 +230,13 @@ def _class_findings(
     proposals = [
         Proposal(written(iri, text, known.prefixes), known.label(iri), iri) for iri in found
     ]
-    place = place_of_term(text, NamedNode(typing.cls), typing.pattern.spans[2], known.prefixes)
+    place = _place(text, NamedNode(typing.cls), typing.pattern, known)
     if _is_unknown(typing, known):
-        under = known.classes and f"the graph has no instances of {name}"
-        yield Finding(Kind.CLASS, str(under), place, typing.cls, tuple(proposals), known.complete)
+        message = f"{_the_graph(known)} has no instances of {name}"
+        sure = known.complete
+        if typing.below and known.hierarchy is None:
+            sure = min(sure, _SPARE)
+        yield Finding(Kind.CLASS, message, place, typing.cls, tuple(proposals), sure)
     else:
         message = f"{name} has not what is asked of {typing.subject}"
         yield Finding(
@@ -236,6 +256,18 @@ def _claims_on(term: Term, block: Block, given: Sequence[Env], known: Knowledge)
     if isinstance(term, Variable):
         found += [env[term.value] for env in given if term.value in env]
     return found
+
+
+def _place(text: str, term: Term, pattern: Pattern, known: Knowledge) -> Place | None:
+    """Where a predicate, or else the object, stands; None within `( … )`, which has no words."""
+    if not pattern.spans:
+        return None
+    at = 2 if term == pattern.object else 1
+    return place_of_term(text, term, pattern.spans[at], known.prefixes)
+
+
+def _the_graph(known: Knowledge) -> str:
+    return f"the graph <{known.name}>" if known.name else "the graph"
 
 
 def _fit(own: Sorts | None, allowed_sorts: Sorts | None) -> bool:

@@ -1,8 +1,9 @@
 """The sorts that a query's variables may have, narrowed to a fixed point; where nothing is left.
 
-Each step claims sorts for both of its ends. What no other claim on a variable leaves room for is in
-conflict; it is put aside, so that one fault does not hide another or make sound patterns look
-wrong. Then the links between sorts narrow both ends of each step until nothing changes: arc
+Each step claims sorts for both of its ends: all that a thing may have there. A class claims itself:
+it is one of the thing's sorts, which may have more. What no other claim on a variable leaves room
+for is in conflict; it is put aside, so that one fault does not hide another or make sound patterns
+look wrong. Then the links between sorts narrow both ends of each step until nothing changes: arc
 consistency (Mackworth, "Consistency in networks of relations", 1977), which takes time polynomial
 in the steps and sorts, whatever cycles the patterns have.
 """
@@ -18,7 +19,7 @@ from askgraph.sparql.tree import Term
 from askgraph.validation._atoms import Atom, Step, Typing
 from askgraph.validation.knowledge import Knowledge, PredicateUse, Sorts
 
-__all__ = ["Env", "allowed", "inferred", "sorts_of"]
+__all__ = ["Env", "allowed", "closed", "inferred", "sorts_of"]
 
 Env = Mapping[str, Sorts]
 """The sorts of variables by name; a variable that it lacks may be anything."""
@@ -42,7 +43,7 @@ def inferred(
     env: dict[str, Sorts] = {}
     wrong: dict[int, Atom | Typing] = {}
     for name, claims in _claims(atoms, known, given).items():
-        sorts, culprits = _resolved(claims)
+        sorts, culprits = _resolved(claims, known)
         if sorts is not None:
             env[name] = sorts
         wrong.update((id(one), one) for one in culprits)
@@ -78,6 +79,18 @@ def allowed(step: Step, known: Knowledge) -> tuple[Sorts | None, Sorts | None]:
     return (objects, subjects) if step.inverse else (subjects, objects)
 
 
+def closed(sorts: Sorts, known: Knowledge) -> Sorts | None:
+    """Return all sorts of what is of one of several sorts; None where that is not known.
+
+    A single sort stays alone: it is one of the thing's. Of two sets that each have only some of
+    them, what is in both may be no sort of the thing at all.
+    """
+    if len(sorts) == 1:
+        return sorts
+    found = [known.together.get(one) for one in sorts]
+    return _either(found)
+
+
 def _claims(
     atoms: Sequence[Atom | Typing], known: Knowledge, given: Iterable[Env]
 ) -> dict[str, list[_Claim]]:
@@ -95,7 +108,8 @@ def _claims(
 def _said(one: Atom | Typing, known: Knowledge) -> list[tuple[Term, Sorts | None]]:
     if isinstance(one, Typing):
         if one.below:
-            return [(one.subject, known.below.get(one.cls))]
+            below = known.below(one.cls)
+            return [(one.subject, None if below is None else closed(below, known))]
         return [(one.subject, frozenset([one.cls]) if one.cls in known.classes else None)]
     sides = [allowed(step, known) for step in one.steps]
     subjects = _either([side[0] for side in sides])
@@ -108,29 +122,53 @@ def _either(sorts: Sequence[Sorts | None]) -> Sorts | None:
     return frozenset().union(*told) if told and len(told) == len(sorts) else None
 
 
-def _resolved(claims: Sequence[_Claim]) -> tuple[Sorts | None, list[Atom | Typing]]:
+def _resolved(
+    claims: Sequence[_Claim], known: Knowledge
+) -> tuple[Sorts | None, list[Atom | Typing]]:
     """What all claims on a variable leave, and the sources of those that leave nothing."""
+    outside = [claim for claim in claims if claim.source is None]
     typings = [claim for claim in claims if isinstance(claim.source, Typing)]
-    others = [claim for claim in claims if not isinstance(claim.source, Typing)]
-    typed = frozenset().union(*(claim.sorts for claim in typings)) if typings else None
-    several = len({claim.sorts for claim in typings}) > 1
+    steps = [claim for claim in claims if isinstance(claim.source, Atom)]
+    culprits: list[Atom | Typing] = []
+    typed: Sorts | None = None
+    several = False
+    for claim in [*outside, *typings]:
+        both = claim.sorts if typed is None else typed & claim.sorts
+        if both:
+            typed = both
+        elif typed is None or claim.source is None or _meet(typed, claim.sorts, known):
+            # A thing of several classes: each step has to fit one of them.
+            typed, several = (typed or frozenset()) | claim.sorts, True
+        else:
+            culprits.append(claim.source)
     if several and typed is not None:
-        # A thing of several classes: each pattern has to fit one of them.
-        misfits = [claim.source for claim in others if not claim.sorts & typed]
-        return typed, [source for source in misfits if source is not None]
-    together = [*typings[:1], *others]
+        misfits = [claim for claim in steps if not claim.sorts & typed]
+        return typed, [*culprits, *(claim.source for claim in misfits if claim.source is not None)]
+    sorts, wrong = _fitting(typed, steps, typings)
+    return sorts, [*culprits, *(one for one in wrong if one not in culprits)]
+
+
+def _meet(first: Sorts, second: Sorts, known: Knowledge) -> bool:
+    """Whether a thing of one of the first sorts may be of one of the second too."""
+    return any(one not in known.together or known.together[one] & first for one in second)
+
+
+def _fitting(
+    typed: Sorts | None, steps: Sequence[_Claim], typings: Sequence[_Claim]
+) -> tuple[Sorts | None, list[Atom | Typing]]:
+    """What the steps leave of the sorts that are said elsewhere or by classes, and what cannot."""
+    first = [] if typed is None else [_Claim(typings[0].source if typings else None, typed)]
+    together = [*first, *steps]
     common = _common(together)
     if common is None or common:
         return common, []
     culprits = [one for at, one in enumerate(together) if _common(_without(together, at))]
     if not culprits:
-        return _greedy(typed, others)
-    steps = [one.source for one in culprits if isinstance(one.source, Atom)]
-    classes = [claim.source for claim in typings if culprits[0] is typings[0]]
-    kept = _common([one for one in together if not (steps and one.source is steps[-1])])
-    if not steps and not classes:
-        return kept or None, [claim.source for claim in others[:1] if claim.source is not None]
-    return kept or None, [*steps, *(source for source in classes if source is not None)]
+        return _greedy(typed, steps)
+    wrong = [one.source for one in culprits if isinstance(one.source, Atom)]
+    classes = [claim.source for claim in typings if culprits[0] is together[0]]
+    kept = _common([one for one in together if not (wrong and one.source is wrong[-1])])
+    return kept or None, [*wrong, *(source for source in classes if source is not None)]
 
 
 def _common(claims: Sequence[_Claim]) -> Sorts | None:
@@ -142,11 +180,11 @@ def _without(claims: Sequence[_Claim], at: int) -> list[_Claim]:
 
 
 def _greedy(
-    typed: Sorts | None, others: Sequence[_Claim]
+    typed: Sorts | None, steps: Sequence[_Claim]
 ) -> tuple[Sorts | None, list[Atom | Typing]]:
     """Several faults on one variable: what comes first is believed, its class before all."""
     kept, culprits = typed, list[Atom | Typing]()
-    for claim in sorted(others, key=lambda one: one.source is not None):
+    for claim in steps:
         if kept is None or kept & claim.sorts:
             kept = claim.sorts if kept is None else kept & claim.sorts
         elif claim.source is not None:

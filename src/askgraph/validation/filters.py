@@ -1,14 +1,15 @@
 """The check of conditions that no solution can meet, whatever the graph holds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pyoxigraph import Literal, Variable
 
 from askgraph.rdf.vocabulary import RDF_LANG_STRING, XSD_STRING
-from askgraph.sparql.tree import Call, Expression, text_of
+from askgraph.sparql.tree import Call, Expression, Filter, text_of
 from askgraph.validation import Finding, Kind, Proposal, Subject
 from askgraph.validation._atoms import Atom
 from askgraph.validation._blocks import Block, block_of, walk
+from askgraph.validation._bounds import COMPARISONS, TURNED, contradictions, together
 from askgraph.validation._inference import Env
 from askgraph.validation.knowledge import Knowledge, PredicateUse, Sorts
 from askgraph.validation.literals import comparable, fitting
@@ -16,8 +17,7 @@ from askgraph.validation.places import place_of
 
 __all__ = ["filters"]
 
-_COMPARISONS = frozenset(["=", "<", ">", "<=", ">="])
-_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
+_CHECKED = 0.9  # some stores compare what SPARQL does not
 
 
 def filters(subject: Subject, /) -> Iterator[Finding]:
@@ -25,19 +25,27 @@ def filters(subject: Subject, /) -> Iterator[Finding]:
     if subject.tree is None:
         return
     for block, env, _ in walk(block_of(subject.tree, subject.services)):
+        for one, reason in contradictions(block.filters):
+            yield _finding(one, reason, (), subject, sure=1.0)
         if block.known is None:
             continue
         for one in block.filters:
             for reason, forms in _reasons(one.condition, block, env, block.known):
-                place = None if one.span is None else place_of(subject.text, one.span)
-                yield Finding(
-                    Kind.FILTER,
-                    reason,
-                    place,
-                    text_of(one.condition),
-                    tuple(Proposal(text_of(form)) for form in forms),
-                    0.9 * block.known.complete,
-                )
+                sure = _CHECKED * block.known.complete
+                yield _finding(one, reason, forms, subject, sure=sure)
+
+
+def _finding(
+    one: Filter, reason: str, forms: Sequence[Literal], subject: Subject, *, sure: float
+) -> Finding:
+    return Finding(
+        Kind.FILTER,
+        reason,
+        None if one.span is None else place_of(subject.text, one.span),
+        text_of(one.condition),
+        tuple(Proposal(text_of(form)) for form in forms),
+        sure,
+    )
 
 
 Reason = tuple[str, tuple[Literal, ...]]
@@ -45,21 +53,38 @@ Reason = tuple[str, tuple[Literal, ...]]
 
 def _reasons(condition: Expression, block: Block, env: Env, known: Knowledge) -> Iterator[Reason]:
     """Why a condition never holds; nothing where it may."""
-    match condition:
-        case Call(name="&&", arguments=arguments):
-            for inner in arguments:
-                yield from _reasons(inner, block, env, known)
-        case Call(name="||", arguments=arguments):
-            all_reasons = [list(_reasons(inner, block, env, known)) for inner in arguments]
-            if all(all_reasons):
-                yield all_reasons[0][0]
-        case Call(name=name, arguments=(left, right)) if name in _COMPARISONS:
-            if isinstance(right, Literal):
+    for one in together(condition):
+        match one:
+            case Call(name="||"):
+                all_reasons = [list(_reasons(o, block, env, known)) for o in _alternatives(one)]
+                if all(all_reasons):
+                    yield all_reasons[0][0]
+            case Call(name="IN", arguments=(Variable() as left, *members)) if members:
+                found = [list(_equal(left, member, block, env, known)) for member in members]
+                if all(found):
+                    yield found[0][0]
+            case Call(name=name, arguments=(left, Literal() as right)) if name in COMPARISONS:
                 yield from _compared(left, name, right, block, env, known)
-            elif isinstance(left, Literal):
-                yield from _compared(right, _TURNED[name], left, block, env, known)
-        case _:
-            return
+            case Call(name=name, arguments=(Literal() as left, right)) if name in COMPARISONS:
+                yield from _compared(right, TURNED[name], left, block, env, known)
+
+
+def _alternatives(condition: Expression) -> Iterator[Expression]:
+    """The conditions that `||` puts together; no recursion, as there may be many."""
+    waiting = [condition]
+    while waiting:
+        match waiting.pop():
+            case Call(name="||", arguments=arguments):
+                waiting += reversed(arguments)
+            case one:
+                yield one
+
+
+def _equal(
+    variable: Variable, member: Expression, block: Block, env: Env, known: Knowledge
+) -> Iterator[Reason]:
+    if isinstance(member, Literal):
+        yield from _types(variable, "=", member, block, env, known)
 
 
 def _compared(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import NameIndex
-from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts
 from askgraph.validation.nearest import nearest_names
@@ -47,7 +47,13 @@ def array_knowledge(known: Knowledge, arrays: GraphArrays) -> Knowledge:
     kinds = _Kinds.of(arrays)
     entities = known.entities or _Resources(arrays, None)
     uses = {iri: _exact(use, arrays, kinds) for iri, use in known.predicates.items()}
-    return replace(known, predicates=uses, entities=entities)
+    return replace(
+        known,
+        predicates=uses,
+        entities=entities,
+        together=_together(kinds),
+        hierarchy=_hierarchy(arrays),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +104,26 @@ class _Kinds:
             for node, listed in classes.items():
                 numbers[node] = known.setdefault(frozenset(listed), len(known))
         return cls(numbers, tuple(known))
+
+
+def _together(kinds: _Kinds) -> dict[str, Sorts]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for sorts in kinds.sorts:
+        for one in sorts:
+            found[one] |= sorts
+    return _frozen(found)
+
+
+def _hierarchy(arrays: GraphArrays) -> dict[str, list[str]]:
+    number = arrays.number(RDFS_SUB_CLASS_OF)
+    if number is None:
+        return {}
+    terms, found = arrays.terms, defaultdict[str, list[str]](list)
+    pairs = arrays.pairs(arrays.ends(number), number)
+    for below, above in zip(*(part.tolist() for part in pairs), strict=True):
+        if terms.is_iri(below) and terms.is_iri(above):
+            found[terms.value(below)].append(terms.value(above))
+    return dict(found)
 
 
 def _exact(use: PredicateUse, arrays: GraphArrays, kinds: _Kinds) -> PredicateUse:

@@ -6,7 +6,7 @@ allow.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeAlias
@@ -17,6 +17,7 @@ __all__ = ["UNTYPED", "ClassUse", "Entities", "Knowledge", "PredicateUse", "Serv
 
 Sorts: TypeAlias = frozenset[str]
 UNTYPED = ""
+_DESCRIPTION = "/.well-known/void"
 
 
 class Entities(Protocol):
@@ -73,7 +74,11 @@ class Knowledge:
     """What is known of one graph.
 
     `complete`, 0 to 1, is how surely it lists all names. From sorts of which less than `least` is
-    told nothing is concluded.
+    told nothing is concluded. `together` has, for a class, all sorts that its instances are of; a
+    class that it lacks may share instances with any other. `hierarchy` has, for each class, those
+    right above it, also of classes without instances; None where only those with instances tell
+    theirs. `graphs` has what is known of each named graph, None where it is known to be there and
+    no more; empty where no named graphs are known. `name` is the named graph that this tells of.
     """
 
     classes: Mapping[str, ClassUse]
@@ -82,15 +87,51 @@ class Knowledge:
     complete: float = 1.0
     least: float = 0.75
     entities: Entities | None = None
+    together: Mapping[str, Sorts] = field(default_factory=dict)
+    hierarchy: Mapping[str, Iterable[str]] | None = None
+    graphs: Mapping[str, "Knowledge | None"] = field(default_factory=dict)
+    name: str = ""
+
+    def of_graph(self, iri: str) -> "Knowledge | None":
+        """Return what is known of a named graph, or of all together; None where it is not known.
+
+        A graph that is not among those listed holds what nothing tells of. The one at VoID's own
+        address holds the description, which was counted before it was done.
+        """
+        if (self.graphs and iri not in self.graphs) or iri.endswith(_DESCRIPTION):
+            return None
+        return self.graphs.get(iri) or self
+
+    def below(self, iri: str) -> Sorts | None:
+        """Return the classes with instances that may be a class or below it, at any depth.
+
+        None where nothing is known of that. What is above a class without instances is known of the
+        whole hierarchy only: all classes below such a one may be below any other.
+        """
+        if iri not in self._below:
+            children, loose = self._children
+            told = self.hierarchy is not None or bool(children)
+            found = _closure([iri, *loose], children) if told else ()
+            self._below[iri] = frozenset(one for one in found if one in self.classes) or None
+        return self._below[iri]
 
     @cached_property
-    def below(self) -> Mapping[str, Sorts]:
-        """For each class that is above others, those, at any depth, and itself."""
+    def _below(self) -> dict[str, Sorts | None]:
+        """What was found below the classes that were asked for."""
+        return {}
+
+    @cached_property
+    def _children(self) -> tuple[Mapping[str, Sequence[str]], tuple[str, ...]]:
+        """For each class those right below it, and the classes whose parents are not known."""
+        parents = self.hierarchy
+        if parents is None:
+            parents = {one.iri: one.parents for one in self.classes.values()}
         children: dict[str, list[str]] = defaultdict(list)
-        for one in self.classes.values():
-            for parent in one.parents:
-                children[parent].append(one.iri)
-        return {iri: _closure(iri, children) for iri in children}
+        for one, above in parents.items():
+            for parent in above:
+                children[parent].append(one)
+        known = self.hierarchy is not None
+        return children, () if known else tuple(one for one in children if one not in parents)
 
     @cached_property
     def of_class(self) -> Mapping[str, tuple[str, ...]]:
@@ -120,11 +161,12 @@ class Services:
     others: Mapping[str, Knowledge] = field(default_factory=dict)
 
 
-def _closure(iri: str, children: Mapping[str, Iterable[str]]) -> Sorts:
-    found, waiting = {iri}, [iri]
+def _closure(start: Iterable[str], children: Mapping[str, Iterable[str]]) -> set[str]:
+    waiting = list(start)
+    found = set(waiting)
     while waiting:
         for child in children.get(waiting.pop(), ()):
             if child not in found:
                 found.add(child)
                 waiting.append(child)
-    return frozenset(found)
+    return found

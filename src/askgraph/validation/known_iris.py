@@ -8,6 +8,7 @@ from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import Path, Pattern
 from askgraph.validation import Finding, Kind, Proposal, Subject
+from askgraph.validation._atoms import may_be_empty
 from askgraph.validation._blocks import Block, block_of, walk
 from askgraph.validation.places import place_of_term, written
 
@@ -23,6 +24,8 @@ def known_iris(subject: Subject, /) -> Iterator[Finding]:
     seen: set[str] = set()
     for block, _, _ in walk(block_of(subject.tree, subject.services)):
         for pattern in block.patterns:
+            if may_be_empty(pattern.predicate):
+                continue  # the path leads from anything to itself, known or not
             ends = (pattern.subject, pattern.object)
             for term, span in zip(ends, pattern.spans[::2], strict=False):
                 if isinstance(term, NamedNode) and term.value not in seen:

@@ -1,6 +1,8 @@
 """Where a term stands in the text of a query, and how an IRI is written there."""
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 from pyoxigraph import Literal, NamedNode
 
@@ -24,7 +26,7 @@ def place_of_term(text: str, term: Term, span: Span, prefixes: PrefixMap) -> Pla
     """Return where a term stands first within a span, literals with their tag or type."""
     match term:
         case NamedNode():
-            known = {**prefixes.namespaces, **declared_prefixes(text)}
+            known = {**prefixes.namespaces, **_declared(text)}
             for token in tokens(text[span[0] : span[1]]):
                 if _names(token, term.value, known):
                     start = span[0] + token.start
@@ -36,17 +38,30 @@ def place_of_term(text: str, term: Term, span: Span, prefixes: PrefixMap) -> Pla
 
 def place_of_variable(text: str, name: str) -> Place | None:
     """Return where a variable stands first in a text; None where it does not."""
-    for token in terminals(text):
-        if token.kind == "variable" and token.text[1:] == name:
-            return place_of(text, (token.start, token.start + len(token.text)))
-    return None
+    start = _variables(text).get(name)
+    return None if start is None else place_of(text, (start, start + len(name) + 1))
 
 
 def written(iri: str, text: str, prefixes: PrefixMap) -> str:
     """Return an IRI as the query would write it: by a prefix of its own, or the graph's."""
     if iri == RDF_TYPE:
         return "a"
-    return PrefixMap({**prefixes.own, **declared_prefixes(text)}).shorten(iri)
+    return PrefixMap({**prefixes.own, **_declared(text)}).shorten(iri)
+
+
+@lru_cache(maxsize=16)
+def _variables(text: str) -> Mapping[str, int]:
+    """Where each variable stands first."""
+    found: dict[str, int] = {}
+    for token in terminals(text):
+        if token.kind == "variable":
+            found.setdefault(token.text[1:], token.start)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _declared(text: str) -> Mapping[str, str]:
+    return declared_prefixes(text)
 
 
 def _names(token: Token, iri: str, known: dict[str, str]) -> bool:

@@ -1,7 +1,7 @@
 """What is known of a graph by its profile or its VoID description, and how surely."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from askgraph.metadata import Partition, PredicateProfile, Profile
 from askgraph.rdf.prefixes import PrefixMap
@@ -15,8 +15,13 @@ _LISTED = 0.9  # the same of classes that are listed without a number of triples
 _WHOLE = 0.995  # of the triples: the rest are roundings and changes between two counts
 
 
-def profile_knowledge(profile: Profile) -> Knowledge:
-    """Return what a profile tells; where a bound left something out, less is sure."""
+def profile_knowledge(
+    profile: Profile, *, graphs: Mapping[str, Profile] | None = None, name: str = ""
+) -> Knowledge:
+    """Return what a profile tells; where a bound left something out, less is sure.
+
+    `graphs` are profiles of single named graphs; `name` is the one that this profile is of.
+    """
     listed = [p.share for p in profile.completeness if p.name in ("classes", "predicates")]
     shares = [share if share is not None else _CUT for share in listed]
     complete = min(shares) if shares else (_CUT if profile.cuts else 1.0)
@@ -34,7 +39,14 @@ def profile_knowledge(profile: Profile) -> Knowledge:
         predicates={use.iri: use for use in uses},
         prefixes=PrefixMap(dict(profile.prefixes)),
         complete=complete,
+        graphs=_named_graphs(profile, graphs or {}),
+        name=name,
     )
+
+
+def _named_graphs(profile: Profile, graphs: Mapping[str, Profile]) -> dict[str, Knowledge | None]:
+    listed: dict[str, Knowledge | None] = {iri: None for iri, _ in profile.graphs}
+    return listed | {iri: profile_knowledge(one, name=iri) for iri, one in graphs.items()}
 
 
 def use_of(
@@ -104,8 +116,10 @@ def _of_counts(one: PredicateProfile, complete: float) -> PredicateUse:
         iri=one.iri,
         triples=one.triples,
         names=one.names,
-        subjects=_sorts(one.subject_classes, one.subjects),
-        objects=_sorts(one.object_classes, one.objects) if one.object_classes else frozenset(),
+        subjects=_sorts(one.subject_classes, one.subjects, one.triples),
+        objects=_sorts(one.object_classes, one.objects, one.triples)
+        if one.object_classes
+        else frozenset(),
         datatypes=frozenset(name for name, _ in one.datatypes),
         languages=frozenset(name for name, _ in one.languages),
         subjects_told=told if one.subject_classes else 0.0,
@@ -113,8 +127,12 @@ def _of_counts(one: PredicateProfile, complete: float) -> PredicateUse:
     )
 
 
-def _sorts(counted: Sequence[tuple[str, int]], total: int) -> Sorts:
-    """The classes; with `UNTYPED` unless one of them has all the resources."""
+def _sorts(counted: Sequence[tuple[str, int]], nodes: int, triples: int) -> Sorts:
+    """The classes; with `UNTYPED` unless one of them has all the resources.
+
+    The numbers are of nodes or of triples; more than there are nodes, they are of triples.
+    """
     pairs = {UNTYPED if name == RDFS_RESOURCE else name: count for name, count in counted}
-    all_typed = bool(pairs) and max(pairs.values()) >= total
+    most = max(pairs.values(), default=0)
+    all_typed = nodes > 0 and (most == nodes or (most > nodes and most >= triples))
     return frozenset(pairs) | (frozenset() if all_typed else {UNTYPED})

@@ -7,7 +7,7 @@ from rapidfuzz.distance import OSA
 from askgraph.rdf.prefixes import namespace_of
 from askgraph.validation import Finding, Kind, Place, Repair
 
-__all__ = ["SURE", "repaired_by"]
+__all__ = ["SURE", "is_misprint", "repaired_by"]
 
 SURE = 0.9
 _NAMES = frozenset({Kind.CLASS, Kind.PREDICATE, Kind.ENTITY})
@@ -41,6 +41,13 @@ def repaired_by(text: str, findings: Sequence[Finding]) -> tuple[str, tuple[Repa
     return header + text, tuple(done)
 
 
+def is_misprint(finding: Finding) -> bool:
+    """Return whether its first proposal differs in next to nothing, and no other one does."""
+    wrong = finding.term
+    alike = [one for one in finding.proposals if one.iri and _nearly(wrong, one.iri)]
+    return finding.kind in _NAMES and len(alike) == 1 and alike[0] is finding.proposals[0]
+
+
 _NOTES = {
     Kind.DIRECTION: "a predicate was turned round",
     Kind.LANGUAGE: "a language tag was corrected",
@@ -61,14 +68,7 @@ def _is_safe(finding: Finding, text: str) -> bool:
         return before not in ("^", "/", "|", "!", "(") and after not in ("*", "+", "/", "|", ")")
     if finding.kind in (Kind.LANGUAGE, Kind.DATATYPE):
         return len(finding.proposals) == 1
-    return finding.kind in _NAMES and _is_misprint(finding)
-
-
-def _is_misprint(finding: Finding) -> bool:
-    """Whether the first proposal differs in next to nothing, and no other one does."""
-    wrong = finding.term
-    alike = [one for one in finding.proposals if one.iri and _nearly(wrong, one.iri)]
-    return len(alike) == 1 and alike[0] is finding.proposals[0]
+    return is_misprint(finding)
 
 
 def _nearly(wrong: str, iri: str) -> bool:
@@ -85,7 +85,9 @@ def _plain(name: str) -> str:
 
 
 def _after(finding: Finding, before: str) -> str:
-    best = finding.proposals[0].text
+    """What is put in; a name in full where its prefix is not that of the one it replaces."""
+    best = finding.proposals[0]
     if finding.kind is Kind.DIRECTION:
-        return best if best.startswith("^") else f"^{before}"
-    return best
+        return f"^{before}"
+    same = before.partition(":")[0] == best.text.partition(":")[0]
+    return best.text if same or not best.iri else f"<{best.iri}>"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.rdf.vocabulary import RDF_LANG_STRING, RDF_TYPE, XSD_STRING
 from askgraph.sparql.tree import (
     AGGREGATES,
     Bind,
@@ -16,6 +16,7 @@ from askgraph.sparql.tree import (
     Nested,
     Pattern,
     Query,
+    Term,
     Union,
     Values,
     text_of,
@@ -27,6 +28,8 @@ from askgraph.validation.places import place_of_variable
 __all__ = ["structure"]
 
 _PRODUCT = 0.6  # a product may be meant
+_COMPARED = 0.4  # more often it is where both are asked for, and one is of a thing that is named
+_NAMED = "="  # stands in a block that is about something named
 _INSIDE = ("where", "elements", "groups", "group", "condition", "arguments")
 _WITHIN = 0.4  # a column of a query within another that nothing fills does no harm
 
@@ -130,10 +133,14 @@ def _unjoined(query: Query) -> Iterator[Finding]:
         for value in [*(v for _, v in query.columns if v is not None), *query.having]
     ]
     outside += [{name.value for value, _ in query.order for name in variables_of(value)}]
-    yield from _products(query.where, outside)
+    asked = {name.value for name, value in query.columns if value is None}.union(*outside)
+    yield from _products(query.where, outside, asked if query.columns else None)
 
 
-def _products(group: Group, outside: Sequence[set[str]]) -> Iterator[Finding]:
+def _products(
+    group: Group, outside: Sequence[set[str]], asked: set[str] | None
+) -> Iterator[Finding]:
+    """Products in a group; `asked` is what of it the query gives, None where that is all."""
     parts = [
         {*_bound(one), *_named(one)} if any(_bound(one)) else set()
         for one in group.elements
@@ -152,21 +159,42 @@ def _products(group: Group, outside: Sequence[set[str]]) -> Iterator[Finding]:
             "nothing joins " + " and ".join(names[:3]) + ": each solution of one meets all of the"
             " other",
             term=names[1],
-            certainty=_PRODUCT,
+            certainty=_COMPARED if _is_meant(blocks, asked) else _PRODUCT,
         )
+    around = [set(_bound(group)), *outside]
     for element in group.elements:
         inner = [element.group] if isinstance(element, Nested) else []
         inner += list(element.groups) if isinstance(element, Union) else []
         for one in inner:
-            yield from _products(one, [set(_bound(group)), *outside])
+            yield from _products(one, around, asked)
+
+
+def _is_meant(blocks: Sequence[set[str]], asked: set[str] | None) -> bool:
+    """Whether things that are named are put beside others, and something of each is asked for."""
+    free = sum(not _is_named(block) for block in blocks)
+    return free < len(blocks) and all(asked is None or block & asked for block in blocks)
+
+
+def _is_named(block: set[str]) -> bool:
+    """Whether a block is about things that are named: by subject, by text, or as all there is."""
+    variables = [name for name in block if not name.startswith(("<", _NAMED))]
+    return _NAMED in block or (len(variables) == 1 and len(block) > 1)
 
 
 def _named(element: Element) -> Iterator[str]:
     """The things that a pattern names: what is said of one thing belongs together."""
-    if isinstance(element, Pattern) and element.predicate != NamedNode(RDF_TYPE):
-        for term in (element.subject, element.object):
-            if isinstance(term, NamedNode):
-                yield str(term)
+    match element:
+        case Pattern() if element.predicate != NamedNode(RDF_TYPE):
+            ends = (element.subject, element.object)
+            yield from (str(term) for term in ends if isinstance(term, NamedNode))
+            if isinstance(element.subject, NamedNode) or _is_text(element.object):
+                yield _NAMED
+        case Values():
+            yield _NAMED
+
+
+def _is_text(term: Term) -> bool:
+    return isinstance(term, Literal) and term.datatype.value in (XSD_STRING, RDF_LANG_STRING)
 
 
 def _multiplies(element: Element) -> bool:
@@ -187,8 +215,8 @@ def _blocks(parts: Sequence[set[str]], links: Sequence[set[str]]) -> list[set[st
     """Put together what shares a variable; a link joins the parts that it touches."""
     blocks: list[set[str]] = []
     for names in parts:
-        touching = [block for block in blocks if block & names]
-        blocks = [block for block in blocks if not block & names]
+        touching = [block for block in blocks if block & names - {_NAMED}]
+        blocks = [block for block in blocks if not block & names - {_NAMED}]
         blocks.append(set().union(names, *touching))
     for names in links:
         touching = [block for block in blocks if block & names]
@@ -200,5 +228,5 @@ def _blocks(parts: Sequence[set[str]], links: Sequence[set[str]]) -> list[set[st
 
 def _shown(block: set[str]) -> set[str]:
     """Its variables as they are written, those of blank nodes only where there are no others."""
-    names = {f"?{name}" for name in block if not name.startswith("<")}
+    names = {f"?{name}" for name in block if not name.startswith(("<", _NAMED))}
     return {name for name in names if not name.startswith("?__")} or names

@@ -6,8 +6,11 @@ from functools import cache
 from askgraph import registry
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql.reader import read
+from askgraph.sparql.repair import Repaired as Readable
 from askgraph.sparql.repair import repaired as readable
-from askgraph.validation import Check, Finding, Repair, Subject, Validation
+from askgraph.validation import Check, Finding, Kind, Repair, Subject, Validation
+from askgraph.validation._grammar import MAX_JUDGED
+from askgraph.validation._weight import weighed
 from askgraph.validation.knowledge import Services
 from askgraph.validation.repairs import repaired_by
 
@@ -17,7 +20,8 @@ CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
 """The checks that are made where no others are asked for, in the order of their findings."""
 
 _ROUNDS = 3
-_LONGEST = 200_000
+_TOO_DEEP = "it is nested too deeply, or has too long a condition, to be looked at"
+_UNJUDGED = 0.3  # nothing speaks against a query that was not looked at
 
 
 def validated(
@@ -34,7 +38,7 @@ def validated(
     around it, a bare aggregate, a label service of Wikibase) is mended first; of that only the
     repairs tell. With `repair` the rest is mended in at most three rounds, each from its findings.
     """
-    made = readable(query, language=language)
+    made = readable(query, language=language) if len(query) <= MAX_JUDGED else Readable(query)
     repairs = [Repair(note) for note in made.notes]
     found = findings_on(made.query, services, checks=checks)
     if not repair:
@@ -57,21 +61,34 @@ def findings_on(
 ) -> tuple[Finding, ...]:
     """Return what the checks find, in the order of the checks and, of each, of the text."""
     try:
-        tree = read(text, services.own.prefixes.namespaces) if len(text) <= _LONGEST else None
+        tree = read(text, services.own.prefixes.namespaces) if len(text) <= MAX_JUDGED else None
     except QuerySyntaxError:
         tree = None
-    subject = Subject(text, tree, services)
+    try:
+        return _found(Subject(text, tree, services), checks)
+    except RecursionError:
+        return (Finding(Kind.SYNTAX, _TOO_DEEP, certainty=_UNJUDGED),)
+
+
+def _found(subject: Subject, checks: Sequence[str]) -> tuple[Finding, ...]:
     found: dict[tuple[object, ...], Finding] = {}
     for name in checks:
         for one in sorted(_check(name)(subject), key=_start):
-            found.setdefault((one.kind, one.place, one.message), one)
-    return tuple(found.values())
+            found.setdefault(_what(one), one)
+    listed = tuple(found.values())
+    return weighed(subject.tree, listed) if subject.tree and listed else listed
 
 
 @cache
 def _check(name: str) -> Check:
     check: Check = registry.load("check", name)
     return check
+
+
+def _what(finding: Finding) -> tuple[object, ...]:
+    """What makes two findings one: a place may be looked at for one graph and for all of them."""
+    alone = finding.place is None or finding.kind is Kind.FILTER
+    return finding.kind, finding.place, finding.term, finding.message if alone else ""
 
 
 def _start(finding: Finding) -> int:
