@@ -92,6 +92,23 @@ def test_a_graph_named_twice_is_a_clear_error() -> None:
     assert "two of the graphs are called 'moons'" in result.stderr
 
 
+def test_settings_of_a_method_follow_its_name(tmp_path: Path) -> None:
+    (tmp_path / "asked.jsonl").write_text(
+        '{"id": "1", "question": "How many moons orbit Jupiter?"}\n'
+    )
+
+    plain = run("ask", "How many moons orbit Jupiter?", "-g", "moons", "--json")
+    without = ("--method", "graph-search:operators=false")
+    listed = run("ask", "How many moons orbit Jupiter?", "-g", "moons", "--json", *without)
+    batch = run("batch", "asked.jsonl", "-g", "moons", "--out", "out.jsonl", *without)
+    wrong = run("ask", "Who?", "-g", "moons", "--method", "graph-search:operator=false")
+
+    assert "COUNT" in plain.stdout
+    assert "COUNT" not in listed.stdout and "SELECT" in listed.stdout
+    assert batch.exit_code == 0 and "COUNT" not in (tmp_path / "out.jsonl").read_text()
+    assert wrong.exit_code == 2 and "operators" in wrong.output
+
+
 def test_a_batch_is_asked_of_several_graphs(tmp_path: Path) -> None:
     (tmp_path / "questions.jsonl").write_text(
         '{"id": "1", "question": "Who is the owner of Rex?"}\n'

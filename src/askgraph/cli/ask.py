@@ -84,14 +84,16 @@ def ask(
     from askgraph.cli.progress import progress_bar
     from askgraph.methods import closed, converses
     from askgraph.workspace import DEFAULT_METHOD
+    from askgraph.workspace.method_specs import method_spec
     from askgraph.workspace.ready import ready_graphs
     from askgraph.workspace.running import result_of
 
-    place, name = workspace_of(ctx), method or DEFAULT_METHOD
+    place = workspace_of(ctx)
+    name, own = method_spec(method or DEFAULT_METHOD)
     if trace is not None:
         _check_place(trace)
     asks, names = _conversation(" ".join(question), lang, after)
-    chosen = place.method(name, model_choice(model, base_url), confirmed=not anew)
+    chosen = place.method(name, own | model_choice(model, base_url), confirmed=not anew)
     if after is not None and not converses(chosen):
         said = "does not look at earlier questions: --after changes nothing for it"
         typer.echo(f"method {name!r} {said}", err=True)

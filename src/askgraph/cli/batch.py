@@ -60,13 +60,14 @@ def batch(
     from askgraph.evaluation.questions import read_questions
     from askgraph.methods import closed
     from askgraph.workspace import DEFAULT_METHOD
+    from askgraph.workspace.method_specs import method_spec
     from askgraph.workspace.ready import ready_graphs
     from askgraph.workspace.running import result_of
 
     asked = read_questions(questions)
     place = workspace_of(ctx)
-    name = method or DEFAULT_METHOD
-    chosen = place.method(name, model_choice(model, base_url), confirmed=not anew)
+    name, own = method_spec(method or DEFAULT_METHOD)
+    chosen = place.method(name, own | model_choice(model, base_url), confirmed=not anew)
 
     with progress_bar() as tell:
         ready = ready_graphs(

@@ -150,7 +150,7 @@ MethodOption = Annotated[
         "--method",
         metavar="METHOD",
         autocompletion=_method_names,
-        help="How to answer; 'graph-search' unless said otherwise.",
+        help="How to answer, as graph-search (the default) or dfsl:n=3,choose=vote.",
     ),
 ]
 ModelOption = Annotated[

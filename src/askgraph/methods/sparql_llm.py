@@ -150,7 +150,8 @@ class _Run:
         """The answer, or why there is none."""
         best = self.trials.best
         if best is None:
-            return Refusal(f"No query was found: {self.problem or 'the model wrote none'}.")
+            why = self.problem or "the model wrote none"
+            return Refusal(f"No query was found: {why}{'' if why.endswith(('.', '?')) else '.'}")
         best = replace(best, cut_short=self.problem or None, interpretation=self.interpretation)
         if _is_empty(best):
             return Refusal("No query that was found has a result.", best)

@@ -17,6 +17,7 @@ from askgraph.evaluation.runs.task import Options, Task
 from askgraph.methods import searches, wants_links
 from askgraph.workspace import Progress, silent
 from askgraph.workspace.hosting import Host, MethodChoice
+from askgraph.workspace.method_specs import method_spec, named_setting
 from askgraph.workspace.ready import build_missing
 
 if TYPE_CHECKING:
@@ -97,11 +98,11 @@ def method_choices(specs: Sequence[str], settings: Sequence[str] = ()) -> tuple[
     A value is JSON where it can be, else text. Raises `SetupError` for a setting without a name,
     and for two methods alike.
     """
-    shared = dict(map(_setting, settings))
+    shared = dict(map(named_setting, settings))
     choices = []
     for spec in specs:
-        name, _, own = spec.partition(":")
-        values = {**shared, **dict(_setting(text) for text in own.split(",") if text.strip())}
+        name, own = method_spec(spec)
+        values = {**shared, **own}
         label = name + "".join(
             f"{':' if not at else ','}{key}={json.dumps(value)}"
             for at, (key, value) in enumerate(values.items())
@@ -161,16 +162,6 @@ async def _build_missing(host: Host, benchmarks: Iterable[Asked], progress: Prog
     for source in _sources(benchmarks):
         async with host.graph(source) as graph:
             await asyncio.to_thread(build_missing, graph, progress=progress)
-
-
-def _setting(text: str) -> tuple[str, object]:
-    name, equals, value = text.partition("=")
-    if not name.strip() or not equals:
-        raise SetupError(f"the setting {text!r} is not understood; write NAME=VALUE")
-    try:
-        return name.strip(), json.loads(value)
-    except ValueError:
-        return name.strip(), value
 
 
 def _check_examples(
