@@ -115,5 +115,5 @@ def worder_of(
     account = Account(budget or Budget(), scope="run")
     prices = models.prices(models.settings(model, base_url=base_url))
     talks = charged(models.model(model, base_url=base_url), account, prices=prices)
-    writes = registry.load("method", _WRITES)(talks, examples=0, revisions=_REVISIONS)
+    writes = registry.load("method", _WRITES)(talks, shots=0, revisions=_REVISIONS)
     return Worder(talks, writes, tuple(languages), account, models)
