@@ -2,7 +2,7 @@
 
 import pytest
 
-from askgraph.agent.few_shot import Shot, Term, nearest, other_than
+from askgraph.agent.few_shot import Shot, Term, matched_text, nearest, other_than
 from askgraph.metadata.examples import QueryExample, Wording
 
 MARS = Shot(QueryExample("Which moons orbit Mars?", "SELECT ?m { ?m :orbits :Mars }"), ())
@@ -45,6 +45,12 @@ def test_a_question_about_another_number_is_another_question() -> None:
 
     assert other_than(text.format(1991), [shot]) == [shot]
     assert other_than(text.format(1990), [shot]) == []
+
+
+def test_only_whole_words_are_masked() -> None:
+    masked = matched_text("What is the position of Io?", (Term("http://e/Io", "Io"),), "masked")
+
+    assert masked == "What is the position of <thing>?"
 
 
 def test_masked_things_leave_what_is_asked_of_them() -> None:

@@ -53,6 +53,15 @@ async def test_a_document_that_does_not_come_is_an_error(
             await fetched(server.url, accept=["text/turtle"], timeout=0.5, largest=100_000)
 
 
+async def test_a_document_that_comes_in_drops_is_late_as_a_whole() -> None:
+    with DescribedServer(Store(), {"/there": ("text/turtle", "x" * 20)}) as server:
+        server.always = faults.slow_drip(0.1)
+        with pytest.raises(TimedOut):
+            await fetched(
+                server.url.replace("/sparql", "/there"), accept=["text/turtle"], timeout=0.5
+            )
+
+
 async def test_what_is_no_url_is_refused() -> None:
     with pytest.raises(SetupError, match="no http"):
         await fetched("file:///etc/hosts", accept=["text/turtle"])

@@ -31,6 +31,7 @@ OF_SKY = {"orbits", "diameter", "mass", "orbitalPeriod", "discoverer", "discover
 # NAMES and SKY stand for SERVICE clauses on graphs with these predicates; all else is here.
 QUERIES = [
     # one clause and patterns
+    "SELECT * { NAMES { SELECT ?m ?n { ?m rdfs:label ?n } } FILTER(STRSTARTS(?n, 'T')) }",
     "SELECT * { ?m a :Planet . NAMES { ?m rdfs:label ?n } }",
     "SELECT * { NAMES { ?m rdfs:label ?n } ?m a :Planet }",
     "SELECT ?m { ?m a :Moon . NAMES { ?m rdfs:label 'Titan'@en } }",

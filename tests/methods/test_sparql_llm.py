@@ -210,10 +210,23 @@ def test_the_cost_is_that_of_all_revisions(moons: KnowledgeGraph) -> None:
     assert trace.outcome.usage.output_tokens == sum(turn.output_tokens for turn in turns)
 
 
-def test_a_server_that_fails_is_a_refusal_that_says_so(moons: KnowledgeGraph) -> None:
-    trace, _ = run([Overloaded("the server is busy")], moons)
+def test_a_server_that_fails_before_any_query_ran_is_no_refusal(moons: KnowledgeGraph) -> None:
+    with pytest.raises(Overloaded, match="busy"):
+        run([Overloaded("the server is busy")], moons)
 
-    assert isinstance(trace.outcome, Refusal) and "busy" in trace.outcome.reason
+
+def test_a_server_that_fails_later_leaves_the_best_so_far(moons: KnowledgeGraph) -> None:
+    empty = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter ; onto:radius 5 }")
+    trace, _ = run([empty, Overloaded("the server is busy")], moons)
+
+    assert isinstance(trace.outcome, Refusal) and trace.outcome.best is not None
+    assert trace.outcome.best.cut_short == "the server is busy"
+
+
+def test_a_refusal_says_what_was_wrong_with_the_last_query(moons: KnowledgeGraph) -> None:
+    trace, _ = run([fenced("SELECT ?m WHERE { ?m onto:orbits")] * 4, moons)
+
+    assert isinstance(trace.outcome, Refusal) and "failed" in trace.outcome.reason
 
 
 def test_a_spent_budget_leaves_the_best_so_far(moons: KnowledgeGraph) -> None:

@@ -87,3 +87,10 @@ def _solutions(query: str) -> list[str]:
     found = STORE.query(query)
     assert isinstance(found, pyoxigraph.QuerySolutions)
     return sorted(str(solution[0]) for solution in found)
+
+
+def test_a_service_that_may_fail_is_another_one() -> None:
+    query = "SELECT ?s {{ SERVICE {}<http://s.example/> {{ ?s ?p ?o }} }}"
+
+    assert "SERVICE SILENT" in canonical_query(query.format("SILENT "))
+    assert canonical_query(query.format("SILENT ")) != canonical_query(query.format(""))

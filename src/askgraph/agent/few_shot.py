@@ -96,7 +96,9 @@ def matched_text(question: str, terms: Sequence[Term], match: str) -> str:
     if match == "masked":
         for term in sorted(terms, key=lambda term: -len(term.label)):
             if not term.relation and term.label:
-                question = re.sub(re.escape(term.label), _MASK, question, flags=re.IGNORECASE)
+                question = re.sub(
+                    rf"(?<!\w){re.escape(term.label)}(?!\w)", _MASK, question, flags=re.IGNORECASE
+                )
     return question
 
 

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 
 from askgraph.agent.few_shot import Shot, Term
 from askgraph.agent.linked_terms import AskedTerms
-from askgraph.errors import QueryError
+from askgraph.agent.shown_query import shown_query
 from askgraph.index.tokens import tokens
 from askgraph.llm import System, User
 from askgraph.metadata import Profile
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.format import formatted
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer
 from askgraph.trace import Prompt
@@ -73,7 +71,7 @@ def few_shot_prompt(
     writer = Writer(context)
     parts = [
         f"{_asked(shot.example.question, shot.terms, writer)}\n"
-        f"<sparql>\n{_body(shot.example.query, context.graph.prefixes)}\n</sparql>"
+        f"<sparql>\n{shown_query(shot.example.query, context.graph.prefixes)}\n</sparql>"
         for shot in reversed(shots)
     ]
     own = asked or AskedTerms(())
@@ -123,20 +121,3 @@ def _named(term: Term, writer: Writer) -> str:
     short = writer.short(term.iri)
     adds = tokens(term.label) != tokens(words_of_local_name(term.iri)) and term.label
     return f"{short} {writer.text(term.label)}" if adds else short
-
-
-def _body(query: str, prefixes: PrefixMap) -> str:
-    """A query laid out with the graph's prefixes, without the lines that declare these.
-
-    Prefixes that the graph does not have stay declared: their names are another graph's.
-    """
-    try:
-        laid_out = formatted(query, prefixes, {})
-    except QueryError:
-        return query
-    own = {f"PREFIX {prefix}:" for prefix in prefixes.namespaces}
-    return "\n".join(
-        line
-        for line in laid_out.splitlines()
-        if line and not (line.startswith("PREFIX ") and line.partition(" <")[0] in own)
-    )

@@ -1,5 +1,6 @@
 """What the publisher of a graph says of it, for questions about the resource itself."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from askgraph.agent.room import Piece
@@ -43,7 +44,8 @@ def description_pieces(
 def _asked(one: Description, text: str) -> bool:
     words, name = _stems(text), _stems(one.name)
     asking = _stems(" ".join(_ASKED[field] for field in _ASKED if getattr(one, field)))
-    called = one.name in text if len(name) == 1 else name <= words
+    alone = re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", text)
+    called = alone is not None if len(name) == 1 else name <= words
     return bool(asking & words) or bool(name and called)
 
 

@@ -15,13 +15,13 @@ from askgraph.agent.resource_described import description_pieces
 from askgraph.agent.room import Piece, fitted
 from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.agent.shapes_shown import ShapeParts, shape_pieces
+from askgraph.agent.shown_query import shown_query
 from askgraph.agent.written_query import GRAPH
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.estimate import estimated_tokens
 from askgraph.metadata.examples import QueryExample
 from askgraph.sparql.declared import with_declared
-from askgraph.sparql.format import formatted
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
 from askgraph.trace import Question
@@ -138,12 +138,9 @@ def _query(near: NearExample, shown: KnowledgeGraph) -> str:
     """The query of an example with the prefixes that are declared for the model."""
     try:
         whole = with_declared(near.example.query, near.graph.prefixes.namespaces)
-        text = formatted(whole, shown.prefixes, {})
     except QueryError:
-        return near.example.query
-    return "\n".join(
-        line for line in text.splitlines() if line and not line.startswith(("PREFIX ", "#"))
-    )
+        whole = near.example.query
+    return shown_query(whole, shown.prefixes)
 
 
 async def _names(linked: Sequence[LinkedGraph], *, several: bool) -> list[Piece]:

@@ -19,6 +19,11 @@ def at_least(method: object, least: int, *settings: str) -> None:
             raise SetupError(f"{setting!r} is {least} or more, not {value!r}")
 
 
+def within(timeout: float, seconds: float | None) -> float:
+    """Return the seconds that a query may take where the whole question has `seconds`."""
+    return timeout if seconds is None else min(timeout, seconds)
+
+
 def above_zero(method: object, *settings: str) -> None:
     """Raise `SetupError` where a setting is given and is not more than zero."""
     for setting in settings:

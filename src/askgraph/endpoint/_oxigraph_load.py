@@ -16,23 +16,12 @@ from typing import IO, cast
 from pyoxigraph import DefaultGraph, Quad, RdfFormat, Store
 
 from askgraph.errors import SetupError
+from askgraph.rdf.formats import FORMATS
 
-__all__ = ["FORMATS", "UNITED", "load_store"]
+__all__ = ["UNITED", "load_store"]
 
 UNITED = "askgraph-united"  # the file that says that the default graph is the union of all
 
-FORMATS = {
-    ".ttl": RdfFormat.TURTLE,
-    ".turtle": RdfFormat.TURTLE,
-    ".nt": RdfFormat.N_TRIPLES,
-    ".nq": RdfFormat.N_QUADS,
-    ".trig": RdfFormat.TRIG,
-    ".rdf": RdfFormat.RDF_XML,
-    ".owl": RdfFormat.RDF_XML,
-    ".xml": RdfFormat.RDF_XML,
-    ".jsonld": RdfFormat.JSON_LD,
-    ".json": RdfFormat.JSON_LD,
-}
 _PACKED = (".gz", ".bz2", ".xz")
 _KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"
 

@@ -133,7 +133,11 @@ class ServiceCall:
 
     async def _asked(self, values: str, *, inside: bool = False) -> SelectResult:
         names = " ".join(f"?{name}" for name in self.clause.names) or "(1 AS ?one)"
-        body = self.clause.body if inside or not values else f"{{ {self.clause.body} }}"
+        body = (
+            self.clause.body
+            if inside or not (values or self.filters)
+            else f"{{ {self.clause.body} }}"
+        )
         where = " ".join(piece for piece in (values, body, *self.filters) if piece)
         query = f"{self.prologue}SELECT {names} WHERE {{ {where} }}"
         return await self.service.select(query, timeout=left(self.deadline), limit=self.most + 1)

@@ -1,5 +1,6 @@
 """Documents that are published beside an endpoint: its description, its VoID, its home page."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ async def fetched(
     )
     try:
         async with (
+            asyncio.timeout(timeout),
             httpx2.AsyncClient(
                 timeout=timeout,
                 follow_redirects=True,
@@ -56,7 +58,7 @@ async def fetched(
             content = await _content(response, largest)
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             return Document(str(response.url), kind, content)
-    except httpx2.TimeoutException as error:
+    except (TimeoutError, httpx2.TimeoutException) as error:
         raise TimedOut(f"{address} did not come within {timeout:g} seconds") from error
     except httpx2.TooManyRedirects as error:
         raise ErrorReply(f"{address} redirects in a circle") from error

@@ -7,9 +7,8 @@ import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pyoxigraph import RdfFormat
-
 from askgraph.errors import SetupError
+from askgraph.rdf.formats import FORMATS
 from askgraph.rdf.statements import Statements
 
 __all__ = ["read_statements"]
@@ -19,27 +18,15 @@ _PACKED: Mapping[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.decompress,
     ".xz": lzma.decompress,
 }
-_FORMATS = {
-    ".ttl": RdfFormat.TURTLE,
-    ".turtle": RdfFormat.TURTLE,
-    ".nt": RdfFormat.N_TRIPLES,
-    ".nq": RdfFormat.N_QUADS,
-    ".trig": RdfFormat.TRIG,
-    ".rdf": RdfFormat.RDF_XML,
-    ".owl": RdfFormat.RDF_XML,
-    ".xml": RdfFormat.RDF_XML,
-    ".jsonld": RdfFormat.JSON_LD,
-    ".json": RdfFormat.JSON_LD,
-}
 
 
 def read_statements(path: Path) -> Statements:
     """Read an RDF file, packed or not; `SetupError` where it is missing, unknown or wrong."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     unpacked = _PACKED.get(suffixes[-1] if suffixes else "")
-    kind = _FORMATS.get("".join((suffixes[:-1] if unpacked else suffixes)[-1:]))
+    kind = FORMATS.get("".join((suffixes[:-1] if unpacked else suffixes)[-1:]))
     if kind is None:
-        raise SetupError(f"{str(path)!r} is of no known kind: {', '.join(_FORMATS)}, or packed")
+        raise SetupError(f"{str(path)!r} is of no known kind: {', '.join(FORMATS)}, or packed")
     try:
         text = path.read_bytes()
         text = unpacked(text) if unpacked else text

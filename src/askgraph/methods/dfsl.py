@@ -18,9 +18,10 @@ from askgraph.agent.few_shot import MATCHES, Shot, Term, nearest, other_than, sh
 from askgraph.agent.few_shot_prompt import few_shot_prompt
 from askgraph.agent.hypotheses import CHOICES, Hypothesis, by_belief, chosen, weighed
 from askgraph.agent.linked_terms import AskedTerms, given_terms, linked_terms
+from askgraph.agent.settings import above_zero, at_least, one_of, within
 from askgraph.agent.stores import examples_at
 from askgraph.endpoint.counted import Counted
-from askgraph.errors import BudgetSpent, QueryError, ServiceError, SetupError
+from askgraph.errors import BudgetSpent, QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.budget import Account, Budget
@@ -83,19 +84,17 @@ class Dfsl:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        known = {
-            "variant": _VARIANTS,
-            "match": MATCHES,
-            "links": _LINKS,
-            "hypotheses": _HYPOTHESES,
-            "choose": CHOICES,
-        }
-        for setting, values in known.items():
-            if (value := getattr(self, setting)) not in values:
-                raise SetupError(f"{setting!r} is one of {', '.join(values)}, not {value!r}")
-        for setting, least in (("k", 0), ("n", 1), ("rows", 1)):
-            if (number := getattr(self, setting)) < least:
-                raise SetupError(f"{setting!r} is {least} or more, not {number}")
+        one_of(
+            self,
+            variant=_VARIANTS,
+            match=MATCHES,
+            links=_LINKS,
+            hypotheses=_HYPOTHESES,
+            choose=CHOICES,
+        )
+        at_least(self, 0, "k")
+        at_least(self, 1, "n", "rows")
+        above_zero(self, "timeout", "tokens", "seconds", "money")
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
@@ -106,16 +105,15 @@ class Dfsl:
         started = time.perf_counter()
         endpoint = Counted(graphs[0].endpoint)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
-        context = Context(
-            replace(graphs[0], endpoint=endpoint), question, Limits(timeout=self.timeout)
-        )
+        limits = Limits(timeout=within(self.timeout, self.seconds))
+        context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
         work = _Run(self, context, account, charged(self.model, account, prices=self.prices))
         outcome: Answer | Refusal
         try:
             async for step in work.steps():
                 yield step
             outcome = work.outcome
-        except (BudgetSpent, ServiceError) as problem:
+        except BudgetSpent as problem:
             outcome = Refusal(f"No answer was found: {problem}.")
         seconds = time.perf_counter() - started
         usage = spent_on(account, seconds=seconds, requests=endpoint.requests)
@@ -228,6 +226,10 @@ class _Run:
                 break
             try:
                 hypotheses.append(await self.hypothesis(query, weight))
+            except (Unreachable, Unauthorised):
+                if not hypotheses:
+                    raise
+                break
             except (QueryError, ServiceError) as error:
                 problems.append(str(error))
                 continue

@@ -17,7 +17,7 @@ from askgraph.agent.conversation import Conversation, spent_on
 from askgraph.agent.decomposition import DECOMPOSE, SCHEMA, Split, split_in
 from askgraph.agent.interpretation import interpretation_messages
 from askgraph.agent.retrieval import Shown, message_for
-from askgraph.agent.settings import above_zero, at_least
+from askgraph.agent.settings import above_zero, at_least, within
 from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.agent.shapes_shown import ShapeParts
 from askgraph.agent.stores import examples_at
@@ -114,7 +114,7 @@ class SparqlLlm:
         if not graphs:
             raise ValueError("no graph was given")
         started = time.perf_counter()
-        limits = Limits(timeout=self.timeout)
+        limits = Limits(timeout=within(self.timeout, self.seconds))
         asked = AskedGraphs.of(
             question, self._with_examples(graphs), limits, fraction=self.fraction
         )
@@ -144,13 +144,14 @@ class _Run:
     model: LanguageModel
     trials: Trials
     problem: str = ""
+    wrong: str = ""  # with what the model wrote last
     interpretation: str = ""
 
     def outcome(self) -> Answer | Refusal:
         """The answer, or why there is none."""
         best = self.trials.best
         if best is None:
-            why = self.problem or "the model wrote none"
+            why = self.problem or self.wrong or "the model wrote none"
             return Refusal(f"No query was found: {why}{'' if why.endswith(('.', '?')) else '.'}")
         best = replace(best, cut_short=self.problem or None, interpretation=self.interpretation)
         if _is_empty(best):
@@ -158,17 +159,24 @@ class _Run:
         return best
 
     async def steps(self) -> AsyncGenerator[Step, None]:
-        """Find a query, and say its answer in words; what ends either early is kept."""
+        """Find a query, and say its answer in words; what ends either early is kept.
+
+        Raises `ServiceError` where a server failed before any query ran.
+        """
+        failed: ServiceError | None = None
         try:
             async with aclosing(self.search()) as steps:
                 async for step in steps:
                     yield step
-        except (BudgetSpent, ServiceError) as problem:
+        except BudgetSpent as problem:
             self.problem = str(problem)
-        try:
-            await self.trials.settle()
         except ServiceError as problem:
-            self.problem = str(problem)
+            failed = problem
+        await self.trials.settle()
+        if failed is not None:
+            if self.trials.best is None:
+                raise failed
+            self.problem = str(failed)
         best = self.trials.best
         if self.method.interpret and best is not None and not _is_empty(best):
             async with aclosing(self.said(best)) as steps:
@@ -199,7 +207,7 @@ class _Run:
         for left in reversed(range(self.method.revisions + 1)):
             turn = (await talk.turn()).step
             yield turn
-            wrong = await self.trials.tried(turn.choice.text, last=not left)
+            self.wrong = wrong = await self.trials.tried(turn.choice.text, last=not left)
             if best := self.trials.best:
                 yield Draft(best.query, best.confidence, best.words)
             if not wrong:

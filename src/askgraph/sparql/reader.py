@@ -243,9 +243,9 @@ class _Reader:
             return [self.groups()]
         if self.says("OPTIONAL", "MINUS", "GRAPH", "SERVICE"):
             word = self.take()
-            self.skip("SILENT")
+            silent = self.skip("SILENT")
             name = None if self.says("{") else self.term()
-            return [Nested(word, self.group(), name)]
+            return [Nested(word, self.group(), name, silent)]
         if self.says("FILTER"):
             start = self.here.start
             self.take()

@@ -105,11 +105,15 @@ class Values:
 
 @dataclass(frozen=True)
 class Nested:
-    """A group after OPTIONAL, MINUS, GRAPH or SERVICE, or with no word at all."""
+    """A group after OPTIONAL, MINUS, GRAPH or SERVICE, or with no word at all.
+
+    `silent` is of a SERVICE that may fail.
+    """
 
     word: str
     group: Group
     name: Term | None = None
+    silent: bool = False
 
 
 @dataclass(frozen=True)
@@ -242,6 +246,7 @@ def _element_text(element: Element) -> str:
             return f"VALUES ({' '.join(map(str, element.variables))}) {{ {rows} }}"
         case Nested():
             name = "" if element.name is None else f"{element.name} "
+            name = f"SILENT {name}" if element.silent else name
             return f"{element.word} {name}{text_of(element.group)}".lstrip()
         case Union():
             return " UNION ".join(text_of(group) for group in element.groups)

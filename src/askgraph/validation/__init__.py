@@ -9,6 +9,7 @@ from askgraph.sparql.tree import Query
 from askgraph.validation.knowledge import Services
 
 __all__ = [
+    "UNJUDGED",
     "WRONG",
     "Check",
     "Finding",
@@ -22,6 +23,9 @@ __all__ = [
 
 WRONG = 0.5
 """A finding that is at least so sure calls its query wrong."""
+
+UNJUDGED = 0.3
+"""How sure a finding on a query is that was not looked at: nothing speaks against it."""
 
 
 class Kind(StrEnum):

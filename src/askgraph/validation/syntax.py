@@ -5,20 +5,18 @@ from collections.abc import Iterator, Mapping
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql.declared import undeclared
 from askgraph.sparql.lexer import Token, tokens
-from askgraph.validation import Finding, Kind, Place, Proposal, Subject
+from askgraph.validation import UNJUDGED, Finding, Kind, Place, Proposal, Subject
 from askgraph.validation._grammar import MAX_JUDGED, fault_in
 from askgraph.validation.places import place_of
 
 __all__ = ["syntax"]
-
-_UNJUDGED = 0.3  # nothing speaks against a query that was not looked at
 
 
 def syntax(subject: Subject, /) -> Iterator[Finding]:
     """Give the prefixes that are not declared, and where a query that cannot be read goes wrong."""
     if len(subject.text) > MAX_JUDGED:
         message = f"it has {len(subject.text):,} characters; at most {MAX_JUDGED:,} are looked at"
-        yield Finding(Kind.SYNTAX, message, certainty=_UNJUDGED)
+        yield Finding(Kind.SYNTAX, message, certainty=UNJUDGED)
         return
     known = subject.services.own.prefixes.namespaces
     yield from _undeclared(subject.text, known)
@@ -51,7 +49,7 @@ def _faults(subject: Subject, known: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(Kind.SYNTAX, str(problem))
     elif not was_read:
         message = "it has what SPARQL 1.1 does not know, and was not looked at any further"
-        yield Finding(Kind.SYNTAX, message, certainty=_UNJUDGED)
+        yield Finding(Kind.SYNTAX, message, certainty=UNJUDGED)
 
 
 def _place(problem: QuerySyntaxError, text: str) -> Place | None:

@@ -8,7 +8,7 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.sparql.reader import read
 from askgraph.sparql.repair import Repaired as Readable
 from askgraph.sparql.repair import repaired as readable
-from askgraph.validation import Check, Finding, Kind, Repair, Subject, Validation
+from askgraph.validation import UNJUDGED, Check, Finding, Kind, Repair, Subject, Validation
 from askgraph.validation._grammar import MAX_JUDGED
 from askgraph.validation._weight import weighed
 from askgraph.validation.knowledge import Services
@@ -21,7 +21,6 @@ CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
 
 _ROUNDS = 3
 _TOO_DEEP = "it is nested too deeply, or has too long a condition, to be looked at"
-_UNJUDGED = 0.3  # nothing speaks against a query that was not looked at
 
 
 def validated(
@@ -67,7 +66,7 @@ def findings_on(
     try:
         return _found(Subject(text, tree, services), checks)
     except RecursionError:
-        return (Finding(Kind.SYNTAX, _TOO_DEEP, certainty=_UNJUDGED),)
+        return (Finding(Kind.SYNTAX, _TOO_DEEP, certainty=UNJUDGED),)
 
 
 def _found(subject: Subject, checks: Sequence[str]) -> tuple[Finding, ...]:

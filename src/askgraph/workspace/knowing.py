@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from askgraph.sparql.terminals import declared_prefixes, terminals
+from askgraph.sparql.service import called_services
 
 if TYPE_CHECKING:
     from askgraph.validation.knowledge import Knowledge, Services
     from askgraph.workspace import Progress, Workspace
 
-__all__ = ["called_services", "known_services"]
+__all__ = ["known_services"]
 
 
 async def known_services(
@@ -39,20 +39,3 @@ async def known_services(
         if target in by_target
     }
     return Services(own, others)
-
-
-def called_services(query: str) -> tuple[str, ...]:
-    """Return the IRIs that a query names after SERVICE, each once, in order; of any text."""
-    given = [token for token in terminals(query) if token.kind != "comment"]
-    prefixes = declared_prefixes(query)
-    found: dict[str, None] = {}
-    for at, token in enumerate(given[:-1]):
-        if token.kind != "word" or token.text.upper() != "SERVICE":
-            continue
-        target = given[min(at + 1 + (given[at + 1].text.upper() == "SILENT"), len(given) - 1)]
-        prefix, _, local = target.text.partition(":")
-        if target.kind == "iri":
-            found[target.text[1:-1]] = None
-        elif target.kind == "pname":
-            found[prefixes.get(prefix, prefix + ":") + local] = None
-    return tuple(found)
