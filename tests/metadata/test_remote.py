@@ -136,8 +136,10 @@ async def test_stopped_and_started_again_it_asks_for_the_rest_only(
     class StoppedError(Exception):
         pass
 
+    at = 6
+
     def stop(what: str, done: int, total: int | None) -> None:
-        if done == 6:
+        if done == at:
             raise StoppedError
 
     with CappedServer(store, cap=100_000) as server:
@@ -146,6 +148,10 @@ async def test_stopped_and_started_again_it_asks_for_the_rest_only(
         first = len(server.requests)
         with journal.open("a") as file:
             file.write('{"query": "half a li')
+        at = 3
+        with pytest.raises(StoppedError):
+            await asked(server, resume=journal, progress=stop)
+        assert len(server.requests) == first + 3
         profile, _ = await asked(server, resume=journal)
         both = len(server.requests)
         await asked(server)

@@ -80,7 +80,9 @@ class Inquiry:
             self._known = _read(self._path, self._endpoint.address)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("a" if self._known else "w", encoding="utf-8")
-            if not self._known:
+            if self._known:
+                self._file.write("\n")  # a line that was cut off ends here
+            else:
                 self._write({"endpoint": self._endpoint.address})
         return self
 
@@ -175,17 +177,20 @@ class Inquiry:
 
 
 def _read(path: Path, address: str) -> dict[str, Reply]:
-    """Read the replies kept of this endpoint; a last line that was cut off is passed over."""
+    """Read the replies kept of this endpoint; a line that was cut off is passed over."""
     known: dict[str, Reply] = {}
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        if not lines or json.loads(lines[0]) != {"endpoint": address}:
+        lines = path.read_text(encoding="utf-8").split("\n")
+        if json.loads(lines[0]) != {"endpoint": address}:
             return {}
-        for line in lines[1:]:
+    except (OSError, ValueError):
+        return {}
+    for line in lines[1:]:
+        try:
             kept = json.loads(line)
             known[kept["query"]] = Reply(tuple(map(_row, kept["rows"])), kept["cut"])
-    except (OSError, ValueError, KeyError):
-        return known
+        except (ValueError, KeyError):
+            continue
     return known
 
 

@@ -198,11 +198,15 @@ def _folders(workspace: Workspace, graph: str | None) -> Iterator[str]:
 
 
 def _in_place(example: QueryExample, there: Mapping[str, Sequence[QueryExample]]) -> QueryExample:
-    """The example with the IRI, and the language, of one of the same question."""
+    """The example with the IRI, language, wordings and keywords of one of the same question."""
     for old in there.get(plain_question(example.question), ()):
         if example.iri is None and same_language(example.language, old.language):
             return dataclasses.replace(
-                example, iri=old.iri, language=example.language or old.language
+                example,
+                iri=old.iri,
+                language=example.language or old.language,
+                others=tuple(dict.fromkeys((*example.others, *old.others))),
+                keywords=tuple(dict.fromkeys((*example.keywords, *old.keywords))),
             )
     return example
 

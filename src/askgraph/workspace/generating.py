@@ -138,17 +138,15 @@ class _Making:
             await self._written()
 
     async def _written(self) -> None:
-        """Write what waits, worded anew where there is somebody to do that, who has not failed."""
+        """Write what waits, worded anew where there is somebody to do that."""
         batch = [one.example for one in self.waiting]
-        try:
-            if self.worder is not None and batch:
-                self.progress(f"wording {len(batch)} questions", len(self.kept), self.number)
-                batch = await self.worder.worded(self.waiting, self.graph, self.method)
-        finally:
-            if batch:
-                keep(self.workspace, self.graph.name, batch)
-            self.kept += batch
-            self.waiting.clear()
+        if self.worder is not None and batch:
+            self.progress(f"wording {len(batch)} questions", len(self.kept), self.number)
+            batch = await self.worder.worded(self.waiting, self.graph, self.method)
+        if batch:
+            keep(self.workspace, self.graph.name, batch)
+        self.kept += batch
+        self.waiting.clear()
 
 
 def _example(draft: Draft, query: str, graph: "KnowledgeGraph", result: Result) -> QueryExample:

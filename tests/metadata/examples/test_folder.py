@@ -28,6 +28,16 @@ def test_the_same_question_takes_the_place_of_the_old_one(tmp_path: Path) -> Non
     assert [one.example.query for one in folder.stored()] == ["ASK { }"]
 
 
+def test_it_takes_its_place_whatever_its_file_is_called(tmp_path: Path) -> None:
+    folder = ExampleFolder(tmp_path)
+    (kept,) = folder.add([MOONS])
+    kept.path.rename(tmp_path / "by-hand.ttl")
+
+    folder.add([replace(MOONS, question="WHICH MOONS HAS  MARS", query="ASK { }")])
+
+    assert [(one.id, one.example.query) for one in folder.stored()] == [("by-hand", "ASK { }")]
+
+
 def test_two_examples_with_like_names_have_two_files(tmp_path: Path) -> None:
     folder = ExampleFolder(tmp_path)
     first, second = folder.add([replace(MOONS, iri="http://a/1"), replace(MOONS, iri="http://b/1")])
@@ -69,6 +79,10 @@ def test_a_file_with_several_examples_is_read_but_not_taken_apart(tmp_path: Path
     assert [one.id for one in found] == ["1#1", "1#2"]
     with pytest.raises(SetupError, match="several examples"):
         folder.remove(found[0])
+    with pytest.raises(SetupError, match="several examples"):
+        folder.add([replace(MOONS, iri="http://a/2")])
+    folder.add([replace(MOONS, iri="http://other/1")])
+    assert kept[0].path.read_text() == text
 
 
 def test_a_file_that_holds_no_example_is_a_setup_error_that_names_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,6 +49,7 @@ class ExampleFolder:
     def add(self, examples: Sequence[QueryExample]) -> tuple[Stored, ...]:
         """Write examples, each whole; one with the IRI of another takes its place.
 
+        Raises `SetupError` where that one shares its file with others, before anything is written.
         An example without an IRI gets one. Prefixes are only ever added, so that the files that are
         there keep their meaning.
         """
@@ -55,12 +57,13 @@ class ExampleFolder:
         for left in self.path.glob(".*.ttl.*"):  # half-written by a process that was killed
             left.unlink()
         there, new = self.stored(), [named(example) for example in examples]
+        stems = list(_stems(new, there))
         known = self._declared()
         declared = shared_prefixes([*(one.example for one in there), *new]) | known
         if declared != known:
             write_whole(self.path / PREFIXES, declarations(declared))
         written = []
-        for example, stem in zip(new, _stems(new, there), strict=True):
+        for example, stem in zip(new, stems, strict=True):
             path = self.path / f"{stem}.ttl"
             write_whole(path, example_turtle(example, declared))
             written.append(Stored(stem, path, example))
@@ -98,10 +101,20 @@ def named(example: QueryExample) -> QueryExample:
 
 
 def _stems(examples: Sequence[QueryExample], there: Sequence[Stored]) -> Iterator[str]:
-    """File names: as the IRIs say, numbered where two would have the same."""
-    taken = {one.path.stem.casefold(): one.example.iri for one in there}
+    """File names: those they have, else as the IRIs say, numbered where two would have the same."""
+    shared = {path for path, number in Counter(one.path for one in there).items() if number > 1}
+    places = {one.example.iri: one.path for one in there if one.example.iri}
+    taken = {
+        one.path.stem.casefold(): None if one.path in shared else one.example.iri for one in there
+    }
     taken[PREFIXES.removesuffix(".ttl")] = None
     for example in examples:
+        path = places.get(example.iri or "")
+        if path in shared:
+            raise SetupError(f"{path} holds several examples: take this one out by hand")
+        if path is not None:
+            yield path.stem
+            continue
         name = stem = _stem(example)
         number = 1
         while taken.get(stem.casefold(), example.iri) != example.iri:
