@@ -84,7 +84,18 @@ async def test_what_a_query_links_is_scored(endpoint: Any, ask_with: AskerMaker)
     assert record.score("linked_predicates").f1 == 1
 
 
-async def test_context_columns_cost_only_the_flattened_score(
+async def test_columns_that_an_answer_calls_context_cost_nothing(endpoint: Any) -> None:
+    wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"
+    result = SelectResult(("m", "p"), tuple((*row, NamedNode("http://m")) for row in ROWS))
+
+    async def ask(question: Question, steps: list[Step]) -> None:
+        steps.append(Answer(wide, "moons", result, ("m",), "", 0.5))
+
+    record = await recorded(ask, endpoint)
+    assert (record.f1, record.em, record.f1_flattened) == (1, 1, 1)
+
+
+async def test_further_answer_columns_cost_only_the_flattened_score(
     endpoint: Any, ask_with: AskerMaker
 ) -> None:
     wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"

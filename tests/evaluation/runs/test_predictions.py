@@ -153,6 +153,8 @@ def test_lines_of_a_batch(tmp_path: Path) -> None:
         ("error", None, None),
     ]
     assert read[0].confidence == 0.9
+    assert read[0].answers is not None
+    assert read[0].answers.answering == ("m",)
     assert read[0].usage == Usage(seconds=2.0, requests=3)
 
 

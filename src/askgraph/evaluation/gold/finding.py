@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Cell, Table
+from askgraph.evaluation.values import Table
+from askgraph.sparql.cells import Cell
 
 __all__ = ["KINDS", "Finding", "Severity", "table_in_words"]
 

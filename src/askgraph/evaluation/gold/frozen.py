@@ -23,7 +23,8 @@ from pyoxigraph import BlankNode, RdfFormat, Triple, parse
 from askgraph.errors import SetupError
 from askgraph.evaluation.gold.finding import Finding, table_in_words
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Cell, Table, aligned
+from askgraph.evaluation.values import Table, aligned
+from askgraph.sparql.cells import Cell
 from askgraph.sparql.results import Row, SelectResult, Term
 
 __all__ = ["HEADER", "Frozen", "drift", "query_hash", "read_frozen", "table_object"]

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Cell, Table
+from askgraph.evaluation.values import Table
 from askgraph.evaluation.whole_file import write_lines
+from askgraph.sparql.cells import Cell
 from askgraph.sparql.declared import with_declared
 
 __all__ = ["question_object", "write_questions"]

@@ -1,6 +1,7 @@
 """The right answer of a question as a table, and the answer that was given as one."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, QueryError, SetupError, Unauthorised, Unreachable
@@ -58,12 +59,17 @@ async def gold_or_reason(
 
 
 async def answer_table(answer: Answer, endpoint: Endpoint, *, timeout: float | None) -> Table:
-    """Return an answer's result; where it was cut off, that of its query, run again in full."""
+    """Return an answer's result; where it was cut off, that of its query, run again in full.
+
+    It knows which of its columns answer.
+    """
     if answer.boolean is not None:
         return Table.of_boolean(answer.boolean)
     if answer.result.truncated:
-        return await query_table(answer.query, endpoint, timeout=timeout)
-    return _table(answer.query, answer.result)
+        table = await query_table(answer.query, endpoint, timeout=timeout)
+    else:
+        table = _table(answer.query, answer.result)
+    return replace(table, answering=answer.answer_columns)
 
 
 async def query_table(

@@ -13,7 +13,7 @@ from pyoxigraph import Variable
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, TimedOut
-from askgraph.evaluation.values import Cell, cell_of_term
+from askgraph.sparql.cells import Cell, cell_of_term
 from askgraph.sparql.query import admitted
 from askgraph.sparql.reader import read
 from askgraph.sparql.results import Row, value_of

@@ -12,7 +12,8 @@ from statistics import fmean
 
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics._sets import set_score
-from askgraph.evaluation.values import Cell, aligned
+from askgraph.evaluation.values import aligned
+from askgraph.sparql.cells import Cell
 
 __all__ = ["best_column"]
 

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from askgraph.evaluation import Score, Table
-from askgraph.evaluation.values import Cell, aligned
+from askgraph.evaluation.values import aligned
+from askgraph.sparql.cells import Cell
 
 __all__ = ["best_column_multiset"]
 

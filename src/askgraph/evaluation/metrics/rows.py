@@ -27,7 +27,8 @@ from pyoxigraph import Literal
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics._best_rows import best_row_score
 from askgraph.evaluation.metrics._hubs import Numbers
-from askgraph.evaluation.values import Cell, aligned
+from askgraph.evaluation.values import aligned
+from askgraph.sparql.cells import Cell
 from askgraph.sparql.results import Term
 
 __all__ = ["rows"]

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from askgraph.evaluation.answer_object import Json, plain_value
 from askgraph.evaluation.runs.run_folder import Detail
-from askgraph.evaluation.values import Cell, Table, aligned
+from askgraph.evaluation.values import Table, aligned
+from askgraph.sparql.cells import Cell
 
 __all__ = ["detail_of"]
 

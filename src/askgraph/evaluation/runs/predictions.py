@@ -18,7 +18,7 @@ several answers to one question. Lines of `askgraph batch` are such lines. A QAL
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from askgraph.errors import SetupError
@@ -228,9 +228,17 @@ def _of_batch(record: Record) -> Table | None:
         case {"boolean": bool(truth)}:
             return Table.of_boolean(truth)
         case {"columns": list(names), "rows": list(rows)}:
-            return Table.of_json([str(name) for name in names], rows)
+            table = Table.of_json([str(name) for name in names], rows)
+            return replace(table, answering=_answering(record, table))
         case _:
             raise Unfit("'columns' and 'rows' must be lists")
+
+
+def _answering(record: Record, table: Table) -> tuple[str, ...]:
+    """The columns that a line of `askgraph batch` says to answer; those it does not have do not."""
+    named = record.get("answer_columns")
+    given = named if isinstance(named, list) else []
+    return tuple(name for name in table.variables if name in given)
 
 
 def _usage(record: Record) -> Usage:
