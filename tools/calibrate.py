@@ -1,13 +1,17 @@
-"""Fit the weights behind an answer's confidence, and print how well such confidences hold.
+"""Fit what is behind an answer's confidence, and print how well such confidences hold.
 
     python tools/calibrate.py                      # on all sets that are there
     python tools/calibrate.py --set sample --l2 1  # on one, held closer to zero
+    python tools/calibrate.py --write              # make candidates/calibration.toml anew
 
-A confidence is right where, of the answers given with 0.8, eight in ten are right. So the model of
-`askgraph.candidates.decide` is fitted to the F1 (best column) of each question's first answer; of a
-question that the graph cannot answer that is 0. Every set counts alike, whatever its size; variants
-of one graph with the same questions are one set. What is printed of a set comes from weights that
-were fitted on the others. Nothing is changed: the weights are copied by hand, if they are better.
+A confidence is right where, of the answers given with 0.8, eight in ten are right. Two things are
+fitted to the F1 (best column) of each question's first answer; of a question that the graph cannot
+answer that is 0. First the weights of the logistic model of `askgraph.candidates.decide`: every set
+counts alike, whatever its size, and what is printed of a set comes from weights that were fitted on
+the others; they are copied by hand, if they are better. Then the curve from what that model gives
+to a chance (`askgraph.candidates.calibration`), to people's questions and, at a lower weight, to
+questions generated from each graph's profile; what is printed of a graph comes from a curve fitted
+without it. `--write` puts the curve into the package.
 
 Questions, graphs and scores are those of `tools/accuracy_floors.py`.
 """
@@ -16,7 +20,6 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,17 +27,14 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tools.accuracy_floors import FLOORS, data_folder, floors_run, sets
+from tools.accuracy_floors import FLOORS, data_folder, sets
+from tools.calibration_cases import Case, cases, generated_cases
+from tools.calibration_curve import curve_file, curve_report
 
-from askgraph.candidates.decide import CONFIDENCE, evidence_for
-from askgraph.candidates.propose import proposed, read_and_linked, schema_of
-from askgraph.candidates.vote import clusters
-from askgraph.endpoint import Endpoint
-from askgraph.evaluation.questions import GoldQuestion
-from askgraph.graph import KnowledgeGraph
-from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.planning import Asked
-from askgraph.workspace.running import result_of
+from askgraph.candidates.calibration import CURVE
+from askgraph.candidates.decide import CONFIDENCE
+from askgraph.evaluation.whole_file import replaced
+from askgraph.workspace import Workspace
 
 __all__ = ["FEATURES", "Case", "brier", "cases", "confidences", "fitted", "report"]
 
@@ -42,52 +42,9 @@ Floats = npt.NDArray[np.float64]
 Weights = Mapping[str, float]
 
 FEATURES = tuple(name for name in CONFIDENCE if name != "bias")
-VARIANTS = {"default": "supply-kgrep", "inverse-and-shortcut": "supply-kgrep"}
 BINS = 10
 STEPS, RATE = 4_000, 0.5
 L2 = 0.01
-
-
-@dataclass(frozen=True)
-class Case:
-    """A first answer: the set it is of, what speaks for it, and its F1."""
-
-    set: str
-    evidence: Mapping[str, float]
-    f1: float
-
-
-def cases(asked: Asked, workspace: Workspace) -> Iterator[Case]:
-    """The first answers of a set; where the first cluster gave no result, there is none."""
-    run = floors_run(workspace, [asked], method=DEFAULT_METHOD)
-    records = {record.id: record for record in run.records}
-    for source in dict.fromkeys(asked.graphs):
-        graph = workspace.find(source)
-        try:
-            for question, place in zip(asked.questions, asked.graphs, strict=True):
-                evidence = _evidence(question, graph) if place == source else None
-                record = records[question.id]
-                if evidence is None or record.error or record.gold_error:
-                    continue
-                if abs(record.confidence - float(confidences(CONFIDENCE, [evidence])[0])) > 1e-4:
-                    continue  # it is a later cluster's answer
-                f1 = 0.0 if question.unanswerable else record.f1
-                yield Case(VARIANTS.get(asked.name, asked.name), evidence, f1)
-        finally:
-            result_of(_closed(graph.endpoint))
-
-
-def _evidence(question: GoldQuestion, graph: KnowledgeGraph) -> Mapping[str, float] | None:
-    if graph.arrays is None:
-        return None
-    linked = read_and_linked(question.text, question.language, graph.names)
-    proposal = proposed(linked, schema_of(graph.arrays, graph.profile))
-    found = clusters(proposal.candidates)
-    return evidence_for(proposal, found) if found else None
-
-
-async def _closed(endpoint: Endpoint) -> None:
-    await endpoint.close()
 
 
 def confidences(weights: Weights, evidence: Sequence[Mapping[str, float]]) -> Floats:
@@ -187,21 +144,38 @@ def _arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--set", action="append", choices=FLOORS, help="a set of accuracy_floors.py; all if none")
     add("--l2", type=float, default=L2, help="how much the weights are held to zero")
+    add("--generated", type=int, default=60, metavar="N", help="generated questions a graph")
+    add("--write", action="store_true", help=f"write {CURVE.name}; needs all sets")
     add("--workspace", type=Path, help="keep the built graphs here")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Fit and print."""
+    """Fit and print; write the curve where that is wanted."""
     chosen = _arguments()
     with tempfile.TemporaryDirectory() as temporary:
         workspace = Workspace(chosen.workspace or temporary)
         wanted = list(sets(data_folder(), workspace, chosen.set or ()))
+        names = {asked.name for asked in wanted}
         if not wanted:
             raise SystemExit(f"calibrate: no such set; the data lies in {data_folder()}")
+        if chosen.write and names != set(FLOORS):
+            missing = ", ".join(sorted(set(FLOORS) - names))
+            raise SystemExit(f"calibrate: --write needs all sets, and {missing} is not there")
         found = [case for asked in wanted for case in cases(asked, workspace)]
+        made = [
+            case
+            for asked in wanted
+            for case in generated_cases(asked, workspace, number=chosen.generated)
+        ]
     number = sum(len(asked.questions) for asked in wanted)
     print(f"{len(found)} first answers to {number} questions\n\n{report(found, l2=chosen.l2)}")
+    print(f"\nthe curve, with {len(made)} generated questions\n\n{curve_report(found + made)}")
+    if chosen.write:
+        command = f"python tools/calibrate.py --write --generated {chosen.generated}"
+        with replaced(CURVE) as file:
+            file.write(curve_file(found + made, command).encode())
+        print(f"\nwrote {CURVE.name}")
 
 
 if __name__ == "__main__":

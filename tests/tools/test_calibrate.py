@@ -5,8 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tools.accuracy_floors import sets
-from tools.calibrate import FEATURES, Case, brier, cases, confidences, fitted, report
+from tools.calibrate import FEATURES, brier, confidences, fitted, report
+from tools.calibration_cases import Case, cases, generated_cases
+from tools.calibration_curve import curve_file, curve_of, curve_report, held_out
 
+from askgraph.candidates.calibration import read_curve
 from askgraph.candidates.decide import CONFIDENCE
 from askgraph.workspace import Workspace
 
@@ -57,3 +60,52 @@ def test_the_sample_graph_is_fitted_and_told(tmp_path: Path) -> None:
     assert all(f"{name:<12}" in told for name in CONFIDENCE)
     assert "(only one set: it was fitted on itself)" in told
     assert told.count("from  to") == 2 and told.count("0.9   1.0") == 2
+
+
+def _scored(graph: str, number: int, f1: float, *, generated: bool = False) -> list[Case]:
+    facts = dict.fromkeys(FEATURES, 0.0) | {"score": 2.0}
+    return [Case("one", facts, f1, graph, generated)] * number
+
+
+def test_people_s_questions_outweigh_generated_ones_whatever_their_number() -> None:
+    people = _scored("a", 60, 0.3)
+    both = people + _scored("a", 600, 1.0, generated=True)
+
+    alone, [together] = curve_of(people).knots[0].chance, curve_of(both).knots
+
+    assert alone == pytest.approx(0.3)
+    assert together.chance == pytest.approx((0.3 + 0.25) / 1.25)
+
+
+def test_a_graph_is_tried_by_a_curve_that_was_fitted_without_it() -> None:
+    found = _scored("right", 90, 0.9) + _scored("wrong", 90, 0.1)
+
+    chances = held_out(found)
+
+    assert chances[0] == pytest.approx(0.1) and chances[-1] == pytest.approx(0.9)
+    assert curve_of(found)(found[0].given) == pytest.approx(0.5)
+
+
+def test_the_file_says_what_it_was_fitted_to_and_is_read_again(tmp_path: Path) -> None:
+    found = _scored("a", 50, 0.5) + _scored("b", 30, 1.0, generated=True)
+    path = tmp_path / "curve.toml"
+
+    path.write_text(curve_file(found, "made so"), "utf-8")
+
+    knots, expected = read_curve(path).knots, curve_of(found).knots
+    assert [k.chance for k in knots] == pytest.approx([k.chance for k in expected], abs=1e-4)
+    assert "# Made by: made so\n# Fitted to 50 answers to people's questions and 30" in (
+        path.read_text("utf-8")
+    )
+
+
+def test_questions_generated_from_the_sample_are_answered_and_told(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    [asked] = sets(tmp_path, workspace, ["sample"])
+
+    found = list(generated_cases(asked, workspace, number=12))
+    told = curve_report(found)
+
+    assert len(found) == 12 and all(case.generated for case in found)
+    assert sum(case.f1 for case in found) > 6
+    assert "generated  logistic     12" in told and "people's   " not in told

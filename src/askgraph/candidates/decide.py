@@ -1,16 +1,25 @@
 """How sure the best candidate is, and whether to answer, ask back or refuse."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from askgraph.candidates.calibration import calibrated
 from askgraph.candidates.propose import Proposal
 from askgraph.candidates.vote import Cluster
 from askgraph.candidates.work import Candidate
 from askgraph.linking.text import Reading
 
-__all__ = ["CONFIDENCE", "Decision", "Thresholds", "confidence_of", "decided", "evidence_for"]
+__all__ = [
+    "CONFIDENCE",
+    "Decision",
+    "Thresholds",
+    "confidence_of",
+    "decided",
+    "evidence_for",
+    "weighed",
+]
 
 CONFIDENCE = {
     "bias": -1.3,
@@ -37,11 +46,16 @@ class Thresholds:
 
 
 def confidence_of(proposal: Proposal, found: Sequence[Cluster]) -> float:
-    """Estimate the chance (0–1) that the best cluster is right, from its `evidence_for`."""
-    if not found:
-        return 0.0
-    facts = evidence_for(proposal, found)
-    linear = CONFIDENCE["bias"] + sum(CONFIDENCE[name] * value for name, value in facts.items())
+    """Estimate the chance (0–1) that the best cluster is right: its evidence weighed, calibrated.
+
+    0 where there is no cluster; else neither 0 nor 1.
+    """
+    return calibrated(weighed(evidence_for(proposal, found))) if found else 0.0
+
+
+def weighed(evidence: Mapping[str, float]) -> float:
+    """Return what the logistic model gives (0–1) for the evidence of `evidence_for`."""
+    linear = CONFIDENCE["bias"] + sum(CONFIDENCE[name] * value for name, value in evidence.items())
     return 1 / (1 + math.exp(-linear))
 
 

@@ -8,6 +8,7 @@ from askgraph.evaluation.reports.confidence import (
     Point,
     aurc,
     calibration,
+    coverage_at,
     excess_aurc,
     mean_at,
     risk_coverage,
@@ -31,6 +32,19 @@ def test_the_curve_has_a_point_for_each_confidence() -> None:
 def test_the_area_is_the_mean_risk_over_all_coverages() -> None:
     assert aurc(PAIRS) == pytest.approx((0 + 0.25 + 1 / 3 + 0.5) / 4)
     assert excess_aurc(PAIRS) == pytest.approx((0.25 + 1 / 3 + 0.5 - (1 / 3 + 0.5)) / 4)
+
+
+def test_coverage_at_a_risk_is_the_largest_share_that_keeps_it() -> None:
+    assert [coverage_at(PAIRS, risk) for risk in (0.0, 0.3, 0.4, 0.5)] == [0.25, 0.25, 0.75, 1.0]
+    assert coverage_at([(0.9, 0.0), (0.5, 1.0), (0.4, 1.0)], 0.4) == 1.0
+    assert coverage_at([(0.9, 0.0)], 0.1) == coverage_at([], 0.1) == 0.0
+
+
+@given(pairs)
+def test_more_risk_never_covers_less(given: list[tuple[float, float]]) -> None:
+    shares = [coverage_at(given, risk) for risk in (0.0, 0.05, 0.1, 0.5, 1.0)]
+    assert shares == sorted(shares)
+    assert shares[-1] == (1.0 if given else 0.0)
 
 
 def test_a_perfect_order_has_nothing_to_gain() -> None:

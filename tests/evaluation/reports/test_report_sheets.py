@@ -143,6 +143,15 @@ def test_figures_are_taken_apart(by: str, heads: list[str]) -> None:
     assert [row[by] for row in found if row["method"] == "fast"] == heads
 
 
+def test_how_much_could_be_answered_at_a_risk_is_in_the_table_and_in_json() -> None:
+    fast, slow = sheet(RUN, "Confidence")
+    told = report_json([RUN])
+
+    assert fast["answered at risk 0.05"] == fast["answered at risk 0.1"] == pytest.approx(1 / 3)
+    assert slow["answered at risk 0.05"] == 0.0  # both are as sure, and one is wrong
+    assert '"coverage_at_risk": [{"risk": 0.05, "coverage": 0.333333}' in json.dumps(told)
+
+
 def test_calibration_and_coverage_are_tables_too() -> None:
     bins = [row for row in rows(by_sheet([RUN], "confidence")) if row["method"] == "fast"]
     assert [row["answers"] for row in bins] == [0, 0, 1, 0, 0, 0, 0, 0, 0, 1]

@@ -11,12 +11,14 @@ from itertools import groupby
 from statistics import fmean
 
 __all__ = [
+    "RISKS",
     "Bin",
     "Calibration",
     "Pairs",
     "Point",
     "aurc",
     "calibration",
+    "coverage_at",
     "excess_aurc",
     "mean_at",
     "risk_coverage",
@@ -24,6 +26,9 @@ __all__ = [
 
 Pairs = Sequence[tuple[float, float]]
 """The confidence of each answer, and its score."""
+
+RISKS = (0.05, 0.1)
+"""The risks at which reports tell how many questions could be answered."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,17 @@ def aurc(pairs: Pairs) -> float:
         risks += [1 - (total + k * mean) / (count + k) for k in range(1, len(scores) + 1)]
         total, count = total + math.fsum(scores), count + len(scores)
     return max(0.0, fmean(risks)) if risks else 0.0
+
+
+def coverage_at(pairs: Pairs, risk: float) -> float:
+    """Return the largest share of answers, the most confident ones, at a mean risk of at most this.
+
+    What could be answered if so many wrong answers were borne (Geifman and El-Yaniv, "Selective
+    classification for deep neural networks", 2017). Answers of equal confidence are given together
+    or not at all. 0 where even the first are worse.
+    """
+    kept = [point.coverage for point in risk_coverage(pairs) if point.risk <= risk + 1e-9]
+    return max(kept, default=0.0)
 
 
 def excess_aurc(pairs: Pairs) -> float:

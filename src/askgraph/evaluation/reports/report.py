@@ -6,7 +6,14 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import fmean, stdev
 
-from askgraph.evaluation.reports.confidence import Pairs, aurc, excess_aurc, mean_at
+from askgraph.evaluation.reports.confidence import (
+    RISKS,
+    Pairs,
+    aurc,
+    coverage_at,
+    excess_aurc,
+    mean_at,
+)
 from askgraph.evaluation.reports.outcomes import (
     REJECTED,
     calibration_of,
@@ -209,6 +216,10 @@ class Report:
             ],
             "aurc": round(aurc(self.pairs), 6),
             "excess_aurc": round(excess_aurc(self.pairs), 6),
+            "coverage_at_risk": [
+                {"risk": risk, "coverage": round(coverage_at(self.pairs, risk), 6)}
+                for risk in RISKS
+            ],
             "calibration": _rounded(calibration_of(self.records, self.metric)),
             "rejection": {
                 **_rounded(rejected),

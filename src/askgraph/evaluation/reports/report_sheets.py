@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from askgraph.evaluation.reports.by_sheets import by_sheet
-from askgraph.evaluation.reports.confidence import aurc, excess_aurc
+from askgraph.evaluation.reports.confidence import RISKS, aurc, coverage_at, excess_aurc
 from askgraph.evaluation.reports.failures import Failure
 from askgraph.evaluation.reports.group_rows import (
     ANSWERED,
@@ -148,13 +148,15 @@ def _confidence_sheet(runs: Sequence[Run], groups: Sequence[Group]) -> Sheet:
         found = calibration_of(report.records, report.metric)
         rejected = rejection_of(report.records, report.metric)
         area: Row = (report.top_half_f1, aurc(report.pairs), excess_aurc(report.pairs))
+        kept: Row = tuple(coverage_at(report.pairs, risk) for risk in RISKS)
         held: Row = (rejected.caught, rejected.wrong, rejected.lost, rejected.right)
-        rows.append((*label(group), *area, found.brier, found.ece, *held))
+        rows.append((*label(group), *area, *kept, found.brier, found.ece, *held))
     columns = (
         *LABEL,
         Column("top half", "share"),
         Column("AURC", "number"),
         Column("excess AURC", "number"),
+        *(Column(f"answered at risk {risk:g}", "share") for risk in RISKS),
         Column("Brier", "number"),
         Column("ECE", "number"),
         Column("wrong caught", "share"),
