@@ -4,9 +4,9 @@ import pytest
 from tests.candidates.zoo import QUESTIONS
 
 from askgraph.evaluation.asking import trace_of
-from askgraph.evaluation.values import cell_of_json
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.graph_search import GraphSearch
+from askgraph.sparql.cells import cell_of_json
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace.running import result_of

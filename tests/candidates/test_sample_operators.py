@@ -9,8 +9,9 @@ import pytest
 from tests.candidates.asking import Known
 
 from askgraph.candidates.vote import clusters
-from askgraph.evaluation.values import Table, cell_of_json
+from askgraph.evaluation.values import Table
 from askgraph.sample import questions_path
+from askgraph.sparql.cells import cell_of_json
 
 LINES: list[Mapping[str, Any]] = [
     json.loads(line)

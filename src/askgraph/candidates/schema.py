@@ -10,6 +10,7 @@ from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import SCHEMA_SPACES, local_name
 from askgraph.metadata.naming import standard_naming
+from askgraph.metadata.units import is_unit_like
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort
@@ -144,6 +145,19 @@ class Schema:
         if not len(ids) or int(ids[0]) < self.graph.terms.first_iri:
             return False
         return self.naming.isdisjoint(self.graph.predicates_of(ids[:20])[0].tolist())
+
+    def is_measured(self, ids: Ids) -> bool:
+        """Whether nodes say in what a number at them is given: in a unit, a currency."""
+        if not len(ids):
+            return False
+        return not self.units.isdisjoint(self.graph.predicates_of(ids[:20])[0].tolist())
+
+    @cached_property
+    def units(self) -> frozenset[int]:
+        """The predicates of few texts that come again and again, as units and currencies do."""
+        return frozenset(
+            number for number, profile in self.predicates.items() if is_unit_like(profile)
+        )
 
     @cached_property
     def naming(self) -> frozenset[int]:

@@ -71,7 +71,8 @@ def _answers_when(
 def _context(places: Places, work: Work, shown: Sequence[int]) -> list[Column]:
     """The things that shown values hang on, where a value alone would say nothing.
 
-    That is so for things without a name, and for numbers and dates of several things.
+    That is so for things without a name, and for numbers and dates of several things. A thing
+    without a name that tells the unit of a number is the answer with it: the number alone is half.
     """
     hung = [
         (place, places.sort(predicate))
@@ -83,10 +84,11 @@ def _context(places: Places, work: Work, shown: Sequence[int]) -> list[Column]:
     bare = len(hung) == len(shown) and all(sort in NUMERIC + DATED for _, sort in hung)
     bare = bare and work.draft.limit != 1 and not places.frame.of("distinct")
     found = []
-    for place, _ in hung:
+    for place, sort in hung:
         ids = places.ids_at(work, place)
         if isinstance(place.variable, int) and places.schema.is_nameless(ids):
-            found.append(Column(place.variable, answer=False))
+            measured = sort in NUMERIC and places.schema.is_measured(ids)
+            found.append(Column(place.variable, answer=measured))
         elif bare and len(ids) > 1:
             found.append(Column(places.named(work, place), answer=False))
     return list(dict.fromkeys(found))
