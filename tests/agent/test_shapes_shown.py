@@ -94,7 +94,7 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
     every = [NearClass(linked, f"http://kin.example/{c}") for c in ("Town", "City", "Place")]
 
     town, place = await shape_pieces(every, ShapeParts())
-    [alone] = await shape_pieces(every, ShapeParts(), most=1)
+    alone, around = await shape_pieces(every, ShapeParts(), most=1)
     await graph.endpoint.close()
 
     kin = "}\n# :Town is a kind of: :Place\n# :Town has the same instances as: :City"
@@ -103,3 +103,23 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
     assert "the same" not in place.texts[0] and ":Place EXTRA a" in place.texts[0]
     assert "in steps: :within+" in place.texts[0]
     assert alone == town
+    assert around.texts[0] == "# Linked to these:\n# :Place: :within, :founded"
+
+
+MANY = "@prefix : <http://many.example/> . " + "".join(
+    f":hub a :Hub ; :to{n:02} :leaf{n} . :leaf{n} a :Leaf{n:02} ; :size {n} . " for n in range(12)
+) + "".join(f":other{n} a :Leaf00 ; :weight {n} . " for n in range(3))  # fmt: skip
+
+
+async def test_of_many_linked_classes_six_are_told_with_their_frequent_properties_first(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "many.ttl").write_text(MANY)
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "many.ttl")
+
+    _, around = await shown("hubs", graph, cls="http://many.example/Hub")
+    await graph.endpoint.close()
+
+    longest, shortest = (text.splitlines() for text in around.texts)
+    assert len(longest) == 7 and longest[:4] == shortest
+    assert all(line.startswith("# :Leaf") and ":size" in line for line in longest[1:])

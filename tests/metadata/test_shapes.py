@@ -1,5 +1,7 @@
 """The shape of a class is the same from its triples, from its profile, and from its endpoint."""
 
+from itertools import pairwise
+
 import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.servers.sparql import SparqlServer
@@ -71,6 +73,29 @@ async def test_a_class_that_the_profile_does_not_divide_is_sampled(store: Store)
     shape = await shape_of(f"{ONT}Moon", Profile(0, (), ()), store, None)
     assert shape.instances == 55
     assert next(x for x in shape.lines if x.predicate == f"{ONT}orbits").having == 55
+
+
+async def test_a_predicate_that_leads_on_is_followed_from_its_example(
+    profile: Profile, store: Store, arrays: GraphArrays
+) -> None:
+    shape = await shape_of(ONT + "LaunchSite", profile, store, arrays)
+    line = next(one for one in shape.lines if one.predicate == ONT + "locatedIn")
+
+    assert line.chain and line.highest is not None
+    steps = [getattr(term, "value", "") for term in (line.example, *line.chain)]
+    for here, there in pairwise(steps):
+        assert store.query(f"ASK {{ <{here}> <{ONT}locatedIn> <{there}> }}")
+
+
+async def test_things_that_are_few_and_come_again_are_all_told(
+    profile: Profile, store: Store, arrays: GraphArrays
+) -> None:
+    shape = await shape_of(ONT + "CrewedMission", profile, store, arrays)
+    values = {one.predicate.removeprefix(ONT): one.values for one in shape.lines}
+
+    names = [str(term).rsplit("/", 1)[-1] for term in values["operator"]]
+    assert names == ["CMSA>", "NASA>", "Roscosmos>", "Soviet_space_program>"]
+    assert values["launchVehicle"] == ()
 
 
 def test_the_shape_of_void_is_that_of_the_graph(profile: Profile) -> None:

@@ -94,3 +94,14 @@ def test_of_a_value_with_a_long_iri_the_label_is_told() -> None:
     line = ShapeLine(f"{X}orbits", 10, 10, (f"{X}Planet",), example=jupiter)
     assert row(line, labels={jupiter.value: "Jupiter"}).endswith('# all: <…> "Jupiter"')
     assert row(line).endswith(f"# all: <{jupiter.value}>")
+
+
+def test_a_chain_is_told_step_by_step_and_how_many_one_has() -> None:
+    site, town, land = (NamedNode(f"http://x/{name}") for name in ("site", "town", "land"))
+    line = ShapeLine(
+        "http://x/in", 10, 10, ("http://x/Place",), example=site, in_steps=True,
+        chain=(town, land), highest=3,
+    )  # fmt: skip
+
+    told = row(line, labels={"http://x/town": "Old Town", "http://x/land": "land"})
+    assert told.endswith('all, up to 3 each, in steps: x:in+: x:site → x:town "Old Town" → x:land')

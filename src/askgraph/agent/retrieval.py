@@ -1,16 +1,17 @@
-"""The question and what is retrieved for it as one message: examples, shapes, names, descriptions.
+"""The question and what is retrieved for it as one message: examples, schema, names, descriptions.
 
 Each kind has its share of the room; what is nearest to the question stands next to it. Of several
 graphs each piece says whose it is.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from askgraph.agent.classes_near import classes_near
 from askgraph.agent.examples_near import NearExample, examples_near
 from askgraph.agent.linked_graph import LinkedGraph, linked_graph
+from askgraph.agent.listed_schema import listed_schema
 from askgraph.agent.resource_described import description_pieces
 from askgraph.agent.room import Piece, fitted
 from askgraph.agent.several_graphs import AskedGraphs
@@ -24,6 +25,7 @@ from askgraph.metadata.examples import QueryExample
 from askgraph.sparql.declared import with_declared
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
+from askgraph.tools.veil import Veil
 from askgraph.trace import Question
 
 __all__ = ["Shown", "message_for"]
@@ -36,6 +38,14 @@ _SHARES: Mapping[str, float] = {
     "examples": 0.3,
     "shapes": 0.35,
 }
+_SHARES_BESIDE: Mapping[str, float] = {
+    "before": 0.1,
+    "descriptions": 0.03,
+    "names": 0.12,
+    "examples": 0.12,
+    "shapes": 0.33,
+    "candidates": 0.3,
+}
 _HEADINGS = {
     "descriptions": (
         "What the publisher says, which are no triples (to answer from it, SELECT with VALUES):"
@@ -43,6 +53,7 @@ _HEADINGS = {
     "examples": "Answered before:",
     "shapes": "Shapes:",
     "names": "Perhaps named:",
+    "candidates": "Candidates:",
 }
 _WIDER = 2  # times as many classes are looked at as are shown
 _AROUND = 60  # tokens of headings and blank lines
@@ -52,7 +63,8 @@ _AROUND = 60  # tokens of headings and blank lines
 class Shown:
     """What a message shows: so many examples and classes, in so much room, found how.
 
-    With an `embedder` (see `askgraph.index.embeddings`) meanings are compared besides words.
+    With an `embedder` (see `askgraph.index.embeddings`) meanings are compared besides words. With
+    `listed` the schema is a list of classes and properties, instead of a shape for each class.
     """
 
     examples: int = 5
@@ -61,6 +73,7 @@ class Shown:
     names: bool = True
     embedder: str = ""
     parts: ShapeParts = field(default_factory=ShapeParts)
+    listed: bool = False
 
 
 async def message_for(
@@ -70,34 +83,61 @@ async def message_for(
     *,
     parts: Sequence[str] = (),
     about_resource: bool = False,
+    linked: Sequence[LinkedGraph] | None = None,
+    candidates: Awaitable[Sequence[Piece]] | None = None,
+    veil: Veil | None = None,
 ) -> str:
     """Return the message for a question, of at most 4,000 tokens unless it is that long itself.
 
     `parts` are what it was split into, which is searched for as well. `about_resource` says that it
-    is about a data set itself. Raises `ServiceError` where a graph or an embedding server is down.
+    is about a data set itself. `linked` are the graphs, where they were linked before. Candidate
+    queries, which are awaited last, take a part of the room from everything else. Under a `veil`,
+    which the linked graphs have too, the schema is listed, and there are no examples, earlier
+    questions or descriptions of data sets, whose words nobody can mask. Raises `ServiceError` where
+    a graph or an embedding server is down.
     """
     text = " ".join(dict.fromkeys([question.text, *parts]))
-    linked = await asyncio.gather(*(linked_graph(text, one) for one in graphs.every))
-    near = await classes_near(
-        text, linked, limit=_wider(shown.classes, linked), embedder=shown.embedder
-    )
+    if linked is None:
+        linked = await asyncio.gather(*(linked_graph(text, one) for one in graphs.every))
     texts = [question.text, *parts]
-    kinds = {
-        "before": [Piece((f"Asked before: {b.question}\n{b.query}",)) for b in question.before][
-            ::-1
-        ],
+    if veil is not None:
+        shown = replace(shown, examples=0, listed=True)
+    kinds: dict[str, Sequence[Piece]] = {
+        "before": _before(question) if veil is None else [],
         "descriptions": [
             piece
             for one in graphs.every
             for piece in description_pieces(texts, one.given, certain=about_resource)
+            if veil is None
         ],
         "names": await _names(linked, several=graphs.several) if shown.names else [],
         "examples": await asyncio.to_thread(_examples, texts, graphs, shown),
-        "shapes": await shape_pieces(near, shown.parts, most=shown.classes, several=graphs.several),
+        "shapes": await _schema(text, linked, shown, several=graphs.several),
+        "candidates": await candidates if candidates is not None else [],
     }
-    ends = [*_listed(graphs), f"Question: {question.text}"]
+    shares = {**_SHARES, "candidates": 0.0} if candidates is None else _SHARES_BESIDE
+    asked = question.text if veil is None else veil.question()
+    ends = [*_listed(graphs), f"Question: {asked}"]
     room = min(shown.room, _MOST - _AROUND - sum(map(estimated_tokens, ends)))
-    return _laid_out(fitted(kinds, _SHARES, room=room), ends)
+    text = _laid_out(fitted(kinds, shares, room=room), ends)
+    return text if veil is None else veil.checked(text)
+
+
+def _before(question: Question) -> list[Piece]:
+    """The earlier questions of the conversation, the last one first."""
+    return [Piece((f"Asked before: {b.question}\n{b.query}",)) for b in question.before[::-1]]
+
+
+async def _schema(
+    text: str, linked: Sequence[LinkedGraph], shown: Shown, *, several: bool
+) -> list[Piece]:
+    if shown.listed:
+        listed = linked if shown.classes else ()
+        values = shown.parts.values
+        return [await listed_schema(one, values=values, several=several) for one in listed]
+    limit = _wider(shown.classes, linked)
+    near = await classes_near(text, linked, limit=limit, embedder=shown.embedder)
+    return await shape_pieces(near, shown.parts, most=shown.classes, several=several)
 
 
 def _wider(classes: int, linked: Sequence[LinkedGraph]) -> int:
@@ -173,6 +213,7 @@ def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str]) -> str:
         *_headed("examples", shown["examples"][::-1]),
         *_headed("shapes", shown["shapes"]),
         *_headed("names", ["\n".join(shown["names"])] if shown["names"] else []),
+        *_headed("candidates", ["\n".join(shown["candidates"])] if shown["candidates"] else []),
         *shown["before"][::-1],
         question,
     ]

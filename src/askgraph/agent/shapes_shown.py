@@ -7,6 +7,10 @@ properties, their ranges, their order by frequency, and besides the example valu
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
+from itertools import islice
+
+from pyoxigraph import NamedNode
 
 from askgraph.agent.classes_near import NearClass
 from askgraph.agent.linked_graph import LinkedGraph
@@ -14,13 +18,17 @@ from askgraph.agent.room import Piece
 from askgraph.agent.written_query import GRAPH
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.explanation.labels import labels_of
+from askgraph.metadata import PredicateProfile
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.metadata.shapes import Shape, ShapeLine, known_shape, shape_at
 from askgraph.metadata.shex import shex_of
+from askgraph.rdf import vocabulary as v
 
 __all__ = ["ShapeParts", "shape_pieces"]
 
 _LENGTHS = (25, 14, 8, 4)  # lines of one shape
+_LINKED, _PROPERTIES = 6, 10  # classes that are told in one line, and properties in it
+_TOLD = (v.RDF_TYPE, *v.LABEL_PREDICATES)
 _KIN = 3  # classes above, or with the same instances
 
 
@@ -64,7 +72,48 @@ async def shape_pieces(
         kin = _kin(near, [other.iri for other, _ in others])
         texts = _texts(near, shape, parts, named)
         pieces.append(Piece(tuple(f"{head}{text}{kin}" for text in texts)))
+    linked = await asyncio.to_thread(_linked, told) if parts.properties else []
+    if linked:
+        lines = (linked, linked[: _LINKED // 2])
+        pieces.append(Piece(tuple("# Linked to these:\n" + "\n".join(some) for some in lines)))
     return pieces
+
+
+def _linked(told: Sequence[Sequence[tuple[NearClass, Shape]]]) -> list[str]:
+    """The first classes that shown ones are linked with and that are not shown, a line each."""
+    graphs = {id(near.graph): near.graph for (near, _), *_ in told}
+    own = {key: _properties(graph) for key, graph in graphs.items()}
+    shown = {(id(near.graph), near.iri) for same in told for near, _ in same}
+    kinds = dict.fromkeys(
+        (id(near.graph), kind)
+        for (near, shape), *_ in told
+        for line in shape.lines
+        for kind in line.kinds
+    )
+    met = ((key, kind) for key, kind in kinds if (key, kind) not in shown and own[key].get(kind))
+    return [_in_short(graphs[key], kind, own[key][kind]) for key, kind in islice(met, _LINKED)]
+
+
+def _properties(linked: LinkedGraph) -> Mapping[str, list[PredicateProfile]]:
+    """By class, the properties of its instances, one pass over the profile."""
+    profile = linked.context.graph.profile
+    found: dict[str, list[PredicateProfile]] = {one.iri: [] for one in profile.classes}
+    for predicate in profile.predicates:
+        if predicate.iri not in _TOLD:
+            for cls, _ in predicate.subject_classes:
+                if cls in found:
+                    found[cls].append(predicate)
+    return found
+
+
+def _in_short(linked: LinkedGraph, cls: str, properties: Sequence[PredicateProfile]) -> str:
+    """A class with its first few properties, those near the question before the frequent ones."""
+    shorten = linked.context.graph.prefixes.shorten
+    order = {one.iri: at for at, one in enumerate(linked.near.near)}
+    first = nsmallest(
+        _PROPERTIES, properties, key=lambda one: (order.get(one.iri, len(order)), -one.triples)
+    )
+    return f"# {shorten(cls)}: {', '.join(shorten(one.iri) for one in first)}"
 
 
 def _extent(near: NearClass, shape: Shape) -> object:
@@ -74,7 +123,10 @@ def _extent(near: NearClass, shape: Shape) -> object:
 
 
 def _kin(near: NearClass, same: Sequence[str]) -> str:
-    """What a class is a kind of, and the classes with the same instances, a line each."""
+    """What a class is a kind of, the classes with the same instances, whether it only links others.
+
+    A line each.
+    """
     graph = near.graph.context.graph
     profiles = {one.iri: one for one in graph.profile.classes}
     parents = profiles[near.iri].parents if near.iri in profiles else ()
@@ -85,6 +137,8 @@ def _kin(near: NearClass, same: Sequence[str]) -> str:
         for what, iris in (("is a kind of", above), ("has the same instances as", same))
         if iris
     ]
+    if near.iri in profiles and profiles[near.iri].nary:
+        lines.append(f"\n# {short}: nodes without label, which only link others")
     return "".join(lines)
 
 
@@ -148,7 +202,9 @@ async def _labels(both: Sequence[tuple[NearClass, Shape]]) -> list[Mapping[str, 
 
 def _iris(shape: Shape) -> list[str]:
     kinds = [kind for line in shape.lines for kind in line.kinds]
-    return [shape.cls, *(line.predicate for line in shape.lines), *kinds]
+    values = [value for line in shape.lines for value in (*line.values, *line.chain, line.example)]
+    shown = [value.value for value in values if isinstance(value, NamedNode)]
+    return [shape.cls, *(line.predicate for line in shape.lines), *kinds, *shown]
 
 
 def _texts(

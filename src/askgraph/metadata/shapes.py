@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode
@@ -28,6 +29,7 @@ __all__ = ["Shape", "ShapeLine", "frequent", "known_shape", "shape_at", "with_ex
 _SAMPLE = 1_000
 _LINES = 60
 _FEW, _AGAIN = 6, 3  # values of an enumeration, at most, and how often each is used, at least
+_STEPS = 3  # of a chain
 _NO_LINE = (v.RDF_TYPE,)
 
 
@@ -38,8 +40,9 @@ class ShapeLine:
     `having` of the instances have it, in `triples` triples; None where that is not known.
     `kinds` are the classes or datatypes of the other end. `least` and `most` are how often an
     instance has to have it and may have it, where a shape that somebody wrote says so. `values` are
-    all that occur, where these are a few literals that come again and again. `in_steps` says that
-    it leads on from what it leads to, so that a question may mean all steps of it.
+    all that occur, where these are few that come again and again. `in_steps` says that
+    it leads on from what it leads to, so that a question may mean all steps of it; `chain` is what
+    it leads to from the example, step by step. `highest` is how many triples one instance has.
     """
 
     predicate: str
@@ -52,6 +55,8 @@ class ShapeLine:
     most: int | None = None
     values: tuple[Term, ...] = ()
     in_steps: bool = False
+    chain: tuple[Term, ...] = ()
+    highest: int | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,9 @@ class Shape:
         return min(1.0, line.having / every) if every and line.having is not None else None
 
 
+_COUNTED: WeakKeyDictionary[GraphArrays, tuple[Profile, dict[str, Shape]]] = WeakKeyDictionary()
+
+
 async def shape_at(
     cls: str,
     profile: Profile,
@@ -87,7 +95,7 @@ async def shape_at(
     `ServiceError` where it does not answer.
     """
     if arrays is not None:
-        return await asyncio.to_thread(_counted, profile, arrays, cls)
+        return await asyncio.to_thread(_kept, profile, arrays, cls)
     shape = known_shape(profile, cls)
     if not shape.lines:
         shape = await _sampled(endpoint, cls, shape.instances, timeout)
@@ -153,6 +161,16 @@ def _most(lines: Sequence[ShapeLine]) -> tuple[ShapeLine, ...]:
     return tuple(sorted(told, key=order)[:_LINES])
 
 
+def _kept(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
+    """The shape of a class as it was counted the first time: neither triples nor profile change."""
+    known = _COUNTED.get(arrays)
+    if known is None or known[0] is not profile:
+        known = _COUNTED[arrays] = profile, {}
+    if cls not in known[1]:
+        known[1][cls] = _counted(profile, arrays, cls)
+    return known[1][cls]
+
+
 def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
     kind, at = arrays.number(v.RDF_TYPE), arrays.terms.iri(cls)
     if kind is None or at is None:
@@ -160,6 +178,7 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
     nodes = np.sort(arrays.step(np.array([at], dtype=np.int32), kind, inverse=True))
     if not len(nodes):
         return Shape(cls, 0, ())
+    chains = {p.iri for p in profile.predicates if p.transitive}
     lines = []
     for inverse in (False, True):
         for number in arrays.predicates_of(nodes, inverse=inverse)[0].tolist():
@@ -167,16 +186,34 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
             ends = np.unique(targets)
             kinds = _kinds(profile, arrays, ends, kind)
             example = cast(Term, arrays.terms.term(int(ends[len(ends) // 2])))
-            having = len(np.unique(sources))
-            line = ShapeLine(arrays.iri_of(number), len(targets), having, kinds, inverse, example)
-            lines.append(replace(line, values=_values(arrays, ends, len(targets))))
+            each = np.unique(sources, return_counts=True)[1]
+            iri = arrays.iri_of(number)
+            line = ShapeLine(iri, len(targets), len(each), kinds, inverse, example)
+            values = _values(arrays, ends, len(targets))
+            leads_on = iri in chains and not inverse
+            chain = _chain(arrays, number, int(ends[len(ends) // 2])) if leads_on else ()
+            lines.append(replace(line, values=values, chain=chain, highest=int(each.max())))
     return Shape(cls, len(nodes), _most(lines))
 
 
+def _chain(arrays: GraphArrays, predicate: int, start: int) -> tuple[Term, ...]:
+    """What a predicate leads to from a node, always on from the first; at most three steps."""
+    found: list[int] = []
+    at = start
+    while len(found) < _STEPS:
+        targets = arrays.step(np.array([at], dtype=np.int32), predicate).tolist()
+        if not targets or targets[0] in (start, *found):
+            break
+        at = targets[0]
+        found.append(at)
+    return tuple(cast(Term, arrays.terms.term(one)) for one in found)
+
+
 def _values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
-    """All literals of a predicate where they are few and each is used several times."""
+    """All values of a predicate where they are few and each is used several times."""
     few = len(ends) <= _FEW and triples >= _AGAIN * len(ends)
-    if not few or not all(arrays.terms.is_literal(at) for at in ends.tolist()):
+    told = (arrays.terms.is_literal(at) or arrays.terms.is_iri(at) for at in ends.tolist())
+    if not few or not all(told):
         return ()
     return tuple(cast(Term, arrays.terms.term(at)) for at in ends.tolist())
 

@@ -87,6 +87,9 @@ def _row(
     if line.example is not None:
         values = line.values or (line.example,)
         example = " | ".join(sorted(_example(value, prefixes, labels) for value in values))
+        if line.in_steps and not line.values:
+            steps = (_example(one, prefixes, labels) for one in line.chain)
+            example = " → ".join([example, *steps])
         said = f"{said}: {example}" if said else example
     return " ".join(parts), _one_line(said)
 
@@ -135,16 +138,15 @@ def _share(line: ShapeLine, shape: Shape) -> str:
     if line.triples is None or not line.having:
         return told
     each = line.triples / line.having
-    return f"{told}, {each:.1f} each" if each > _ONCE else told
+    if each > _ONCE:
+        return f"{told}, {each:.1f} each"
+    return f"{told}, up to {line.highest} each" if (line.highest or 1) > 1 else told
 
 
 def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
     match term:
         case NamedNode():
-            label, short = labels.get(term.value), prefixes.shorten(term.value)
-            # A long IRI costs a line and says less than its label.
-            short = "<…>" if label and len(short) > _LONGEST else short
-            return f'{short} "{_clipped(label)}"' if label else short
+            return _named(term.value, prefixes, labels.get(term.value, ""))
         case Literal() if term.datatype.value in v.NUMERIC_DATATYPES:
             return term.value
         case Literal():
@@ -156,6 +158,16 @@ def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
             return "a blank node"
         case Triple():
             return str(term)
+
+
+def _named(iri: str, prefixes: PrefixMap, label: str) -> str:
+    """An IRI with its label, where that says more; without it where it is too long."""
+    short = prefixes.shorten(iri)
+    if len(short) > _LONGEST and label:
+        return f'<…> "{_clipped(label)}"'
+    if label.casefold() == words_of_local_name(iri).casefold():
+        return short
+    return f'{short} "{_clipped(label)}"' if label else short
 
 
 def _clipped(text: str) -> str:
