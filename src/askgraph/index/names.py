@@ -144,6 +144,10 @@ class NameIndex:
         count = int(self.posting_offsets[word + 1] - self.posting_offsets[word])
         return rarity(count, len(self))
 
+    def bearing(self, word: int) -> NDArray[np.int32]:
+        """Return the numbers of the names that hold a token, ascending."""
+        return self.postings[self.posting_offsets[word] : self.posting_offsets[word + 1]]
+
     def search(
         self, hits: Iterable[tuple[int, int, float]], *, at_least: float = 0.3, limit: int = 400
     ) -> list[Match]:
@@ -170,7 +174,7 @@ class NameIndex:
             if word == seen:
                 continue
             seen = word
-            score[self._posted(word)] += quality * self.rarity_of(word)
+            score[self.bearing(word)] += quality * self.rarity_of(word)
         return score / np.maximum(self.lengths, 1e-9)
 
     def _matches(
@@ -181,7 +185,7 @@ class NameIndex:
     ) -> list[Match]:
         keys = np.array(sorted(wanted), dtype=np.int32)
         for position, word, quality in listed:
-            posted = self._posted(word)
+            posted = self.bearing(word)
             for at in np.intersect1d(posted, keys, assume_unique=True):
                 wanted[int(at)].append((position, word, quality))
         matches = [
@@ -194,9 +198,6 @@ class NameIndex:
             for at, hits in wanted.items()
         ]
         return sorted(matches, key=lambda m: (-m.similarity, len(m.name.text), m.name.target))
-
-    def _posted(self, word: int) -> NDArray[np.int32]:
-        return self.postings[self.posting_offsets[word] : self.posting_offsets[word + 1]]
 
 
 def name_tokens(text: str) -> tuple[str, ...]:

@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import httpx2
 
 from askgraph.errors import MalformedReply, SetupError
+from askgraph.llm._sent import SentLog
 
 __all__ = ["Connection", "checked_url"]
 
@@ -35,7 +37,7 @@ def checked_url(url: str) -> str:
 class Connection(Generic[Library]):
     """Lends the client library of the running event loop, made by `make` over an HTTP client.
 
-    `transport` takes the network's place.
+    `transport` takes the network's place. `sent` is the file in which all requests are logged.
     """
 
     def __init__(
@@ -44,8 +46,10 @@ class Connection(Generic[Library]):
         *,
         connect_timeout: float,
         transport: httpx2.AsyncBaseTransport | None,
+        sent: Path | None = None,
     ) -> None:
         self._make = make
+        self._sent = SentLog(sent) if sent else None
         self._timeout = httpx2.Timeout(None, connect=connect_timeout)
         self._given = transport
         self._open: _Open[Library] | None = None
@@ -62,7 +66,10 @@ class Connection(Generic[Library]):
                     "User-Agent": f"askgraph/{version('askgraph')}",
                     "Accept-Encoding": "identity",  # what is capped is what is read
                 },
-                event_hooks={"response": [_bound]},
+                event_hooks={
+                    "request": [self._sent.note] if self._sent else [],
+                    "response": [_bound],
+                },
             )
             self._open = _Open(loop, client, self._make(client))
         return self._open.library

@@ -6,6 +6,7 @@ It has no seeds, no log-probabilities and one choice a request: more are asked f
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any, Unpack
 
 import httpx2
@@ -30,7 +31,8 @@ class AnthropicModel:
 
     `max_tokens` is for requests that set none, as the server wants one. `extra` are further fields
     of the request's body, such as `thinking`. Times are in seconds: to connect, to the first piece
-    of the reply, for all of it. Fails at once; `retried` tries again.
+    of the reply, for all of it. All that is sent is logged in the file `sent`. Fails at once;
+    `retried` tries again.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class AnthropicModel:
         connect_timeout: float = 10.0,
         first_timeout: float = 120.0,
         timeout: float = 600.0,
+        sent: Path | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self._address = checked_url(base_url)
@@ -54,7 +57,7 @@ class AnthropicModel:
         self._identity = Identity("anthropic", model, self._address, settings)
         self._first, self._total = first_timeout, timeout
         self._connection = Connection(
-            self._library, connect_timeout=connect_timeout, transport=transport
+            self._library, connect_timeout=connect_timeout, transport=transport, sent=sent
         )
         self._in_words = False
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Unpack
 
 import httpx2
@@ -25,8 +26,8 @@ class GoogleModel:
     """Completes through Google's server or one like it; `key_env` names its key's variable.
 
     `extra` are further fields of the request's configuration, such as `thinking_config`. Times are
-    in seconds: to connect, to the first piece of the reply, for all of it. Fails at once; `retried`
-    tries again.
+    in seconds: to connect, to the first piece of the reply, for all of it. All that is sent is
+    logged in the file `sent`. Fails at once; `retried` tries again.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class GoogleModel:
         connect_timeout: float = 10.0,
         first_timeout: float = 120.0,
         timeout: float = 600.0,
+        sent: Path | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self._address = checked_url(base_url)
@@ -48,7 +50,7 @@ class GoogleModel:
         self._identity = Identity("gcp.gemini", model, self._address, settings)
         self._first, self._total = first_timeout, timeout
         self._connection = Connection(
-            self._library, connect_timeout=connect_timeout, transport=transport
+            self._library, connect_timeout=connect_timeout, transport=transport, sent=sent
         )
 
     def __repr__(self) -> str:

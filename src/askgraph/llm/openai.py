@@ -7,6 +7,7 @@ without: a parameter that it refuses is left out from then on, a schema is asked
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any, Unpack
 
 import httpx2
@@ -44,7 +45,7 @@ class OpenAIModel:
     `extra` are further fields of the request's body, such as vLLM's `use_beam_search`. The times
     are in seconds: to connect, to the first piece of text, reasoning or call, and for all of it.
     A reply of more than 8 MiB ends in `MalformedReply`, one of more than 400,000 characters is cut.
-    Fails at once; `retried` tries again.
+    All that is sent is logged in the file `sent`. Fails at once; `retried` tries again.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class OpenAIModel:
         connect_timeout: float = 10.0,
         first_timeout: float = 120.0,
         timeout: float = 600.0,
+        sent: Path | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self._address = checked_url(base_url)
@@ -67,7 +69,7 @@ class OpenAIModel:
         self._identity = Identity("openai", model, self._address, settings)
         self._first, self._total = first_timeout, timeout
         self._connection = Connection(
-            self._library, connect_timeout=connect_timeout, transport=transport
+            self._library, connect_timeout=connect_timeout, transport=transport, sent=sent
         )
         self._lacks = length_name_for(self._address)
         self._renamed = False

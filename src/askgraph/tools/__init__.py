@@ -24,15 +24,20 @@ What tools share, by what it is for:
     triples by predicate    _triples, _listing, _variants (predicates that are one property)
     the overview            mentions (what is named), slice, schema_lines, _usual_values
     words for a model       shown; named: the IRIs of a query; toolbox and replay: a run's tools
+    what it may not see     veil; _hidden (placeholders), _written_out, _declared, _masked_question,
+                            _masked_query, _guard
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
 from askgraph.trace import Observation, Question, ToolUse
+
+if TYPE_CHECKING:
+    from askgraph.tools.veil import Veil
 
 __all__ = ["SETS", "Context", "Limits", "Tool", "Toolbox"]
 
@@ -77,8 +82,9 @@ class Context:
     `seen` are the IRIs that any graph of the run has shown before this turn of the model. With
     `guarded`, `answer` takes only queries whose IRIs have been seen. `refused` notes which queries
     it did not take before, and why: some it takes when they come again. Each call has its own
-    copies, so that no call of a turn counts on what another one happened to show first. `language`
-    is the asker's, as a BCP 47 tag.
+    copies, so that no call of a turn counts on what another one happened to show first. Where there
+    is a `veil`, things and literals are shown as its placeholders. `language` is the asker's, as a
+    BCP 47 tag.
     """
 
     graph: KnowledgeGraph
@@ -87,6 +93,7 @@ class Context:
     seen: set[str] = field(default_factory=set)
     guarded: bool = True
     refused: set[str] = field(default_factory=set)
+    veil: "Veil | None" = None
 
     @property
     def language(self) -> str:

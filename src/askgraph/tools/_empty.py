@@ -36,14 +36,18 @@ async def said_empty(context: Context, query: str, *, budget: int = 10) -> Shown
     for one in found.suggestions:
         new = [writer.short(iri) for iri in iris_of(one.query) if iri not in known]
         names = f" ({', '.join(new)})" if new else ""
-        changes.append(f"{on_one_line(one.change)}{names}: {one.results:,}")
-    possible = f" Rows with a change: {'; '.join(changes)}." if changes else ""
-    return Shown(on_one_line(found.reason) + possible, tuple(writer.seen))
+        change = on_one_line(context, one.change, one.query)
+        changes.append(f"{change}{names}: {one.results:,}")
+    counted = context.veil is None or context.veil.rows
+    possible = f" Rows with a change: {'; '.join(changes)}." if changes and counted else ""
+    return Shown(on_one_line(context, found.reason, query) + possible, tuple(writer.seen))
 
 
-def on_one_line(text: str) -> str:
-    """Return a text that names things of a graph on one line, clipped."""
-    return clipped(" ".join(text.split()), _LONGEST)
+def on_one_line(context: Context, text: str, query: str) -> str:
+    """Return what is said of a query and names things of a graph on one line, clipped."""
+    veil = context.veil
+    told = text if veil is None else veil.explained(query, text)
+    return clipped(" ".join(told.split()), _LONGEST)
 
 
 async def emptiness_of(context: Context, query: str, *, budget: int) -> Emptiness | None:

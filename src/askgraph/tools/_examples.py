@@ -19,10 +19,13 @@ async def shown_examples(context: Context, examples: Sequence[QueryExample]) -> 
         return Observation("there are no examples for this graph", failed=True)
     iris = list(dict.fromkeys(iri for one in examples for iri in iris_of(one.query)))
     writer = await Writer.knowing(context, iris)
-    parts = [
-        f"{writer.text(one.question)}\n{_plain(one.query, context, writer)}" for one in examples
-    ]
+    parts = [f"{_asked(one, writer)}\n{_plain(one.query, context, writer)}" for one in examples]
     return Observation("\n\n".join(parts), (*iris, RDF_TYPE))
+
+
+def _asked(example: QueryExample, writer: Writer) -> str:
+    veil = writer.context.veil
+    return writer.text(example.question) if veil is None else veil.checked(example.question)
 
 
 def _plain(query: str, context: Context, writer: Writer) -> str:
@@ -31,4 +34,4 @@ def _plain(query: str, context: Context, writer: Writer) -> str:
     lines = formatted(query, prefixes, writer.labels).splitlines()
     known = {f"PREFIX {prefix}: <{iri}>" for prefix, iri in prefixes.namespaces.items()}
     body = "\n".join(line for line in lines if line not in known)
-    return body
+    return body if context.veil is None else context.veil.query(body)

@@ -21,7 +21,10 @@ _PLACE = re.compile(r"line \d+, column \d+: ")
 
 
 async def said_fault(context: Context, query: str, problem: QueryError) -> Shown:
-    """Say what is wrong with a query, where, and which names of the graph come nearest."""
+    """Say what is wrong with a query, where, and which names of the graph come nearest.
+
+    Under a veil the place is told by its line and column alone.
+    """
     prefixes = context.graph.prefixes
     unknown = [prefix for prefix in undeclared(query) if prefix not in prefixes.namespaces]
     if unknown and isinstance(problem, QuerySyntaxError):
@@ -31,6 +34,8 @@ async def said_fault(context: Context, query: str, problem: QueryError) -> Shown
             lines.append(f"known are, among others, {known}")
         return Shown("; ".join(lines))
     text = clipped(str(problem), 4 * _WIDTH)
+    if context.veil is not None:
+        return Shown(context.veil.explained(query, text))
     if isinstance(problem, QuerySyntaxError) and problem.line and problem.column:
         return Shown(_marked(query, text, problem.line, problem.column))
     return Shown(text)
@@ -51,6 +56,8 @@ async def said_unknown(context: Context, query: str, iris: Iterable[str]) -> Sho
     near = {iri: await nearest(context, iri, sort=named.get(iri, "")) for iri in listed[:_MOST]}
     writer = await Writer.knowing(context, [one for found in near.values() for one in found])
     lines = []
+    if context.veil is not None:
+        context.veil.made_up(listed)
     for iri, found in near.items():
         hint = f"; nearest: {', '.join(map(writer.iri, found))}" if found else ""
         short = clipped(context.graph.prefixes.shorten(iri), _WIDTH)

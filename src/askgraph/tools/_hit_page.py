@@ -63,6 +63,11 @@ class Page:
         """The graph of the hits."""
         return self.context.graph
 
+    @property
+    def _counts(self) -> bool:
+        """Whether it may be told how many there are."""
+        return self.context.veil is None or self.context.veil.rows
+
     def line(self, found: Found) -> str:
         """One entity or literal."""
         if isinstance(found.term, Literal):
@@ -74,7 +79,7 @@ class Page:
         kinds = [self.writer.iri(one) for one in self.classes.get(str(found.term), ())]
         head = self.writer.iri(iri)
         if cls is not None:
-            head += f" class, {cls.instances:,} instances"
+            head += f" class, {cls.instances:,} instances" if self._counts else " class"
         elif kinds:
             head += f" a {', '.join(kinds)}"
         return self._joined(
@@ -100,11 +105,11 @@ class Page:
             return self._joined(head, found.note)
         label = self._label(found)
         if label:
-            head += f" {self.writer.text(label)}"
+            head += f" {self.writer.about(iri, label)}"
         if variants:
             head += f" (also {', '.join(self.writer.short(one) for one in variants)})"
         use = self._ends(profiles[iri]) if iri in profiles else self._infos(found, None)
-        about = self.writer.text(description) if description else ""
+        about = self.writer.about(iri, description) if description else ""
         return self._joined(head, use, self._others(found), about, found.note)
 
     def _joined(self, *parts: str) -> str:
@@ -123,7 +128,7 @@ class Page:
         by = ", ".join(self.writer.iri(one.predicate) for one in meetings[:2])
         holder = self.holders.get(str(literal))
         who = f" of {self.writer.iri(holder)}" if holder else ""
-        more = f" and {total - 1:,} more" if holder and total > 1 else ""
+        more = f" and {total - 1:,} more" if holder and total > 1 and self._counts else ""
         return f"{by}{who}{more}"
 
     def _label(self, found: Found) -> str:
@@ -147,9 +152,8 @@ class Page:
             return ""
         words = max(telling, key=len)
         kind, _, rest = words.partition(": ")
-        return (
-            f"no label; {self.writer.text(rest if tokens(kind) in self._kinds(found) else words)}"
-        )
+        told = self.writer.about(iri, rest if tokens(kind) in self._kinds(found) else words)
+        return f"no label; {told}" if told else "no label"
 
     def _kinds(self, found: Found) -> set[tuple[str, ...]]:
         """The names of all classes of a hit."""
@@ -160,7 +164,7 @@ class Page:
     def _others(self, found: Found) -> str:
         """Other names, the one that matched first."""
         iri = key_of(found.term)
-        if found.resource is None or self._about(found):
+        if found.resource is None or self._about(found) or not self.writer.about(iri, "-"):
             return ""
         shown = {tokens(self.writer.labels.get(iri, found.resource.label))}
         shown.add(tokens(words_of_local_name(iri)))
@@ -170,7 +174,7 @@ class Page:
             room -= len(name)
             if name and tokens(name) not in shown and (room > 0 or not names):
                 shown.add(tokens(name))
-                names.append(self.writer.text(name))
+                names.append(self.writer.about(iri, name))
         return f"also {', '.join(names[:_NAMES])}" if names else ""
 
     def _infos(self, found: Found, cls: ClassProfile | None) -> str:
@@ -183,7 +187,8 @@ class Page:
             for info in found.resource.infos
             if info not in _PLAIN_INFOS and tokens(info) not in said
         ]
-        return ", ".join(self.writer.text(info) for info in infos[:2])
+        told = (self.writer.about(key_of(found.term), info) for info in infos[:2])
+        return ", ".join(info for info in told if info)
 
     def _meetings(self, found: Found) -> str:
         shown = [
@@ -199,4 +204,5 @@ class Page:
             )
             for way in (True, False)
         )
-        return f"{sources or 'things'} → {targets or 'things'}, {profile.triples:,}×"
+        count = f", {profile.triples:,}×" if self._counts else ""
+        return f"{sources or 'things'} → {targets or 'things'}{count}"

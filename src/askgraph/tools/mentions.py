@@ -39,11 +39,16 @@ def named_links(linked: Linked) -> list[Link]:
 
 
 async def mentioned(context: Context, linked: Linked) -> list[Found]:
-    """Return what the links name, then what the indices find for words without a good link."""
+    """Return what the links name, then what the indices find for words without a good link.
+
+    Under a veil only what the links name: the question would still say what else is found.
+    """
     found = [
-        Found(term_of(link.target), note=f"for {_words(linked, link.positions)!r}")
+        Found(term_of(link.target), note=_note(context, _words(linked, link.positions)))
         for link in named_links(linked)
     ]
+    if context.veil is not None:
+        return found
     there = {one.term for one in found}
     for stretch in list(_loose(linked))[:_SEARCHED]:
         words = _words(linked, stretch)
@@ -53,9 +58,13 @@ async def mentioned(context: Context, linked: Linked) -> list[Found]:
             if _alike(words, hit.name):
                 there.add(hit.term)
                 found.append(
-                    Found(hit.term, hit.resource, hit.name, f"for {words!r}", hit.nameless)
+                    Found(hit.term, hit.resource, hit.name, _note(context, words), hit.nameless)
                 )
     return found
+
+
+def _note(context: Context, words: str) -> str:
+    return f"for {words!r}" if context.veil is None else f"for {context.veil.words(words)!r}"
 
 
 def _loose(linked: Linked) -> Iterator[tuple[int, ...]]:

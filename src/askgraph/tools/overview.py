@@ -45,4 +45,6 @@ def _graph_line(context: Context) -> str:
     named = f"; names by {', '.join(naming)}" if naming else ""
     tongues = f" in {languages}" if languages else ""
     cuts = f"; not everything is known: {'; '.join(profile.cuts[:2])}" if profile.cuts else ""
-    return f"graph {context.graph.name}: {profile.triples:,} triples{named}{tongues}{cuts}"
+    counted = context.veil is None or context.veil.rows
+    size = f"{profile.triples:,} triples" if counted else "triples"
+    return f"graph {context.graph.name}: {size}{named}{tongues}{cuts}"

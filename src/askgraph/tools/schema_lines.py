@@ -27,12 +27,14 @@ class SchemaLines:
     """Writes the classes and predicates of a slice.
 
     With `kin`, where no line of classes stands by, those at the ends of predicates have their
-    labels, and those that lead have the class that they are a kind of.
+    labels, and those that lead have the class that they are a kind of. Without `values` no example
+    values are told, and under a veil neither these nor members of classes.
     """
 
     slice: Slice
     writer: Writer
     kin: bool = False
+    values: bool = True
 
     def lines(self) -> Iterator[str]:
         """All lines, the classes first."""
@@ -64,7 +66,8 @@ class SchemaLines:
         if classes:
             rest = " …" if len(self.slice.graph.profile.classes) > len(classes) else ""
             yield f"classes: {', '.join(map(self._class, classes))}{rest}"
-        for cls, members in self.slice.members.items():
+        members_shown = self.slice.members if self.writer.context.veil is None else {}
+        for cls, members in members_shown.items():
             yield f"all {self.writer.short(cls)}: {', '.join(map(self.writer.iri, members))}"
 
     def _class(self, cls: ClassProfile) -> str:
@@ -73,7 +76,9 @@ class SchemaLines:
         parent = f" (a {self.writer.short(above)})" if above else ""
         nameless = cls.nary or (cls.name_predicate is None and cls.instances > 1)
         note = " (without label)" if nameless else ""
-        return f"{self.writer.iri(cls.iri)} {cls.instances:,}{parent}{note}"
+        veil = self.writer.context.veil
+        count = f" {cls.instances:,}" if veil is None or veil.rows else ""
+        return f"{self.writer.iri(cls.iri)}{count}{parent}{note}"
 
     def _kind_of(self, p: PredicateProfile) -> str:
         """What the one class that a predicate leads from is a kind of."""
@@ -99,7 +104,8 @@ class SchemaLines:
             return f"→ {self._ends(p.object_classes, p.objects)}{note}"
         prefixes, arrays = self.slice.graph.prefixes, self.slice.graph.arrays
         kinds = "|".join(prefixes.shorten(datatype) for datatype, _ in p.datatypes[:2])
-        values = usual_values(arrays, p)
+        told_of = self.values and self.writer.context.veil is None
+        values = usual_values(arrays, p) if told_of else ()
         joint = ": " if len(values) == p.objects else " e.g. "
         told = f"{joint}{', '.join(map(self.writer.stored, values))}" if values else ""
         return f"→ {kinds or 'things'}{told}{note}"

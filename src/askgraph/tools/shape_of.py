@@ -50,7 +50,8 @@ def _line(line: ShapeLine, shape: Shape, writer: Writer) -> str:
     arrow = "←" if line.inverse else "→"
     kinds = " or ".join(writer.iri(kind) for kind in line.kinds)
     name = f"{'^' if line.inverse else ''}{writer.iri(line.predicate)}"
-    example = f", e.g. {writer.term(line.example)}" if line.example is not None else ""
+    shown = line.example is not None and writer.context.veil is None
+    example = f", e.g. {writer.term(line.example)}" if shown else ""
     known = f" {arrow} {kinds}" if kinds else ""
     return f"{name} {_share(line, shape)}{known}{example}"
 

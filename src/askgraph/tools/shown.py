@@ -28,6 +28,7 @@ class Writer:
     """Writes terms of one graph; `seen` are the IRIs that it wrote, in full and in order.
 
     Blank nodes are numbered as they come: what an endpoint calls them means nothing to anybody.
+    Where the context has a veil, things and literals are written as placeholders.
     """
 
     context: Context
@@ -44,6 +45,8 @@ class Writer:
     def short(self, iri: str) -> str:
         """Write an IRI alone: `space:Titan`, or `<http://…>` where there is no prefix for it."""
         self.seen[iri] = None
+        if (veil := self.context.veil) and not veil.shows(iri):
+            return veil.iri(iri)
         return self.context.graph.prefixes.shorten(iri)
 
     def iri(self, iri: str) -> str:
@@ -51,10 +54,18 @@ class Writer:
         short, label = self.short(iri), self.labels.get(iri)
         if label is None or tokens(label) == tokens(words_of_local_name(iri)):
             return short
-        return f"{short} {self.text(label)}"
+        return f"{short} {about}" if (about := self.about(iri, label)) else short
+
+    def about(self, iri: str, text: str) -> str:
+        """Write a text that tells of an IRI as `text` does; "" where that may not be seen."""
+        if (veil := self.context.veil) and not veil.shows(iri):
+            return ""
+        return quoted(text, self.context.limits.clip)
 
     def text(self, text: str) -> str:
         """Write a text in quotes, on one line, its middle left out where it is long."""
+        if veil := self.context.veil:
+            return veil.literal(Literal(text), self.context.graph.prefixes)
         return quoted(text, self.context.limits.clip)
 
     def term(self, term: Term | None) -> str:
@@ -75,6 +86,8 @@ class Writer:
     def literal(self, literal: Literal) -> str:
         """Write a literal: numbers and booleans plain, others in quotes with language or type."""
         datatype = literal.datatype.value
+        if veil := self.context.veil:
+            return veil.literal(literal, self.context.graph.prefixes)
         if literal.language:
             return f"{self.text(literal.value)}@{literal.language}"
         if datatype in _PLAIN[2:] and len(literal.value) <= self.context.limits.clip:
@@ -87,6 +100,10 @@ class Writer:
     def stored(self, text: str) -> str:
         """Write a literal that is kept as N-Triples text, without its datatype."""
         value, datatype, language = split_literal(text)
+        if veil := self.context.veil:
+            kind = NamedNode(datatype)
+            term = Literal(value, language=language) if language else Literal(value, datatype=kind)
+            return veil.literal(term, self.context.graph.prefixes)
         if language:
             return f"{self.text(value)}@{language}"
         return value if datatype in v.NUMERIC_DATATYPES else self.text(value)

@@ -34,9 +34,11 @@ async def table(context: Context, result: SelectResult) -> Shown:
     """Return solutions as a table; of many, the first and last rows and columns.
 
     An IRI has its label where it first stands. Where the cells are long, less is shown of them, and
-    then fewer of them.
+    then fewer of them. Under a veil without rows only that there are some is told.
     """
     number, width = len(result.rows), len(result.variables)
+    if number and context.veil and not context.veil.rows:
+        return Shown(f"there are rows, which are not shown: {'|'.join(result.variables)}")
     head = f"{_counted(number, 'row', result.truncated)}, {_counted(width, 'column')}"
     if not number:
         return Shown(head)

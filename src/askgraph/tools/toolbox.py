@@ -18,11 +18,17 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.query import admitted
 from askgraph.tools import SETS, Context, Limits, Tool
 from askgraph.tools._schema import schema_of
+from askgraph.tools.veil import Veil
 from askgraph.trace import Observation, Question, ToolUse
 
 __all__ = ["GraphToolbox", "named_set", "set_schemas"]
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'{}|^`]+")
+_DATA = frozenset(
+    "describe list propose_queries search_autocomplete search_constrained shape_of "
+    "search_object_of_property search_property_of_entity".split()
+)  # tools that show what is in a graph, in rows of their own or by numbers
+_WORDS = ("question", "text", "reason")  # arguments that are words
 _LAST = "cancel"  # brings the best attempt of a run whose time is over
 
 
@@ -66,7 +72,8 @@ class GraphToolbox:
     """Tools by name over graphs, for one question; see `Toolbox`.
 
     After `seconds`, calls under way are stopped and no other is made, but for the last attempt of
-    `cancel`. `requests` counts the SPARQL requests of all calls.
+    `cancel`. `requests` counts the SPARQL requests of all calls. Under a `veil` the placeholders in
+    what a model wrote are replaced by what they stand for, and what it reads is checked.
     """
 
     names: Sequence[str]
@@ -75,6 +82,7 @@ class GraphToolbox:
     limits: Limits = field(default_factory=Limits)
     guarded: bool = True
     seconds: float | None = None
+    veil: Veil | None = None
     _seen: set[str] = field(default_factory=set)
     _began: float = field(default_factory=time.monotonic)
 
@@ -99,7 +107,12 @@ class GraphToolbox:
     def _contexts(self) -> dict[str, Context]:
         return {
             graph.name: Context(
-                _counting(graph), self.question, self.limits, self._seen, self.guarded
+                _counting(graph),
+                self.question,
+                self.limits,
+                self._seen,
+                self.guarded,
+                veil=self.veil,
             )
             for graph in self.graphs
         }
@@ -150,17 +163,31 @@ class GraphToolbox:
 
     async def _run(self, name: str, context: Context, arguments: dict[str, object]) -> Observation:
         """What a tool gives, or why it gives nothing."""
-        kept = {key: value for key, value in arguments.items() if key != "graph"}
+        if self.veil is not None and not self.veil.rows and name in _DATA:
+            return Observation(f"{name} shows more of a graph than its schema", failed=True)
         left = None
         if self.seconds is not None and name != _LAST:
             left = self._began + self.seconds - time.monotonic()
         try:
             async with asyncio.timeout(left):
-                return await _loaded(name)(context, **kept)
+                kept = {
+                    key: self._unveiled(name, key, value)
+                    for key, value in arguments.items()
+                    if key != "graph"
+                }
+                found = await _loaded(name)(context, **kept)
         except (QueryError, ServiceError) as problem:
-            return Observation(f"{name} failed: {problem}", failed=True)
+            found = Observation(f"{name} failed: {problem}", failed=True)
         except TimeoutError:
-            return Observation(f"{name} was stopped: the question's time is over", failed=True)
+            found = Observation(f"{name} was stopped: the question's time is over", failed=True)
+        return found if self.veil is None else replace(found, text=self.veil.checked(found.text))
+
+    def _unveiled(self, tool: str, name: str, value: object) -> object:
+        """An argument that a model wrote, placeholders replaced: words in a text, else terms."""
+        if self.veil is None or not isinstance(value, str):
+            return value
+        text = name in _WORDS or (name == "query" and tool.startswith("search_"))
+        return self.veil.in_words(value) if text else self.veil.unveiled(value)
 
 
 def _counting(graph: KnowledgeGraph) -> KnowledgeGraph:

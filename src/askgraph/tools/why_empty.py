@@ -4,7 +4,6 @@ from typing import Annotated
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import iris_of
-from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.format import formatted
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
@@ -44,10 +43,11 @@ async def explain_empty(
         return Observation(f"the query failed: {said_failure(problem)}", failed=True)
     lines, seen = [said.text] if unknown else [], list(said.seen)
     if found is not None:
-        lines.append(on_one_line(found.reason))
+        lines.append(on_one_line(context, found.reason, text))
     for one in found.suggestions if found else ():
-        changed = _shown_query(one.query, context.graph.prefixes)
-        lines.append(f"{on_one_line(one.change)} ({one.results:,} rows): {changed}")
+        changed = _shown_query(context, one.query)
+        rows = f" ({one.results:,} rows)" if context.veil is None or context.veil.rows else ""
+        lines.append(f"{on_one_line(context, one.change, one.query)}{rows}: {changed}")
         seen += iris_of(one.query)
     if not lines:
         lines.append("no rows, and no part of the query could be found that is to blame")
@@ -64,8 +64,8 @@ def _is_empty(ran: Ran) -> bool:
             return not ran.result.triples
 
 
-def _shown_query(query: str, prefixes: PrefixMap) -> str:
+def _shown_query(context: Context, query: str) -> str:
     """A query without its PREFIX lines, clipped."""
-    lines = formatted(query, prefixes, {}).splitlines()
-    kept = [line.strip() for line in lines if not line.startswith("PREFIX ")]
-    return clipped(" ".join(kept), _LONGEST)
+    lines = formatted(query, context.graph.prefixes, {}).splitlines()
+    kept = " ".join(line.strip() for line in lines if not line.startswith("PREFIX "))
+    return clipped(kept if context.veil is None else context.veil.query(kept), _LONGEST)
