@@ -12,6 +12,7 @@ from statistics import fmean
 
 from askgraph.errors import SetupError
 from askgraph.llm import Choice
+from askgraph.sparql.alike import alike
 from askgraph.sparql.canonical import canonical_query
 from askgraph.sparql.results import SelectResult
 
@@ -31,13 +32,6 @@ class Hypothesis:
     query: str
     result: SelectResult | bool
     weight: float = 1.0
-
-    @property
-    def values(self) -> object:
-        """What it gives, by which equal results are told; columns count without their names."""
-        if isinstance(self.result, bool):
-            return self.result
-        return frozenset(frozenset(map(str, row)) for row in self.result.rows)
 
     @property
     def size(self) -> int:
@@ -85,22 +79,23 @@ def chosen(hypotheses: Sequence[Hypothesis], by: str) -> tuple[Hypothesis, float
     """Return one hypothesis of several, in the order of their author, and the share that agrees.
 
     `first`: the first with a result. `largest`: the one with most rows, the first of equals.
-    `vote`: the first of those whose equal results weigh most together. Empty results are chosen
-    only where there is nothing else. None where there is no hypothesis. Raises `SetupError` for
-    another way of choosing.
+    `vote`: the first of those whose results weigh most together, equal ones (`sparql.alike`) as
+    one. Empty results are chosen only where there is nothing else. None where there is no
+    hypothesis. Raises `SetupError` for another way of choosing.
     """
     if by not in CHOICES:
         raise SetupError(f"hypotheses are chosen by {', '.join(CHOICES)}, not by {by!r}")
     listed = [one for one in hypotheses if one.size] or list(hypotheses)
     if not listed:
         return None
-    votes: dict[object, float] = defaultdict(float)
-    for one in listed:
-        votes[one.values] += one.weight
-    best = listed[0]
+    numbers = alike([one.result for one in listed])
+    votes: dict[int, float] = defaultdict(float)
+    for number, one in zip(numbers, listed, strict=True):
+        votes[number] += one.weight
+    best = 0
     if by == "largest":
-        best = max(listed, key=lambda one: one.size)
+        best = max(range(len(listed)), key=lambda at: listed[at].size)
     elif by == "vote":
-        best = max(listed, key=lambda one: votes[one.values])
+        best = max(range(len(listed)), key=lambda at: votes[numbers[at]])
     total = sum(one.weight for one in hypotheses)
-    return best, votes[best.values] / total if total else 0.0
+    return listed[best], votes[numbers[best]] / total if total else 0.0

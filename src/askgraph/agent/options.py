@@ -1,0 +1,73 @@
+"""Which readings of a question are worth asking about, in words that tell them apart."""
+
+from collections.abc import Sequence
+
+from askgraph.index.tokens import tokens
+from askgraph.trace import Answer, Option
+
+__all__ = ["worth_asking"]
+
+_MOST = 4
+_SHORT = 6  # words that are said first
+
+
+def worth_asking(answers: Sequence[Answer]) -> tuple[Option, ...]:
+    """Return the readings between which a person should choose, best first; at most four.
+
+    An answer whose answer columns hold what those of a better one do, in whichever order of rows
+    and columns, decides nothing; nor does an empty one, nor one with the same words. Each
+    option starts with what tells it apart, where that is short. Empty where fewer than two are
+    left. `count` is the number of rows, 1 for yes or no.
+    """
+    kept: dict[object, Answer] = {}
+    said: set[tuple[str, ...]] = set()
+    for answer in answers:
+        outcome, words = _outcome(answer), tokens(answer.words)
+        if outcome and outcome not in kept and words not in said and len(kept) < _MOST:
+            kept[outcome] = answer
+            said.add(words)
+    if len(kept) < 2:
+        return ()
+    told = _told_apart([answer.words for answer in kept.values()])
+    return tuple(
+        Option(words, _count(answer), answer.query)
+        for words, answer in zip(told, kept.values(), strict=True)
+    )
+
+
+def _outcome(answer: Answer) -> object:
+    """What an answer says, its context columns left aside; None where that is nothing."""
+    if answer.boolean is not None:
+        return str(answer.boolean)
+    variables = answer.result.variables
+    at = [variables.index(name) for name in answer.answer_columns if name in variables]
+    rows = frozenset(
+        tuple(sorted(str(row[column]) for column in at or range(len(variables))))
+        for row in answer.result.rows
+    )
+    return rows or None
+
+
+def _count(answer: Answer) -> int:
+    return 1 if answer.boolean is not None else len(answer.result.rows)
+
+
+def _told_apart(texts: Sequence[str]) -> list[str]:
+    """The texts with their own words first, where all share their start or their end."""
+    split = [text.split() for text in texts]
+    start = _shared(split)
+    end = _shared([words[start:][::-1] for words in split])
+    own = [words[start : len(words) - end] for words in split]
+    if not start + end or any(not 0 < len(words) <= _SHORT for words in own):
+        return list(texts)
+    return [f"{' '.join(words)}: {text}" for words, text in zip(own, texts, strict=True)]
+
+
+def _shared(texts: Sequence[Sequence[str]]) -> int:
+    """How many words all texts start with."""
+    count = 0
+    for words in zip(*texts, strict=False):
+        if len(set(words)) > 1:
+            break
+        count += 1
+    return count
