@@ -18,6 +18,7 @@ from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.grasp import Grasp
+from askgraph.methods.guided import Guided
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.tools import SETS
 from askgraph.trace import Refusal
@@ -141,6 +142,7 @@ def test_every_setting_is_explained() -> None:
         ("agents", "graf-von-data", GrafVonData),
         ("retrieval", "sparql-llm", SparqlLlm),
         ("retrieval", "dfsl", Dfsl),
+        ("guided", "guided", Guided),
     ],
 )
 def test_every_setting_of_the_methods_with_a_model_is_explained(

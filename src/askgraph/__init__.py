@@ -77,11 +77,12 @@ def ask(
     """
     import logging
 
-    from askgraph.methods import closed, converses
+    from askgraph.methods import converses
     from askgraph.trace import Question
     from askgraph.trace.follow_up import follow_up
     from askgraph.workspace import DEFAULT_METHOD, Workspace
     from askgraph.workspace.answering import outcome_of
+    from askgraph.workspace.models import Models
     from askgraph.workspace.ready import ready_graphs
     from askgraph.workspace.running import result_of
 
@@ -91,7 +92,8 @@ def ask(
     place, name = Workspace(workspace), method or DEFAULT_METHOD
     given = {"model": model, "base_url": base_url}
     wanted = {**(settings or {}), **{key: one for key, one in given.items() if one is not None}}
-    chosen = place.method(name, wanted, confirmed=True)
+    models = Models(place.folder)
+    chosen = place.method(name, wanted, models=models, confirmed=True)
     if after is not None and not converses(chosen):
         logging.getLogger("askgraph").warning(
             "method %r does not look at earlier questions: 'after' changes nothing for it", name
@@ -103,8 +105,7 @@ def ask(
             return await outcome_of(asked, chosen, ready.graphs, timeout=timeout)
         finally:
             await ready.close()
-            if isinstance(wanted.get("model"), str | None):
-                await closed(chosen)
+            await models.close()
 
     outcome = result_of(answered())
     return Result(outcome, ready.of(outcome).prefixes, asked)

@@ -27,6 +27,7 @@ from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
+from askgraph.methods.guided import Guided
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
@@ -105,9 +106,11 @@ def _files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-@pytest.mark.parametrize("method", [Grasp, GrafVonData])
+@pytest.mark.parametrize("method", [Grasp, GrafVonData, Guided])
 async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
-    method: type[Grasp] | type[GrafVonData], moons: KnowledgeGraph, llm_server: LlmServer
+    method: type[Grasp] | type[GrafVonData] | type[Guided],
+    moons: KnowledgeGraph,
+    llm_server: LlmServer,
 ) -> None:
     model = OpenAIModel("m", base_url=f"{llm_server.base}/v1")
     await trace_of(ASKED, method=method(model, tokens=1), name="", graphs=[moons])

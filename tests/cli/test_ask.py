@@ -220,3 +220,21 @@ def test_an_evaluation_leaves_the_indices_that_it_built(
 
     assert result.exit_code == 0, result.stderr
     assert run("index", "info", "moons").exit_code == 0
+
+
+def test_csv_has_the_columns_that_answer_and_with_context_all(llm_server: LlmServer) -> None:
+    llm_server.turns.extend([answers(OWNERS, "owner"), answers(OWNERS, "owner")])
+    asked = ("ask", "Who owns a pet?", "-g", "pets", "--csv")
+
+    alone, beside = by_model(llm_server, *asked), by_model(llm_server, *asked, "--context")
+
+    assert alone.stdout.splitlines() == [
+        "owner",
+        "http://pets.example/Ann",
+        "http://pets.example/Bob",
+    ]
+    assert beside.stdout.splitlines() == [
+        "pet,owner",
+        "http://pets.example/Rex,http://pets.example/Ann",
+        "http://pets.example/Tom,http://pets.example/Bob",
+    ]

@@ -1,6 +1,7 @@
 """A confirmed answer from its question to its end: asked, confirmed, used, flagged, withdrawn."""
 
 import json
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from askgraph.workspace import Workspace
 
 ASKED = "Which moons orbit Mars?"
 AGAIN = ["  which MOONS  orbit\tmars", "Which moons orbit Mars ?!", "Welche Monde hat der Mars?"]
-BY_MODEL = ["grasp", "graf-von-data", "dfsl", "sparql-llm"]
+BY_MODEL = ["grasp", "graf-von-data", "dfsl", "sparql-llm", "guided"]
 WITHOUT = ["graph-search", "nearest-example"]
 
 
@@ -53,7 +54,7 @@ def test_all_methods_give_it_without_a_model_and_say_that_it_was_confirmed(
     llm_server: LlmServer,
 ) -> None:
     confirm()
-    for question, method in zip(AGAIN * 2, methods(llm_server), strict=True):
+    for question, method in zip(cycle(AGAIN), methods(llm_server), strict=False):
         answer = asked(question, *method)
         assert answer["rows"] == [["http://example.org/Phobos"]], method
         confirmed = answer["confirmed"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.graphs import MOONS, PETS
+from tests.methods.guiding import reply
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Message, Request, System, ToolSchema
@@ -22,6 +23,7 @@ from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
+from askgraph.methods.guided import Guided
 from askgraph.tools import SETS
 from askgraph.tools.toolbox import set_schemas
 from askgraph.trace import Prompt, Question
@@ -30,6 +32,7 @@ from askgraph.workspace.running import result_of
 
 HERE = Path(__file__).parent
 ASKED = Question("Which moons orbit Jupiter?")
+CHOSEN = reply(choose=1)
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +99,26 @@ async def test_the_first_prompt_of_graf_von_data(
     [prompt] = await prompts(method, graphs[:1])
 
     check(f"graf-von-data{'' if propose else '-as-published'}", written(prompt.messages))
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_the_prompt_of_guided(graphs: list[KnowledgeGraph], number: int) -> None:
+    examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
+    asked = [replace(graphs[0], examples=examples), graphs[1]]
+
+    [prompt] = await prompts(Guided(ScriptedModel([CHOSEN])), asked[:number])
+
+    check(f"guided-{number}-graph{'s' * (number > 1)}", written(prompt.messages))
+
+
+async def test_the_prompt_of_guided_with_a_list_of_the_schema(
+    graphs: list[KnowledgeGraph],
+) -> None:
+    method = Guided(ScriptedModel([CHOSEN]), schema="list", values=False)
+
+    [prompt] = await prompts(method, graphs[:1])
+
+    check("guided-list", written(prompt.messages))
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -73,7 +73,7 @@ def _confirmed(example: QueryExample, answer: Answer) -> Confirmed:
 
 def _has_dried_up(example: QueryExample, answer: Answer) -> bool:
     had = example.confirmation is not None and example.confirmation.rows > 0
-    return had and answer.boolean is None and not answer.result.rows
+    return had and answer.is_empty
 
 
 def _unused(example: QueryExample, why: str) -> Thought:

@@ -77,6 +77,23 @@ class Conversation:
         step = ModelTurn(choice, spent_on(self.account) - before, completion.model)
         return Turn(step, trouble(choice))
 
+    async def samples(self, n: int) -> tuple[ModelTurn, ...]:
+        """Ask for several replies to the messages as they are; none of them is put to these.
+
+        The first one carries the cost. Raises `BudgetSpent` and `ServiceError` as the model does.
+        """
+        before = spent_on(self.account)
+        options: Options = {**self.options, "n": n}
+        completion = await completed(self.model.complete(self.messages, **options))
+        costs = [spent_on(self.account) - before, *[Usage()] * (len(completion.choices) - 1)]
+        both = zip(completion.choices, costs, strict=True)
+        return tuple(ModelTurn(choice, cost, completion.model) for choice, cost in both)
+
+    def went_on(self, choice: Choice) -> None:
+        """Put one of several replies to the messages, as what was said."""
+        self.choices.append(choice)
+        self.messages.append(choice.message)
+
     def told(self, text: str) -> None:
         """Tell the model something in the name of the method; open calls count as not run."""
         self.messages += self._unanswered()

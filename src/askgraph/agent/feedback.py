@@ -52,7 +52,7 @@ def risk_of(answer: Answer | None, proposed: Answer | None, *, unseen: Sequence[
     """
     if answer is None:
         return "It was given up, without an answer."
-    if answer.boolean is None and not answer.result.rows:
+    if answer.is_empty:
         return "The result is empty."
     if unseen:
         return f"Nothing had shown that the graph has {', '.join(unseen[:5])}."

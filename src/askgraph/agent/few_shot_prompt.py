@@ -120,4 +120,5 @@ def _named(term: Term, writer: Writer) -> str:
     """An IRI with its label, where that says more than the IRI."""
     short = writer.short(term.iri)
     adds = tokens(term.label) != tokens(words_of_local_name(term.iri)) and term.label
-    return f"{short} {writer.text(term.label)}" if adds else short
+    about = writer.about(term.iri, term.label) if adds else ""
+    return f"{short} {about}" if about else short

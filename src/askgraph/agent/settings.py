@@ -2,7 +2,7 @@
 
 from askgraph.errors import SetupError
 
-__all__ = ["above_zero", "at_least", "one_of"]
+__all__ = ["above_zero", "at_least", "one_of", "shares", "within"]
 
 
 def one_of(method: object, **known: tuple[str, ...]) -> None:
@@ -30,3 +30,10 @@ def above_zero(method: object, *settings: str) -> None:
         value = getattr(method, setting)
         if value is not None and not value > 0:
             raise SetupError(f"{setting!r} is more than 0, not {value!r}")
+
+
+def shares(method: object, *settings: str) -> None:
+    """Raise `SetupError` where a setting is not between 0 and 1."""
+    for setting in settings:
+        if not 0 <= (value := getattr(method, setting)) <= 1:
+            raise SetupError(f"{setting!r} is from 0 to 1, not {value!r}")

@@ -21,7 +21,7 @@ from askgraph.trace import Answer
 from askgraph.validation import WRONG, Finding
 from askgraph.validation.validate import validated
 
-__all__ = ["Trials"]
+__all__ = ["Attempt", "Trials"]
 
 _FIRST, _REVISED = 0.75, 0.6  # what is believed of a query, written at once or after a revision
 _DOUBTED = 0.2  # what is taken off for a query that the validator calls wrong
@@ -29,6 +29,15 @@ _TOLD = 5  # findings of one query
 _PROPOSED = 3  # names instead of a wrong one
 _LABELLED = 200  # rows
 _LONGEST = 2_000  # characters of what is told
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of one query: an answer, what the validator finds wrong, why there is no answer."""
+
+    answer: Answer | None = None
+    findings: tuple[str, ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,21 @@ class Trials:
         self._ran_before.add(key)
         return "" if insisted else problem
 
+    async def attempted(self, written: Written) -> Attempt:
+        """Run a query whatever the validator says, and tell what came of it; it is not kept.
+
+        Raises `ServiceError` where the endpoint is down.
+        """
+        where = self._where(written)
+        if not where:
+            return Attempt(problem=f"There is no graph {written.graph!r}.")
+        checked = await self._checked(written, where)
+        findings = tuple(map(_said, checked.wrong[:_TOLD]))
+        found = await self._answered(checked, _FIRST)
+        if isinstance(found, str):
+            return Attempt(None, findings, found)
+        return Attempt(found, findings)
+
     async def settle(self) -> None:
         """Where nothing has run, run the last query that the validator called wrong."""
         if self.best is None and self._refused is not None:
@@ -110,22 +134,28 @@ class Trials:
         return _Checked(graph, verdict.repaired, written.columns, wrong)
 
     async def _ran(self, checked: _Checked, believed: float) -> str:
+        found = await self._answered(checked, believed)
+        if isinstance(found, str):
+            return found
+        if self.best is None or not found.is_empty or self.best.is_empty:
+            self.best = found
+        why = f"The query has no result. {found.why_empty or ''}".strip()
+        return why if found.is_empty else ""
+
+    async def _answered(self, checked: _Checked, believed: float) -> Answer | str:
+        """The answer of a query, or in words why there is none."""
         confidence = believed - _DOUBTED * bool(checked.wrong)
         try:
-            found = await answered(checked.graph.context, checked.query, confidence=confidence)
-            there = [name for name in checked.columns if name in found.result.variables]
-            found = replace(found, answer_columns=tuple(there) or found.answer_columns)
+            found = await answered(
+                checked.graph.context, checked.query, checked.columns, confidence=confidence
+            )
         except (Unreachable, Unauthorised):
             raise
         except QueryError as problem:
             return f"The query failed: {problem}"[:_LONGEST]
         except ServiceError as problem:
             return f"The query failed: {said_failure(problem)}"[:_LONGEST]
-        found = await self._labelled(found, checked.graph)
-        empty = found.boolean is None and not found.result.rows
-        if self.best is None or not empty or not self.best.result.rows:
-            self.best = found
-        return f"The query has no result. {found.why_empty or ''}".strip() if empty else ""
+        return await self._labelled(found, checked.graph)
 
     async def _labelled(self, answer: Answer, graph: AskedGraph) -> Answer:
         """The answer with the labels that other graphs have for what their SERVICE gave."""

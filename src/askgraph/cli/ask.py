@@ -5,6 +5,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,7 @@ from askgraph.cli.options import (
     LimitOption,
     MethodOption,
     ModelOption,
+    SentOption,
     TimeoutOption,
     WorkspaceOption,
     model_choice,
@@ -47,6 +49,9 @@ def ask(
     graph: GraphsOption = None,
     json: JsonOption = False,
     csv: CsvOption = False,
+    context: Annotated[
+        bool, typer.Option("--context", help="With --csv, the columns of context, too.")
+    ] = False,
     limit: LimitOption = None,
     lang: LangOption = None,
     timeout: TimeoutOption = None,
@@ -54,6 +59,7 @@ def ask(
     method: MethodOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    sent: SentOption = None,
     trace: Annotated[
         Path | None,
         typer.Option(
@@ -79,7 +85,7 @@ def ask(
     """Answer a question over a graph, or over several.
 
     For people: the answer, how the question was read, how sure that is, the query, the evidence.
-    With --json one object, whose keys are stable; with --csv the rows alone.
+    With --json one object, whose keys are stable; with --csv the columns that answer alone.
     """
     from askgraph.cli.progress import progress_bar
     from askgraph.methods import closed, converses
@@ -93,7 +99,7 @@ def ask(
     if trace is not None:
         _check_place(trace)
     asks, names = _conversation(" ".join(question), lang, after)
-    chosen = place.method(name, own | model_choice(model, base_url), confirmed=not anew)
+    chosen = place.method(name, own | model_choice(model, base_url, sent), confirmed=not anew)
     if after is not None and not converses(chosen):
         said = "does not look at earlier questions: --after changes nothing for it"
         typer.echo(f"method {name!r} {said}", err=True)
@@ -111,7 +117,9 @@ def ask(
             await closed(chosen)
             await ready.close()
 
-    if not result_of(answered(_json if json else _csv if csv else _people)):
+    if not result_of(
+        answered(_json if json else partial(_csv, context=context) if csv else _people)
+    ):
         raise typer.Exit(NO_ANSWER)
 
 
@@ -196,10 +204,16 @@ async def _json(
 
 
 async def _csv(
-    outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None, lang: str | None
+    outcome: "Outcome",
+    graph: "KnowledgeGraph",
+    limit: int | None,
+    lang: str | None,
+    *,
+    context: bool,
 ) -> bool:
     """Print the rows of an answer; what else is said, as by a refusal, goes to stderr."""
     from askgraph.cli.tables import csv_text
+    from askgraph.sparql.alike import of_columns
     from askgraph.trace import Answer, Clarification
 
     if not isinstance(outcome, Answer):
@@ -211,7 +225,8 @@ async def _csv(
     if outcome.boolean is not None:
         typer.echo(f"answer\n{str(outcome.boolean).lower()}")
     else:
-        result = outcome.result
+        whole = outcome.result
+        result = whole if context else of_columns(whole, outcome.answer_columns)
         typer.echo(csv_text(result.variables, result.rows[:limit]), nl=False)
     return True
 

@@ -14,6 +14,7 @@ from askgraph.cli.options import (
     LimitOption,
     MethodOption,
     ModelOption,
+    SentOption,
     TimeoutOption,
     WorkspaceOption,
     model_choice,
@@ -37,6 +38,7 @@ def batch(
     method: MethodOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    sent: SentOption = None,
     lang: LangOption = None,
     limit: LimitOption = None,
     timeout: TimeoutOption = None,
@@ -67,7 +69,7 @@ def batch(
     asked = read_questions(questions)
     place = workspace_of(ctx)
     name, own = method_spec(method or DEFAULT_METHOD)
-    chosen = place.method(name, own | model_choice(model, base_url), confirmed=not anew)
+    chosen = place.method(name, own | model_choice(model, base_url, sent), confirmed=not anew)
 
     with progress_bar() as tell:
         ready = ready_graphs(

@@ -13,6 +13,7 @@ from askgraph.cli.options import (
     JsonOption,
     LangOption,
     MetricOption,
+    SentOption,
     TimeoutOption,
     WorkspaceOption,
     workspace_of,
@@ -105,6 +106,7 @@ def evaluate(
             "--drafts", min=0, metavar="K", help="Score the K best candidates too, for an oracle."
         ),
     ] = 0,
+    sent: SentOption = None,
     timeout: TimeoutOption = None,
     retries: Annotated[
         int,
@@ -166,7 +168,7 @@ def evaluate(
         sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold,
     )  # fmt: skip
     wishes = Wishes(
-        methods=method_choices(method or [DEFAULT_METHOD], setting or []),
+        methods=method_choices(method or [DEFAULT_METHOD], [*(setting or []), *_logged(sent)]),
         repeat=repeat,
         options=Options(
             timeout=timeout, retries=retries, abstain=abstain, drafts=drafts,
@@ -200,6 +202,11 @@ def evaluate(
         give([], report_json([run], metric=metric), form, out=None)
     else:
         give(report_sheets([run], metric=metric), None, form, out=None)
+
+
+def _logged(sent: Path | None) -> list[str]:
+    """The setting by which methods log what they send to a model."""
+    return [f"sent={sent.absolute()}"] if sent else []
 
 
 def _say_what_is_left_out(asked: "Asked") -> None:

@@ -4,8 +4,10 @@ They stay above the answer; the line below them says what has been used so far.
 """
 
 import contextlib
+import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from askgraph.trace import ModelTurn, Outcome, Prompt, Step, ToolUse, Usage
@@ -39,14 +41,16 @@ class _View:
         self._console: Console | None = None
         self._status: Status | None = None
         self._usage = Usage()
+        self._prompts = 0
 
     def told(self, step: Step) -> None:
         """Show a step, if a model is at work."""
         if self._console is None and isinstance(step, Prompt | ModelTurn | ToolUse):
             self._open()
+        self._prompts += isinstance(step, Prompt)
         if self._console is None or isinstance(step, Outcome | Prompt):
             return
-        for line in _short(step):
+        for line in _short(step, named=self._prompts > 1):
             self._console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
         if isinstance(step, ModelTurn):
             self._usage += step.usage
@@ -76,16 +80,39 @@ class _View:
             self._status.update(f"[dim]{costs(self._usage)}[/dim]" if self._usage.llm_calls else "")
 
 
-def _short(step: Step) -> "Iterator[Text]":
-    """A step in a line or a few: what the model thinks, its calls, the first line of a result."""
+def _short(step: Step, *, named: bool) -> "Iterator[Text]":
+    """A step in a line or a few: what the model thinks, its calls, the first line of a result.
+
+    `named` says which model it was, for there may be several at work.
+    """
     from rich.text import Text
 
-    from askgraph.cli.steps import step_lines, step_title
+    from askgraph.cli.steps import plain, step_lines, step_title
 
-    if isinstance(step, ToolUse):
-        first = next(iter(step_lines(step, most=1)), Text(""))
-        yield Text.assemble((f"  {step.tool}: ", "dim"), first)
-        return
-    if not isinstance(step, ModelTurn):
-        yield Text(step_title(step), style="dim")
-    yield from step_lines(step, most=1)
+    match step:
+        case ToolUse():
+            first = next(iter(step_lines(step, most=1)), Text(""))
+            yield Text.assemble((f"  {step.tool}: ", "dim"), first)
+        case ModelTurn():
+            if named and step.model:
+                yield Text(f"model {plain(step.model)}", style="dim")
+            yield from step_lines(_readable(step), most=1)
+        case _:
+            yield Text(step_title(step), style="dim")
+            yield from step_lines(step, most=1)
+
+
+def _readable(turn: ModelTurn) -> ModelTurn:
+    """A turn whose text, if it is a JSON object, has only what that says, without its signs."""
+    try:
+        said = json.loads(turn.choice.text)
+    except (ValueError, RecursionError):
+        return turn
+    if not isinstance(said, dict):
+        return turn
+    parts = (f"{name}: {_value(value)}" for name, value in said.items() if value not in ("", [], 0))
+    return replace(turn, choice=replace(turn.choice, text=" · ".join(parts)))
+
+
+def _value(value: object) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else json.dumps(value)

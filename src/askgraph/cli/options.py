@@ -22,6 +22,7 @@ __all__ = [
     "MethodOption",
     "MetricOption",
     "ModelOption",
+    "SentOption",
     "Shared",
     "TimeoutOption",
     "WorkspaceOption",
@@ -77,13 +78,13 @@ def _method_names(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def model_choice(model: str | None, base_url: str | None) -> dict[str, object]:
+def model_choice(
+    model: str | None, base_url: str | None, sent: Path | None = None
+) -> dict[str, object]:
     """Return the settings of a method that these options give it."""
-    return {
-        name: value
-        for name, value in (("model", model), ("base_url", base_url))
-        if value is not None
-    }
+    log = None if sent is None else str(sent.absolute())
+    given = (("model", model), ("base_url", base_url), ("sent", log))
+    return {name: value for name, value in given if value is not None}
 
 
 WorkspaceOption = Annotated[
@@ -168,5 +169,13 @@ BaseUrlOption = Annotated[
         "--base-url",
         metavar="URL",
         help="Where the model is served, as http://localhost:11434/v1; else ASKGRAPH_BASE_URL.",
+    ),
+]
+SentOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sent",
+        metavar="FILE",
+        help="Log all that is sent to the language model, as lines of JSON.",
     ),
 ]

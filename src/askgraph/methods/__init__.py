@@ -1,16 +1,25 @@
 """The one contract of all methods: a question goes in, a stream of steps comes out."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from askgraph.agent.confirmed import confirmed_steps
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.trace import Answer, Question, Step
 
-__all__ = ["Confirming", "Method", "bare", "closed", "converses", "searches", "wants_links"]
+__all__ = [
+    "Confirming",
+    "Method",
+    "bare",
+    "closed",
+    "converses",
+    "searches",
+    "wants_links",
+    "with_others",
+]
 
 
 class Method(Protocol):
@@ -21,6 +30,9 @@ class Method(Protocol):
 
     A method that searches the indices of its graphs says so by a class attribute `searches`, one
     that looks at the earlier questions of a conversation by `converses`, each True.
+
+    One that asks further models has them by name in a field `further`, one that consults other
+    methods has those in a field `others`; the settings `models` and `consult` name them.
     """
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
@@ -57,27 +69,48 @@ def bare(method: Method) -> Method:
     return method.method if isinstance(method, Confirming) else method
 
 
+def with_others(method: Method) -> list[Method]:
+    """Return the method itself, and those that it consults."""
+    own = bare(method)
+    return [own, *map(bare, _mapped(own, "others"))]
+
+
 def searches(method: Method) -> bool:
-    """Whether a method searches the indices of its graphs."""
-    return getattr(type(bare(method)), "searches", False) is True
+    """Whether a method, or one that it consults, searches the indices of its graphs."""
+    return _says(method, "searches")
 
 
 def wants_links(method: Method) -> bool:
     """Whether a method is to be told which entities and relations a question is about.
 
-    It has a setting `links`, which is `given`. Only an evaluation, which knows them from gold, and
-    who asks with `Question.given` can tell it.
+    It, or one that it consults, has a setting `links`, which is `given`. Only an evaluation, which
+    knows them from gold, and who asks with `Question.given` can tell it.
     """
-    return getattr(bare(method), "links", None) == "given"
+    return any(getattr(one, "links", None) == "given" for one in with_others(method))
 
 
 def converses(method: Method) -> bool:
-    """Whether a method looks at what was asked before in the same conversation."""
-    return getattr(type(bare(method)), "converses", False) is True
+    """Whether a method, or one that it consults, looks at what was asked before."""
+    return _says(method, "converses")
 
 
 async def closed(method: Method) -> None:
-    """Close the language model of a method that has one; others are left as they are."""
-    model = getattr(bare(method), "model", None)
-    if isinstance(model, LanguageModel):
+    """Close the language models of a method and of those that it consults, each once."""
+    models = [
+        model
+        for one in with_others(method)
+        for model in (getattr(one, "model", None), *_mapped(one, "further"))
+        if isinstance(model, LanguageModel)
+    ]
+    for model in {id(model): model for model in models}.values():
         await model.close()
+
+
+def _says(method: Method, attribute: str) -> bool:
+    return any(getattr(type(one), attribute, False) is True for one in with_others(method))
+
+
+def _mapped(method: Method, field: str) -> Iterable[Any]:
+    """What a field that names objects holds; nothing where a method has no such field."""
+    held = getattr(method, field, None)
+    return held.values() if isinstance(held, Mapping) else ()

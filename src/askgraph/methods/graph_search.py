@@ -6,43 +6,15 @@ Maret's (arXiv 1803.00832); growing answer sets with the words they use is ours.
 
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
-from pyoxigraph import NamedNode
-
-from askgraph.candidates.asked import proposal_of
-from askgraph.candidates.decide import Thresholds, confidence_of, decided
+from askgraph.agent.searched import Searched, SearchLimits, top_score
 from askgraph.candidates.propose import Proposal
-from askgraph.candidates.render import answer_columns, rendered
-from askgraph.candidates.vote import Cluster, clusters
-from askgraph.candidates.work import Candidate
 from askgraph.endpoint.counted import Counted
-from askgraph.errors import QueryError, TimedOut
-from askgraph.explanation.evidence import evidence
-from askgraph.explanation.labels import labels_of
-from askgraph.explanation.verbalise import in_words, iris_of
-from askgraph.explanation.why_empty import why_empty
 from askgraph.graph import KnowledgeGraph
-from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.format import formatted
-from askgraph.sparql.results import SelectResult
-from askgraph.trace import (
-    Answer,
-    Clarification,
-    Draft,
-    Findings,
-    Mention,
-    Option,
-    Question,
-    Refusal,
-    Step,
-    Usage,
-)
+from askgraph.trace import Question, Step, Usage
 
 __all__ = ["GraphSearch"]
-
-_DRAFTS = 5
-_AHEAD = 0.35
 
 
 @dataclass(frozen=True)
@@ -70,11 +42,13 @@ class GraphSearch:
     ) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the one of several that fits best."""
         started = time.perf_counter()
-        best: tuple[_Run, Proposal] | None = None
-        runs = [_Run(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
+        best: tuple[Searched, Proposal] | None = None
+        runs = [
+            Searched(self._limits(), question, graph, Counted(graph.endpoint)) for graph in graphs
+        ]
         for run in runs:
             proposal = await run.proposal()
-            if best is None or _top(proposal) > _top(best[1]):
+            if best is None or top_score(proposal) > top_score(best[1]):
                 best = run, proposal
         if best is None:
             raise ValueError("no graph was given")
@@ -85,187 +59,7 @@ class GraphSearch:
         outcome = await run.outcome(proposal)
         requests = sum(run.endpoint.requests for run in runs)
         usage = Usage(time.perf_counter() - started, requests)
-        yield _with_usage(outcome, usage)
+        yield replace(outcome, usage=usage)
 
-
-@dataclass
-class _Run:
-    method: GraphSearch
-    question: Question
-    graph: KnowledgeGraph
-    endpoint: Counted
-
-    async def proposal(self) -> Proposal:
-        """Read, link and grow."""
-        states, operators = self.method.states, self.method.operators
-        return await proposal_of(self.question, self.counted, states=states, operators=operators)
-
-    def findings(self, proposal: Proposal) -> Findings:
-        """What the words of the question were taken to mean by the best candidate."""
-        reading = proposal.reading
-        used = proposal.candidates[0].used if proposal.candidates else 0
-        mentions = [
-            Mention(
-                " ".join(reading.tokens[at].text for at in link.positions),
-                link.kind.name.lower(),
-                link.target,
-                link.name,
-                round(link.score, 3),
-            )
-            for link in proposal.linked.links[:20]
-        ]
-        unused = tuple(
-            token.text
-            for at, token in enumerate(reading.tokens)
-            if proposal.linked.weights[at] and not used >> at & 1
-        )
-        return Findings(tuple(mentions), unused)
-
-    def drafts(self, proposal: Proposal) -> list[Draft]:
-        """The best few candidates."""
-        return [
-            Draft(rendered(candidate.form, self.prefixes), round(candidate.score, 3))
-            for candidate in proposal.candidates[:_DRAFTS]
-        ]
-
-    @property
-    def counted(self) -> KnowledgeGraph:
-        """The graph behind the endpoint that counts."""
-        return replace(self.graph, endpoint=self.endpoint)
-
-    @property
-    def prefixes(self) -> PrefixMap:
-        """The graph's prefixes."""
-        return self.graph.prefixes
-
-    async def outcome(self, proposal: Proposal) -> Answer | Clarification | Refusal:
-        """Run the best candidates until one has a result; answer, ask back or refuse."""
-        found = clusters(proposal.candidates)
-        if not found:
-            return Refusal(_nothing(proposal))
-        confidence = confidence_of(proposal, found)
-        answer = await self.first_answer(proposal, found, confidence)
-        if answer is None:
-            return Refusal("The queries that fit the question could not be run in time.")
-        limits = Thresholds(self.method.answer_from, self.method.ask_from)
-        match decided(answer.confidence, limits):
-            case "answer":
-                return answer
-            case "ask":
-                options = await self.options(proposal, found)
-                if len(options) > 1:
-                    return Clarification("Which of these do you mean?", options, answer)
-                return Refusal(_unsure(proposal), answer)
-            case _:
-                return Refusal(_unsure(proposal), answer)
-
-    async def first_answer(
-        self, proposal: Proposal, found: Sequence[Cluster], confidence: float
-    ) -> Answer | None:
-        """The best cluster's answer, or the next one's where it is empty or fails."""
-        fallback: Answer | None = None
-        for place, cluster in enumerate(found[: self.method.tried]):
-            if fallback is not None and cluster.score < found[0].score - _AHEAD:
-                break  # the empty result is the answer: nothing else is meant nearly as well
-            answer = await self.answer(cluster.best, proposal, confidence * 0.8**place)
-            if answer is None:
-                continue
-            if answer.boolean is not None or answer.result.rows:
-                return answer
-            fallback = fallback or answer
-        return fallback
-
-    async def answer(
-        self, candidate: Candidate, proposal: Proposal, confidence: float
-    ) -> Answer | None:
-        """Run one candidate; None where it cannot be run."""
-        language = proposal.reading.language
-        query = rendered(candidate.form, self.prefixes)
-        labels = await labels_of(iris_of(query), self.counted, [language])
-        query = formatted(query, self.prefixes, labels)
-        try:
-            boolean, result = await self.ran(query, candidate)
-        except (QueryError, TimedOut):
-            return None
-        resources = [t.value for row in result.rows[:200] for t in row if isinstance(t, NamedNode)]
-        labels |= await labels_of(resources, self.counted, [language])
-        answer = Answer(
-            query=query,
-            graph=self.graph.name,
-            result=result,
-            answer_columns=answer_columns(candidate.form, self.prefixes),
-            words=in_words(query, labels, language=language),
-            confidence=round(confidence, 4),
-            boolean=boolean,
-            ordered=bool(candidate.form.order),
-            labels=labels,
-        )
-        return await self.explained(answer, language)
-
-    async def ran(self, query: str, candidate: Candidate) -> tuple[bool | None, SelectResult]:
-        """Run a query as SELECT or ASK; rows without an order come in that of their terms."""
-        endpoint, timeout = self.endpoint, self.method.timeout
-        if candidate.form.ask:
-            return await endpoint.ask(query, timeout=timeout), SelectResult((), ())
-        result = await endpoint.select(query, timeout=timeout, limit=self.method.rows)
-        return None, result if candidate.form.order else result.sorted()
-
-    async def explained(self, answer: Answer, language: str) -> Answer:
-        """Add the triples behind the first rows, or why there are none."""
-        endpoint = self.endpoint
-        if answer.boolean is not None:
-            return answer
-        if not answer.result.rows:
-            return replace(answer, why_empty=await why_empty(answer.query, endpoint))
-        if not self.method.evidence_rows:
-            return answer
-        rows = self.method.evidence_rows
-        behind = await evidence(answer.query, answer.result, endpoint, rows=rows)
-        unnamed = [iri for iri in behind.iris if iri not in answer.labels]
-        labels = answer.labels | await labels_of(unnamed, self.counted, [language])
-        return replace(answer, evidence=behind.told(labels), labels=labels)
-
-    async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
-        """The best readings in words, with the number of rows of each; none twice."""
-        options: dict[str, Option] = {}
-        for cluster in found[:4]:
-            if cluster.score < found[0].score - 0.4:
-                break
-            answer = await self.answer(cluster.best, proposal, 0.0)
-            if answer is not None and (answer.result.rows or answer.boolean is not None):
-                options.setdefault(
-                    answer.words, Option(answer.words, len(answer.result.rows), answer.query)
-                )
-        return tuple(options.values())
-
-
-def _top(proposal: Proposal) -> float:
-    return proposal.candidates[0].score if proposal.candidates else float("-inf")
-
-
-def _nothing(proposal: Proposal) -> str:
-    words = [
-        token.text
-        for at, token in enumerate(proposal.reading.tokens)
-        if proposal.linked.weights[at]
-    ]
-    if not words:
-        return "The question names nothing to look for; ask for something that the graph holds."
-    return f"Nothing in the graph goes by {', '.join(words[:8])!r}."
-
-
-def _unsure(proposal: Proposal) -> str:
-    best = proposal.candidates[0]
-    missing = [
-        token.text
-        for at, token in enumerate(proposal.reading.tokens)
-        if proposal.linked.weights[at] and not best.used >> at & 1
-    ]
-    if missing:
-        words = ", ".join(missing[:6])
-        return f"The graph seems to hold nothing on {words!r}; the nearest reading is shown."
-    return "No reading of the question is sure enough; the nearest one is shown."
-
-
-def _with_usage(outcome: Answer | Clarification | Refusal, usage: Usage) -> Step:
-    return replace(outcome, usage=usage)
+    def _limits(self) -> SearchLimits:
+        return SearchLimits(**{one.name: getattr(self, one.name) for one in fields(SearchLimits)})

@@ -154,7 +154,7 @@ class _Run:
             why = self.problem or self.wrong or "the model wrote none"
             return Refusal(f"No query was found: {why}{'' if why.endswith(('.', '?')) else '.'}")
         best = replace(best, cut_short=self.problem or None, interpretation=self.interpretation)
-        if _is_empty(best):
+        if best.is_empty:
             return Refusal("No query that was found has a result.", best)
         return best
 
@@ -178,7 +178,7 @@ class _Run:
                 raise failed
             self.problem = str(failed)
         best = self.trials.best
-        if self.method.interpret and best is not None and not _is_empty(best):
+        if self.method.interpret and best is not None and not best.is_empty:
             async with aclosing(self.said(best)) as steps:
                 async for step in steps:
                     yield step
@@ -241,7 +241,3 @@ class _Run:
         if "schema" in more:
             options["schema"] = more["schema"]
         return Conversation(self.model, self.account, [*messages], options=options)
-
-
-def _is_empty(answer: Answer) -> bool:
-    return answer.boolean is None and not answer.result.rows

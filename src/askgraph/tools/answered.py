@@ -13,6 +13,7 @@ from askgraph.sparql.format import formatted
 from askgraph.sparql.reader import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
+from askgraph.tools._answer_columns import answer_columns
 from askgraph.tools._empty import said_empty
 from askgraph.tools.running import Ran, ready, run
 from askgraph.tools.shown import labels_in
@@ -30,21 +31,24 @@ async def answered(
 ) -> Answer:
     """Run a query and return what it gives as an answer; repaired first, where it has to be.
 
-    Raises what `built_answer` does, and `QueryError` and `ServiceError` where the query fails.
+    Of the `columns`, those that the result does not have are passed over. Raises `QueryError` for a
+    query that gives triples, and that and `ServiceError` where the query fails.
     """
     ran = await run(context, ready(context, query).query, rows=MOST_ROWS)
-    return await built_answer(context, ran, columns, confidence=confidence)
+    shown = ran.result.variables if isinstance(ran.result, SelectResult) else ()
+    there = [name for name in columns if name in shown]
+    return await built_answer(context, ran, there, confidence=confidence)
 
 
 async def built_answer(
     context: Context, ran: Ran, columns: Sequence[str] = (), *, confidence: float
 ) -> Answer:
-    """Return an answer from a query that was run; without `columns`, all of them answer.
+    """Return an answer from a query that was run; without `columns`, the question tells them.
 
-    Rows without an order in the query come in that of their terms. The triples behind the first
-    three rows are fetched, or the reason why there is no row; where that takes too long or fails,
-    the answer does without. Raises `QueryError` for a query that gives triples, and for a column
-    that the result does not have.
+    Where it tells none, all of them answer. Rows without an order in the query come in that of
+    their terms. The triples behind the first three rows are fetched, or the reason why there is no
+    row; where that takes too long or fails, the answer does without. Raises `QueryError` for a
+    query that gives triples, and for a column that the result does not have.
     """
     if isinstance(ran.result, GraphResult):
         raise QueryError("an answer is the result of a SELECT or an ASK query: write one of these")
@@ -66,7 +70,7 @@ async def built_answer(
         query=text,
         graph=graph.name,
         result=result,
-        answer_columns=tuple(columns) or result.variables,
+        answer_columns=tuple(columns) or await answer_columns(context, ran.query, result),
         words=in_words(text, labels, language=context.language),
         confidence=round(confidence, 4),
         boolean=boolean,

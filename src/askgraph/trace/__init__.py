@@ -193,6 +193,11 @@ class Answer:
     confirmed: Confirmed | None = None
     interpretation: str = ""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no row; a yes or no is never empty."""
+        return self.boolean is None and not self.result.rows
+
 
 @dataclass(frozen=True)
 class Observation:

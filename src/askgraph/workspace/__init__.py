@@ -208,11 +208,14 @@ class Workspace:
         is not asked; unless the setting `confirmed`, which every method has, is false.
 
         A method that works with a language model gets it: the one that the settings `model`,
-        `provider`, `base_url` and `key_env` name, else the workspace's. Unless it comes from
-        `models`, close the method after use (`askgraph.methods.closed`).
+        `provider`, `base_url` and `key_env` name, else the workspace's. One that asks further
+        models or consults other methods gets those that its settings `models` and `consult` name.
+        Unless all models come from `models`, close the method after use
+        (`askgraph.methods.closed`).
         """
         from askgraph import registry
         from askgraph.methods import Confirming
+        from askgraph.workspace.consulting import with_further, with_others
         from askgraph.workspace.models import Models, with_model
 
         plugin = registry.load("method", name)
@@ -220,7 +223,16 @@ class Workspace:
         setting = chosen.pop("confirmed", True)
         if not isinstance(setting, bool):
             raise SetupError(f"method {name!r}: 'confirmed' is true or false, not {setting!r}")
-        chosen = with_model(plugin, chosen, models or Models(self.folder))
+        made, sent = models or Models(self.folder), chosen.get("sent")
+        chosen = with_further(plugin, chosen, made, self.folder)
+        chosen = with_model(plugin, chosen, made)
+        chosen = with_others(
+            plugin,
+            chosen,
+            lambda other, given: self.method(other, given, models=made),
+            self.folder,
+            sent=sent,
+        )
         check_settings(name, plugin, chosen)
         try:
             method: Method = plugin(**chosen)

@@ -14,7 +14,7 @@ key_env = "ANTHROPIC_API_KEY"            # the name of a variable; a key is neve
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from askgraph.llm import LanguageModel, Options
     from askgraph.llm.prices import Prices
 
-__all__ = ["ModelSettings", "Models", "with_model"]
+__all__ = ["CHOICE", "ModelSettings", "Models", "with_model"]
 
 PROVIDERS = ("openai", "anthropic", "google")
 _KEY = "ASKGRAPH_API_KEY"
 _SERVER = ("provider", "base_url")
-_CHOICE = ("model", *_SERVER, "key_env")
-"""The settings of a method that say which model it gets."""
+CHOICE = ("model", *_SERVER, "key_env", "sent")
+"""The settings of a method that say which model it gets, and where what it is sent is logged."""
 
 _NO_MODEL = (
     "no language model is named. Name one (--model M, or the variable ASKGRAPH_MODEL), or write a "
@@ -54,8 +54,8 @@ class ModelSettings:
     it, keys go to the provider's own server alone. `temperature`, `seed`, `effort` and `max_tokens`
     are for requests that do not set them. `timeout` is in seconds a reply, `first_timeout` until it
     begins, `parallel` how many are under way at once; None is the provider's, or no limit. `cache`
-    keeps replies on disk, for ever. `prices` is a file with a price table; a relative path starts
-    at the workspace.
+    keeps replies on disk, for ever. `prices` is a file with a price table, `sent` one in which all
+    that is sent to the server is logged; a relative path starts at the workspace.
     """
 
     model: str
@@ -74,6 +74,7 @@ class ModelSettings:
     retries: int = 4
     cache: bool = False
     prices: str | None = None
+    sent: str | None = None
 
 
 class Models:
@@ -124,6 +125,12 @@ class Models:
         """Return the price table of a model, if it has one."""
         return _prices(settings, self._folder)
 
+    def prices_in(self, path: str) -> "Prices":
+        """Return the price table in a file; a relative path starts at the workspace."""
+        from askgraph.llm.prices import Prices
+
+        return Prices.read(self._folder / Path(path).expanduser())
+
     async def close(self) -> None:
         """Close all models; they can be used again, and are connected anew."""
         for model in self._made.values():
@@ -137,31 +144,42 @@ def with_model(
 
     The settings `model` (a name, or a model), `provider`, `base_url` and `key_env` choose it; a
     method whose `model` has a default gets one only where they are given. `prices` become those of
-    the model, unless they are given.
+    the model, unless they are given, or those of the file that they name. `sent` logs what it is
+    sent; a method without a model sends nothing.
     """
     values = dict(settings)
     ours = {f.name: f for f in fields(plugin)} if is_dataclass(plugin) else {}
     field = ours.get("model")
     if field is None or "LanguageModel" not in str(field.type):
-        if idle := [key for key in _CHOICE if key in values and key not in ours]:
+        if "sent" not in ours:
+            values.pop("sent", None)
+        if idle := [key for key in CHOICE if key in values and key not in ours]:
             raise SetupError(
                 f"the method works without a language model: leave out {' and '.join(idle)}, or "
                 "choose another method"
             )
         return values
-    chosen = {key: values.pop(key) for key in _CHOICE if key in values}
+    chosen = {key: values.pop(key) for key in CHOICE if key in values}
     name = chosen.pop("model", None)
     if not isinstance(name, str | None):
         if chosen:
             raise SetupError(f"a model is given: {', '.join(chosen)} would change nothing")
         return {**values, "model": name}
     required = inspect.signature(plugin).parameters["model"].default is inspect.Parameter.empty
-    if not required and name is None and not chosen:
+    if not required and name is None and not chosen.keys() - {"sent"}:
         return values
     values["model"] = models.model(name, **chosen)
-    if "prices" in ours and "prices" not in values:
-        values["prices"] = models.prices(models.settings(name, **chosen))
+    if "prices" in ours:
+        values["prices"] = _given_prices(values, models.settings(name, **chosen), models)
     return values
+
+
+def _given_prices(values: Mapping[str, object], settings: ModelSettings, models: Models) -> object:
+    """The prices that are given, those in the file that is named, or those of the model."""
+    if "prices" not in values:
+        return models.prices(settings)
+    given = values["prices"]
+    return models.prices_in(given) if isinstance(given, str) else given
 
 
 def _kept(table: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Any]:
@@ -215,7 +233,7 @@ def _built(settings: ModelSettings, folder: Path) -> "LanguageModel":
     from askgraph.llm.retried import RetriedModel
     from askgraph.llm.stack import ModelStack
 
-    model = _asked(settings)
+    model = _asked(settings, folder)
     rates, at_once = (settings.requests_per_minute, settings.tokens_per_minute), settings.parallel
     if any(rates) or at_once:
         model = LimitedModel(model, requests=rates[0], tokens=rates[1], at_once=at_once)
@@ -226,7 +244,7 @@ def _built(settings: ModelSettings, folder: Path) -> "LanguageModel":
     return ModelStack(model, _options(settings), prices, cache, telemetry)
 
 
-def _asked(settings: ModelSettings) -> "LanguageModel":
+def _asked(settings: ModelSettings, folder: Path) -> "LanguageModel":
     """The model at its server, with nothing around it."""
     known = settings.provider.replace("-", "_") in registry.names("llm")
     plugin = registry.load("llm", settings.provider) if known else None
@@ -245,8 +263,20 @@ def _asked(settings: ModelSettings) -> "LanguageModel":
         values["timeout"] = settings.timeout
     if settings.first_timeout is not None:
         values["first_timeout"] = settings.first_timeout
+    if settings.sent is not None:
+        values["sent"] = _log_file(settings, folder, takes)
     model: LanguageModel = plugin(settings.model, **values)
     return model
+
+
+def _log_file(settings: ModelSettings, folder: Path, takes: Container[str]) -> Path:
+    """Where all is logged that is sent; `SetupError` for a provider that cannot do it."""
+    if "sent" not in takes:
+        raise SetupError(
+            f"the provider {settings.provider!r} does not log what it sends: leave out `sent`, or "
+            f"choose one of {', '.join(PROVIDERS)}"
+        )
+    return folder / Path(settings.sent or "").expanduser()
 
 
 def _options(settings: ModelSettings) -> "Options":

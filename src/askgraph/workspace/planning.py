@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs.task import Options, Task
-from askgraph.methods import searches, wants_links
+from askgraph.methods import searches, wants_links, with_others
 from askgraph.workspace import Progress, silent
 from askgraph.workspace.hosting import Host, MethodChoice
 from askgraph.workspace.method_specs import method_spec, named_setting
@@ -183,11 +184,12 @@ def _tasks(
     examples = asked.examples or (None,) * len(asked.questions)
     prefixes = tuple(sorted(asked.contents.prefixes.items()))
     given = {choice.label: _examples_of(host.method(choice.label)) for choice in wishes.methods}
-    hashes = {path: file_hash(path) for path in {*examples, *given.values()} if path is not None}
+    files = {*examples, *chain.from_iterable(given.values())}
+    hashes = {path: file_hash(path) for path in files if path is not None}
     for question, graph, learnt in zip(asked.questions, asked.graphs, examples, strict=True):
         for choice in wishes.methods:
             made = repr(host.method(choice.label))
-            known = learnt or given[choice.label]
+            known = (learnt,) if learnt else given[choice.label]
             snapshot = states[str(graph)][1]
             task = Task(
                 question=question,
@@ -200,17 +202,24 @@ def _tasks(
                 options=wishes.options,
                 snapshot=snapshot,
                 fingerprint=_fingerprint(
-                    question, made, snapshot, wishes.options, known and hashes[known]
+                    question,
+                    made,
+                    snapshot,
+                    wishes.options,
+                    " ".join(hashes[path] for path in known) or None,
                 ),
             )
             yield from (replace(task, repeat=number) for number in range(wishes.repeat))
 
 
-def _examples_of(method: "Method") -> Path | None:
-    """The file of examples in a method's settings: what is in it is a setting, too."""
-    examples = getattr(method, "examples", None)
-    path = Path(examples) if examples and isinstance(examples, str) else None
-    return path if path and path.is_file() else None
+def _examples_of(method: "Method") -> tuple[Path, ...]:
+    """The files of examples in the settings of a method and of those that it consults.
+
+    What is in them is a setting, too.
+    """
+    named = (getattr(one, "examples", None) for one in with_others(method))
+    paths = dict.fromkeys(Path(one) for one in named if one and isinstance(one, str))
+    return tuple(path for path in paths if path.is_file())
 
 
 def _fingerprint(question: GoldQuestion, *parts: object) -> str:

@@ -1,6 +1,6 @@
 """What a trace says of its run besides its steps, and the same run again from the trace alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -53,13 +53,7 @@ class Replay:
 def head_of(method: "Method", graphs: "Sequence[KnowledgeGraph]") -> Head:
     """Return what a trace says of its method and graphs: settings without objects or secrets."""
     states = tuple(GraphState(graph.name, graph.snapshot) for graph in graphs)
-    method = bare(method)
-    kind: Any = type(method)
-    if not is_dataclass(kind):
-        return Head({}, states)
-    hints = get_type_hints(kind)
-    settings = {f.name: getattr(method, f.name) for f in fields(kind) if f.init}
-    return Head({name: _setting(value, hints[name]) for name, value in settings.items()}, states)
+    return Head(_settings(bare(method)), states)
 
 
 async def replayed(trace: Trace, head: Head) -> Replay:
@@ -93,9 +87,22 @@ async def replayed(trace: Trace, head: Head) -> Replay:
     return Replay(trace, now, None if differs == len(trace.steps) == len(now.steps) else differs)
 
 
+def _settings(method: object) -> dict[str, object]:
+    kind: Any = type(method)
+    if not is_dataclass(kind):
+        return {}
+    hints = get_type_hints(kind)
+    values = {f.name: getattr(method, f.name) for f in fields(kind) if f.init}
+    return {name: _setting(value, hints[name]) for name, value in values.items()}
+
+
 def _setting(value: object, hint: Any) -> object:
     if isinstance(value, LanguageModel):
         return asdict(value.identity)
+    if isinstance(value, Mapping):  # models or methods by name
+        return {name: _setting(one, Any) for name, one in value.items()}
+    if hasattr(value, "answer"):
+        return _settings(value)
     try:
         return told(value, hint)
     except TypeError:

@@ -1,0 +1,135 @@
+"""What every method keeps, whatever is asked and whatever a model says to it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import aclosing
+
+import pytest
+from tests.methods.guiding import reply
+from tests.methods.strange import SOURCES, STRANGE
+
+from askgraph import registry
+from askgraph.errors import Overloaded, ServiceError
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import Choice, Finish, ToolCall
+from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.methods import Method
+from askgraph.trace import Answer, Clarification, Outcome, Question, Refusal, Step
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
+
+METHODS = registry.names("method")
+GRAPHS = ("moons", "empty", "blanks")
+ASKED = ("nothing", "stop words", "emoji", "one very long word", "SPARQL", "lone surrogate")
+WITHOUT = {"graph_search", "nearest_example"}
+EXAMPLE = (
+    "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
+    "SELECT ?moon { ?moon onto:orbits :Mars }"
+)
+QUERY = "SELECT ?moon { ?moon onto:orbits :Jupiter }"
+SAID: Mapping[str, Reply] = {
+    "nothing": "",
+    "prose": "I am afraid that I cannot help with moons.",
+    "a refusal": Choice("", (), Finish.REFUSED, refusal="No."),
+    "a reply that is cut off": Choice('{"thought": "Jup', (), Finish.LENGTH),
+    "an object of another form": '{"answer": {"choose": [1]}, "query": 3, "between": "all"}',
+    "a list": "[1, 2]",
+    "no such candidate": reply(choose=99),
+    "contradictions": reply(choose=2, query="ASK {}", ask="Which?", between=[1, 1], sure=1),
+    "a query that cannot be read": reply(query="SELECT ?x WHERE {"),
+    "an update": reply(query="DELETE WHERE { ?s ?p ?o }"),
+    "a query in a block": f"```sparql\n{QUERY}\n```",
+    "a chosen candidate": reply(choose=1),
+    "a function that there is not": ToolCall("1", "launch", '{"rocket": true}'),
+    "arguments that are no JSON": ToolCall("1", "answer", "moons of Jupiter"),
+    "a failing server": Overloaded("too busy"),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    folder = tmp_path_factory.mktemp("workspace")
+    example = {"question": "Which moons orbit Mars?", "sparql": EXAMPLE}
+    (folder / "examples.jsonl").write_text(json.dumps(example))
+    return Workspace(folder)
+
+
+@pytest.fixture(scope="module")
+def graphs(
+    place: Workspace, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, KnowledgeGraph]]:
+    folder = tmp_path_factory.mktemp("strange")
+    opened = {}
+    for name in GRAPHS:
+        (folder / f"{name}.ttl").write_text(SOURCES[name], encoding="utf-8")
+        opened[name] = place.open(folder / f"{name}.ttl")
+    yield opened
+    for graph in opened.values():
+        result_of(graph.endpoint.close())
+
+
+def made(place: Workspace, name: str, said: Reply) -> Method:
+    """A method whose model says the same whenever it is asked."""
+    settings = {} if name in WITHOUT else {"model": ScriptedModel(lambda request: said)}
+    learnt = {"examples": str(place.folder / "examples.jsonl")} if name == "nearest_example" else {}
+    return place.method(name, settings | learnt)
+
+
+async def steps_of(method: Method, text: str, graphs: list[KnowledgeGraph]) -> list[Step]:
+    async with aclosing(method.answer(Question(text), graphs)) as steps:  # type: ignore[type-var]
+        return [step async for step in steps]
+
+
+def check(steps: list[Step]) -> None:
+    """One outcome, the last step, that is sound."""
+    assert [step for step in steps if isinstance(step, Outcome)] == steps[-1:]
+    match steps[-1]:
+        case Answer() as answer:
+            assert answer.query and 0 <= answer.confidence <= 1
+            assert set(answer.answer_columns) <= set(answer.result.variables)
+        case Clarification(question, options):
+            assert question and len(options) > 1
+        case Refusal(reason):
+            assert reason.strip()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("strange", ASKED)
+async def test_a_strange_question_ends_with_one_outcome(
+    place: Workspace, graphs: dict[str, KnowledgeGraph], method: str, graph: str, strange: str
+) -> None:
+    steps = await steps_of(made(place, method, reply(choose=1)), STRANGE[strange], [graphs[graph]])
+
+    check(steps)
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - WITHOUT))
+@pytest.mark.parametrize("said", SAID)
+async def test_a_strange_reply_ends_with_one_outcome_or_says_that_the_server_fails(
+    place: Workspace, graphs: dict[str, KnowledgeGraph], method: str, said: str
+) -> None:
+    asked = made(place, method, SAID[said])
+    both = [graphs["moons"], graphs["blanks"]]
+
+    try:
+        check(await steps_of(asked, "Which moons orbit Jupiter?", both))
+    except ServiceError as failed:
+        assert said == "a failing server" and "too busy" in str(failed)
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_a_run_may_be_left_at_any_step_and_the_graph_answers_on(
+    place: Workspace, graphs: dict[str, KnowledgeGraph], method: str
+) -> None:
+    question, asked = "Which moons orbit Jupiter?", [graphs["moons"]]
+    said = reply(query=QUERY, answer=["moon"])
+    number = len(await steps_of(made(place, method, said), question, asked))
+
+    for end in range(1, number):
+        stream = made(place, method, said).answer(Question(question), asked)
+        async with aclosing(stream) as steps:  # type: ignore[type-var]
+            taken = [await anext(steps) for _ in range(end)]
+        assert len(taken) == end
+
+    assert await graphs["moons"].endpoint.ask("ASK { ?s ?p ?o }")

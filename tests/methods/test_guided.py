@@ -1,0 +1,464 @@
+"""Guided with scripted models: what it asks, what it makes of replies, and how it ends."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+import pytest
+from tests.methods.guiding import guided, outcome, prompt_text, reply, turns
+
+from askgraph import sample
+from askgraph.errors import Overloaded, SetupError
+from askgraph.evaluation.questions import read_questions
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import Choice, Finish, Request, ToolCall
+from askgraph.llm.estimate import estimated_input
+from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.methods.graph_search import GraphSearch
+from askgraph.methods.guided import Guided
+from askgraph.trace import (
+    Answer,
+    Clarification,
+    Draft,
+    ModelTurn,
+    Prompt,
+    Question,
+    Refusal,
+    Step,
+    Thought,
+    ToolUse,
+)
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
+
+QUESTIONS = [
+    question.text
+    for question in read_questions(sample.questions_path().with_suffix(".jsonl"))
+    if question.sparql
+]
+ROLES = "What were the roles of the crew members of Skylab 4?"
+GALILEO = "Which moons of Jupiter were discovered by Galileo?"
+OWN = "SELECT DISTINCT ?moon WHERE { ?moon ont:orbits space:Jupiter ; ont:discoverer ?who }"
+EMPTY = "SELECT DISTINCT ?moon WHERE { ?moon ont:orbits space:Titan }"
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    graph = Workspace(tmp_path_factory.mktemp("guided")).open(sample.graph_path())
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+async def searched(graph: KnowledgeGraph, question: str, **settings: object) -> object:
+    method = GraphSearch(**settings)  # type: ignore[arg-type]
+    return [step async for step in method.answer(Question(question), [graph])][-1]
+
+
+@pytest.mark.parametrize("question", QUESTIONS[::6])
+async def test_the_first_candidate_is_graph_searchs_answer(
+    space: KnowledgeGraph, question: str
+) -> None:
+    steps, _ = await guided(space, question, [reply(choose=1)])
+    own = await searched(space, question, answer_from=0.0)
+
+    found = outcome(steps)
+    assert isinstance(own, Answer) and isinstance(found, Answer)
+    assert (found.query, found.result.rows) == (own.query, own.result.rows)
+    assert (found.answer_columns, found.words) == (own.answer_columns, own.words)
+    assert found.evidence == own.evidence and turns(steps) == 1
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "I would rather tell you about the weather.",
+        "",
+        '{"choose": "first',
+        Choice("", finish=Finish.REFUSED, refusal="I cannot help with that."),
+        reply(choose=99),
+        reply(query="DROP ALL"),
+        reply(query="SELECT ?x WHERE { ?x ?y"),
+    ],
+)
+async def test_replies_that_are_no_use_end_in_graph_searchs_answer(
+    space: KnowledgeGraph, broken: str | Choice
+) -> None:
+    steps, _ = await guided(space, GALILEO, [broken, broken], turns=0)
+    own = await searched(space, GALILEO)
+
+    found = outcome(steps)
+    assert isinstance(own, Answer) and isinstance(found, Answer)
+    assert found.query == own.query and found.cut_short
+
+
+async def test_a_query_in_plain_text_is_taken(space: KnowledgeGraph) -> None:
+    plain = f"Here it is:\n```sparql\n{OWN}\n```"
+    steps, _ = await guided(space, GALILEO, [plain, plain])
+
+    assert "ont:discoverer ?who" in best_query(steps)
+
+
+async def test_a_declared_lack_is_asked_for_once_more_and_then_believed(
+    space: KnowledgeGraph,
+) -> None:
+    none = reply(thought="The graph has no such moons.")
+    steps, model = await guided(space, GALILEO, [none, none])
+
+    found = outcome(steps)
+    assert isinstance(found, Refusal) and found.reason == "The graph has no such moons."
+    assert found.best is not None and found.best.confidence <= 0.3
+    assert "Are you sure?" in said(model, 1)
+
+
+async def test_an_unknown_name_is_told_with_the_nearest_one(space: KnowledgeGraph) -> None:
+    wrong = reply(query="SELECT ?moon { ?moon ont:orbitz space:Jupiter }")
+    steps, model = await guided(space, GALILEO, [wrong, reply(choose=1)])
+
+    assert "no predicate ont:orbitz" in said(model, 1) and "ont:orbits" in said(model, 1)
+    assert isinstance(outcome(steps), Answer) and turns(steps) == 2
+
+
+async def test_an_empty_result_is_told_with_its_reason(space: KnowledgeGraph) -> None:
+    steps, model = await guided(space, GALILEO, [reply(query=EMPTY), reply(choose=1)])
+
+    assert "no result" in said(model, 1) and "other direction" in said(model, 1)
+    assert isinstance(outcome(steps), Answer)
+
+
+async def test_without_looks_it_is_never_asked_again(space: KnowledgeGraph) -> None:
+    steps, _ = await guided(space, GALILEO, [reply(query=EMPTY)], looks=0, turns=0)
+
+    found = outcome(steps)
+    assert isinstance(found, Refusal) and found.reason == "No query that was found has a result."
+    assert found.best is not None and found.best.why_empty and turns(steps) == 1
+
+
+async def test_the_last_answer_with_rows_stands(space: KnowledgeGraph) -> None:
+    unsure = reply(query=OWN, sure=0.4)
+    steps, model = await guided(space, GALILEO, [unsure, reply(query=EMPTY)], turns=0)
+
+    assert "ont:discoverer ?who" in best_query(steps)
+    assert "Candidate 1, which fits the words well, says something else" in said(model, 1)
+    assert "Only your query: " in said(model, 1)
+
+
+async def test_without_validation_a_query_runs_as_it_was_written(space: KnowledgeGraph) -> None:
+    flipped = reply(query="SELECT ?m { space:Skylab_4 ont:mission ?m . ?m ont:role ?role }")
+    mended, _ = await guided(space, ROLES, [flipped], looks=0, turns=0)
+    written, _ = await guided(space, ROLES, [flipped], looks=0, turns=0, validate=False)
+
+    assert "space:Skylab_4 ^ont:mission ?m" in best_query(mended)
+    assert "space:Skylab_4 ont:mission ?m" in best_query(written)
+
+
+async def test_the_model_says_which_columns_answer(space: KnowledgeGraph) -> None:
+    query = "SELECT ?moon ?year { ?moon ont:orbits space:Jupiter ; ont:discoveryYear ?year }"
+    question = "When were the moons of Jupiter discovered?"
+    told, _ = await guided(space, question, [reply(query=query, answer=["?year"])])
+    silent, _ = await guided(space, question, [reply(query=query)])
+
+    assert getattr(outcome(told), "answer_columns", None) == ("year",)
+    assert "year" in getattr(outcome(silent), "answer_columns", ())
+
+
+async def test_it_asks_back_where_it_is_unsure_and_graph_search_says_something_else(
+    space: KnowledgeGraph,
+) -> None:
+    unsure = reply(query=OWN, sure=0.2)
+    asked, _ = await guided(space, GALILEO, [unsure, unsure])
+    silent, _ = await guided(space, GALILEO, [unsure, unsure], asks_back=False)
+
+    found = outcome(asked)
+    assert isinstance(found, Clarification) and len({one.count for one in found.options}) == 2
+    assert isinstance(outcome(silent), Answer)
+
+
+async def test_a_question_back_has_options_in_words_with_counts(space: KnowledgeGraph) -> None:
+    back = reply(ask="By whom?", between=[1, 2])
+    steps, _ = await guided(space, GALILEO, [back])
+
+    found = outcome(steps)
+    assert isinstance(found, Clarification) and found.question == "By whom?"
+    assert len(found.options) == 2 and all(one.count and one.words for one in found.options)
+    assert found.best is not None
+
+
+async def test_it_need_not_ask_back(space: KnowledgeGraph) -> None:
+    back = reply(choose=1, ask="By whom?", between=[1, 2])
+    steps, _ = await guided(space, GALILEO, [back], asks_back=False)
+
+    assert isinstance(outcome(steps), Answer)
+
+
+async def test_the_model_is_not_asked_where_graph_search_is_sure(space: KnowledgeGraph) -> None:
+    sure, _ = await guided(space, GALILEO, [], ask="unsure", sure_from=0.5)
+    never, _ = await guided(space, GALILEO, [], ask="never")
+    unsure, _ = await guided(space, GALILEO, [reply(choose=1)], ask="unsure", sure_from=1.0)
+
+    assert isinstance(outcome(sure), Answer) and turns(sure) == 0
+    assert isinstance(outcome(never), Answer) and turns(never) == 0
+    assert turns(unsure) == 1
+
+
+async def test_where_the_budget_ends_the_best_so_far_stands(space: KnowledgeGraph) -> None:
+    none, _ = await guided(space, GALILEO, [reply(choose=1)], tokens=100)
+    one, _ = await guided(space, GALILEO, [reply(query=OWN, sure=0.3)], tokens=4_000)
+
+    found = outcome(none)
+    assert isinstance(found, Answer) and found.cut_short and found.usage.llm_calls == 0
+    half = outcome(one)
+    assert isinstance(half, Answer) and half.cut_short and "?who" in half.query
+    assert half.usage.llm_calls == 1 and half.usage.input_tokens > 1_000
+
+
+async def test_a_model_that_cannot_be_reached_is_an_error(space: KnowledgeGraph) -> None:
+    with pytest.raises(Overloaded):
+        await guided(space, GALILEO, [Overloaded("busy")])
+
+
+async def test_one_that_fails_later_leaves_what_was_found(space: KnowledgeGraph) -> None:
+    steps, _ = await guided(space, GALILEO, [reply(query=OWN, sure=0.3), Overloaded("busy")])
+
+    found = outcome(steps)
+    assert isinstance(found, Answer) and found.cut_short == "busy"
+
+
+async def test_what_is_missing_is_looked_up_with_functions(space: KnowledgeGraph) -> None:
+    look = ToolCall("1", "execute", '{"query": "SELECT ?x { ?x ont:orbits space:Jupiter }"}')
+    end = ToolCall("2", "answer", f'{{"query": "{OWN}", "columns": ["moon"]}}')
+    empty = reply(query=EMPTY)
+    script: list[Reply] = [empty, empty, Choice(calls=(look,)), Choice(calls=(end,))]
+    steps, model = await guided(space, GALILEO, script)
+
+    found = outcome(steps)
+    assert isinstance(found, Answer) and "?who" in found.query
+    assert [step.tool for step in steps if isinstance(step, ToolUse)] == ["execute", "answer"]
+    assert not model.requests[0].tools and model.requests[2].tools
+
+
+async def test_several_replies_are_voted_on(space: KnowledgeGraph) -> None:
+    said = [Choice(reply(choose=1)), Choice(reply(query=OWN)), Choice(reply(choose=1))]
+    steps, model = await guided(space, GALILEO, lambda request: said[: request.n], n=3)
+
+    found = outcome(steps)
+    assert isinstance(found, Answer) and len(found.result.rows) == 4
+    assert turns(steps) == 3 and len(model.requests) == 1
+    assert found.usage.llm_calls == 1
+
+
+async def test_between_two_that_are_as_good_one_check_decides(space: KnowledgeGraph) -> None:
+    mass, size = (
+        Choice(reply(query=f"SELECT ?value {{ space:Mars ont:{name} ?value }}"))
+        for name in ("surfaceGravity", "rotationPeriod")
+    )
+
+    def script(request: Request) -> Reply:
+        if "better" in str(request.schema):
+            return '{"better": 2, "why": "Nobody lives there."}'
+        return [mass, size][: request.n]
+
+    steps, model = await guided(space, "What is the population of Mars?", script, n=2)
+
+    asked = said(model, 1)
+    assert len(model.requests) == 2 and "Two answers are left" in asked
+    first = asked[asked.index("1. ") : asked.index("2. ", asked.index("Two answers"))]
+    chosen = "surfaceGravity" if "rotationPeriod" in first else "rotationPeriod"
+    assert chosen in best_query(steps)
+
+
+async def test_two_renderings_of_the_schema_are_two_prompts(space: KnowledgeGraph) -> None:
+    steps, model = await guided(space, GALILEO, lambda _: reply(choose=1), schema="both")
+
+    texts = [said(model, at) for at in range(2)]
+    assert "Shapes:" in texts[0] and sum("EXTRA a {" in text for text in texts) == 1
+    assert sum("properties by class of subject" in text for text in texts) == 1
+    assert sum(isinstance(step, Prompt) for step in steps) == 2
+
+
+async def test_other_methods_and_models_have_a_say(space: KnowledgeGraph) -> None:
+    other = ScriptedModel(lambda _: reply(choose=1))
+    model = ScriptedModel(lambda _: reply(query=OWN))
+    method = Guided(model, further={"other": other}, others={"graph-search": GraphSearch()})
+    steps = [step async for step in method.answer(Question(GALILEO), [space])]
+
+    found = outcome(steps)
+    assert isinstance(found, Answer) and len(found.result.rows) == 4
+    assert len(other.requests) == 1 and len(model.requests) >= 1
+    assert sum(isinstance(step, Draft) for step in steps) >= 3
+
+
+async def test_of_several_models_one_may_fail(space: KnowledgeGraph) -> None:
+    down = ScriptedModel([Overloaded("down")])
+    both = Guided(ScriptedModel([reply(choose=1)]), further={"down": down})
+    steps = [step async for step in both.answer(Question(GALILEO), [space])]
+    none = Guided(ScriptedModel([Overloaded("down")]), further={"down": down})
+
+    assert isinstance(outcome(steps), Answer)
+    assert any(isinstance(s, Thought) and "down said nothing" in s.text for s in steps)
+    with pytest.raises(Overloaded):
+        down.requests.clear()
+        [step async for step in none.answer(Question(GALILEO), [space])]
+
+
+async def test_a_method_that_fails_has_no_say(space: KnowledgeGraph) -> None:
+    broken = Guided(ScriptedModel([Overloaded("down")]))
+    model = ScriptedModel(lambda _: reply(choose=1))
+    method = Guided(model, others={"broken": broken})
+    steps = [step async for step in method.answer(Question(GALILEO), [space])]
+
+    assert isinstance(outcome(steps), Answer)
+    assert any(isinstance(s, Thought) and "down" in s.text for s in steps)
+
+
+async def test_where_most_replies_decline_there_is_no_answer(space: KnowledgeGraph) -> None:
+    none = Choice(reply(thought="The graph has no such moons."))
+    steps, _ = await guided(space, GALILEO, lambda request: [none] * request.n, n=3)
+
+    found = outcome(steps)
+    assert isinstance(found, Refusal) and found.reason == "The graph has no such moons."
+
+
+async def test_most_voices_have_to_ask_back(space: KnowledgeGraph) -> None:
+    back, sure = Choice(reply(ask="By whom?", between=[1, 2])), Choice(reply(choose=1))
+    few, _ = await guided(space, GALILEO, lambda request: [sure, back, sure][: request.n], n=3)
+    most, _ = await guided(space, GALILEO, lambda request: [back, sure, back][: request.n], n=3)
+
+    assert isinstance(outcome(few), Answer)
+    assert isinstance(outcome(most), Clarification)
+
+
+async def test_a_model_that_gives_up_on_its_second_look_is_believed(space: KnowledgeGraph) -> None:
+    script = [reply(query=OWN, sure=0.5), reply(thought="There are none.")]
+    steps, _ = await guided(space, GALILEO, [*script, reply(thought="There are none.")])
+
+    found = outcome(steps)
+    assert isinstance(found, Refusal) and found.reason == "There are none."
+    assert found.best is not None and found.best.confidence <= 0.3
+
+
+async def test_one_that_cancels_while_it_looks_things_up_is_believed(space: KnowledgeGraph) -> None:
+    cancel = ToolCall("1", "cancel", '{"reason": "Nothing is said of moons."}')
+    script: list[Reply] = [reply(query=EMPTY), reply(query=EMPTY), Choice(calls=(cancel,))]
+    steps, _ = await guided(space, GALILEO, script)
+
+    found = outcome(steps)
+    assert isinstance(found, Refusal) and "Nothing is said of moons." in found.reason
+
+
+async def test_a_yes_or_no_is_not_given_up_for_an_empty_result(space: KnowledgeGraph) -> None:
+    ask = reply(query="ASK { space:Io ont:orbits space:Jupiter }", sure=0.5)
+    question = "Which things does Io orbit?"
+    steps, _ = await guided(space, question, [ask, reply(query=EMPTY)], turns=0)
+
+    found = outcome(steps)
+    best = found if isinstance(found, Answer) else found.best
+    assert best is not None and best.boolean is True
+
+
+async def test_graph_search_keeps_to_the_same_limits(space: KnowledgeGraph) -> None:
+    unsure = "What is the population of Mars?"
+    quiet, _ = await guided(space, unsure, [], ask="never", asks_back=False)
+    strict, _ = await guided(space, GALILEO, [], ask="never", ask_from=0.99, answer_from=0.99)
+
+    assert not isinstance(outcome(quiet), Clarification)
+    assert isinstance(outcome(strict), Refusal)
+
+
+async def test_a_question_of_no_word_costs_no_call(space: KnowledgeGraph) -> None:
+    steps, model = await guided(space, "???", [])
+
+    assert isinstance(outcome(steps), Refusal) and not model.requests
+
+
+async def test_the_time_holds_for_methods_that_are_consulted(space: KnowledgeGraph) -> None:
+    slow = Guided(ScriptedModel([reply(choose=1)], delay=60.0))
+    method = Guided(ScriptedModel([reply(choose=1)]), others={"slow": slow}, seconds=1.0)
+    steps = [step async for step in method.answer(Question(GALILEO), [space])]
+
+    found = outcome(steps)
+    assert isinstance(found, Answer) and found.cut_short and found.usage.seconds < 30
+
+
+async def test_without_candidates_none_is_missed(space: KnowledgeGraph) -> None:
+    steps, model = await guided(space, GALILEO, [reply(query=OWN, sure=0.6)], candidates=0)
+
+    assert isinstance(outcome(steps), Answer | Clarification) and len(model.requests) == 1
+
+
+async def test_the_same_question_has_the_same_candidates_however_busy_it_is(
+    space: KnowledgeGraph,
+) -> None:
+    alone = [prompt_text((await guided(space, one, _first))[0]) for one in QUESTIONS[:12]]
+    runs = await asyncio.gather(*(guided(space, one, _first) for one in QUESTIONS[:12]))
+
+    assert [prompt_text(steps) for steps, _ in runs] == alone
+
+
+@pytest.mark.parametrize("question", QUESTIONS[::8])
+async def test_the_prompt_has_at_most_3000_tokens(space: KnowledgeGraph, question: str) -> None:
+    _, model = await guided(space, question, [reply(choose=1)])
+
+    assert estimated_input(model.requests[0]) <= 3_000
+
+
+async def test_the_prompt_shows_what_the_graph_holds(space: KnowledgeGraph) -> None:
+    steps, _ = await guided(space, GALILEO, [reply(choose=1)])
+    bare, _ = await guided(space, GALILEO, lambda _: reply(query=OWN), candidates=0)
+    hidden, _ = await guided(space, GALILEO, [reply(choose=1)], values=False)
+
+    text = prompt_text(steps)
+    assert "1. SELECT DISTINCT ?moon" in text and "4 rows: space:Callisto" in text
+    assert "Candidates:\n\nnone" in prompt_text(bare)
+    assert "1. SELECT" in prompt_text(hidden) and "4 rows" not in prompt_text(hidden)
+
+
+async def test_the_instruction_never_changes_between_questions(space: KnowledgeGraph) -> None:
+    systems = set()
+    for question in QUESTIONS[:4]:
+        steps, _ = await guided(space, question, [reply(choose=1)])
+        prompt = next(step for step in steps if isinstance(step, Prompt))
+        systems.add(prompt.messages[0])
+
+    assert len(systems) == 1
+
+
+async def test_the_cost_of_all_calls_is_told(space: KnowledgeGraph) -> None:
+    steps, _ = await guided(space, GALILEO, [reply(query=EMPTY), reply(choose=1)])
+
+    spent = [step.usage for step in steps if isinstance(step, ModelTurn)]
+    found = outcome(steps)
+    assert found.usage.llm_calls == 2
+    assert found.usage.input_tokens == sum(one.input_tokens for one in spent)
+    assert found.usage.requests > 0 and found.usage.seconds > 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ask": "sometimes"},
+        {"schema": "drawing"},
+        {"looks": -1},
+        {"n": 0},
+        {"tokens": 0},
+        {"sure_from": 1.5},
+        {"answer_from": -0.1},
+        {"ask_from": 0.9, "answer_from": 0.2},
+    ],
+)
+def test_settings_that_make_no_sense_are_told(wrong: dict[str, object]) -> None:
+    with pytest.raises(SetupError, match=next(iter(wrong))):
+        Guided(ScriptedModel([]), **wrong)  # type: ignore[arg-type]
+
+
+def _first(_: Request) -> Reply:
+    return reply(choose=1)
+
+
+def best_query(steps: Sequence[Step]) -> str:
+    """The query of the answer, or of the best attempt; without line breaks."""
+    found = outcome(steps)
+    best = found if isinstance(found, Answer) else found.best
+    return " ".join(best.query.split()) if best is not None else ""
+
+
+def said(model: ScriptedModel, request: int) -> str:
+    return "\n".join(str(getattr(m, "text", "")) for m in model.requests[request].messages)
