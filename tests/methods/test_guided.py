@@ -19,6 +19,7 @@ from askgraph.trace import (
     Answer,
     Clarification,
     Draft,
+    Earlier,
     ModelTurn,
     Prompt,
     Question,
@@ -307,6 +308,20 @@ async def test_a_method_that_fails_has_no_say(space: KnowledgeGraph) -> None:
 
     assert isinstance(outcome(steps), Answer)
     assert any(isinstance(s, Thought) and "down" in s.text for s in steps)
+
+
+async def test_graph_search_has_no_say_on_a_question_that_follows_another(
+    space: KnowledgeGraph,
+) -> None:
+    before = (Earlier("Which moons orbit Saturn?", "SELECT ?m { ?m ont:orbits space:Saturn }"),)
+    asked = Question("And which orbit Jupiter?", before=before)
+    good, bad = (ScriptedModel([one] * 2) for one in (reply(query=OWN, sure=0.99), "What?"))
+    own = [s async for s in Guided(good, ask="unsure", sure_from=0.0).answer(asked, [space])]
+    none = [s async for s in Guided(bad, turns=0).answer(asked, [space])]
+
+    assert isinstance(outcome(own), Answer) and len(good.requests) == 1
+    assert "Asked before: Which moons orbit Saturn?" in said(good, 0)
+    assert isinstance(outcome(none), Refusal)
 
 
 async def test_where_most_replies_decline_there_is_no_answer(space: KnowledgeGraph) -> None:

@@ -11,7 +11,7 @@ from askgraph.trace import Answer, Clarification, Option, Outcome, Refusal
 
 __all__ = ["Ending", "outcome_of", "searched_outcome"]
 
-_UNUSABLE = "the model's replies could not be used: this is what graph search found"
+_NONE = "the model's replies could not be used"
 _DECLINED = 0.3  # the most that is believed of an answer that a model declined to give
 _WHICH = "Which of these do you mean?"
 
@@ -75,10 +75,14 @@ async def _given_up(panel: Panel, searches: Searches) -> Refusal:
 
 
 async def _searched(searches: Searches, ending: Ending) -> Outcome:
-    """Graph search's outcome, which says that no reply could be used."""
+    """Graph search's outcome, which says that no reply could be used; none to a follow-up."""
+    if searches.follows:
+        return Refusal(
+            f"Graph search does not read earlier questions, and {ending.problem or _NONE}."
+        )
     own = await searched_outcome(searches, asks_back=ending.asks_back)
     if isinstance(own, Answer):
-        return replace(own, cut_short=ending.problem or _UNUSABLE)
+        return replace(own, cut_short=ending.problem or f"{_NONE}: this is what graph search found")
     return own
 
 

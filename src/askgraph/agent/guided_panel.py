@@ -186,7 +186,8 @@ class Panel:
             raise self._failure
         if not opinions and self.given_up:
             return
-        if self.judge.searches.numbered and "graph-search" not in self.others:
+        searches = self.judge.searches
+        if searches.numbered and not searches.follows and "graph-search" not in self.others:
             own = await self.judge.taken(1)
             if own is not None:
                 opinions.append(Opinion("graph-search", own, own.confidence))

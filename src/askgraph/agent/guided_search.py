@@ -61,6 +61,11 @@ class Searches:
         return {one.searched.graph.name: one for one in self.every}
 
     @property
+    def follows(self) -> bool:
+        """Whether the question follows another one, which graph search does not read."""
+        return bool(self.best.searched.question.before)
+
+    @property
     def tell_nothing(self) -> bool:
         """Whether no word of the question could be looked for, on any graph."""
         return not any(any(one.proposal.linked.weights) for one in self.every)
@@ -77,9 +82,14 @@ class Searches:
 
     @cached_property
     def believed(self) -> Sequence[float]:
-        """What graph search believes of each candidate: what is left by the first is shared out."""
+        """What graph search believes of each candidate: what is left by the first is shared out.
+
+        Of a question that follows another one it reads only a part, and believes nothing.
+        """
         if not self.numbered:
             return ()
+        if self.follows:
+            return (0.0,) * len(self.numbered)
         best = self.numbered[0]
         search = self.by_graph[best.graph]
         place = search.ranked.index(best.proposed.cluster)

@@ -182,7 +182,7 @@ class _Run:
         for draft in best.searched.drafts(best.proposal):
             yield draft
         sure = method.ask == "unsure" and best.confidence >= method.sure_from
-        sure = sure or (searches.tell_nothing and not self.question.before)
+        sure = (sure or searches.tell_nothing) and not searches.follows
         if method.ask == "never" or sure or method.sees == "nothing":
             self.outcome = await searched_outcome(searches, asks_back=method.asks_back)
             return
