@@ -324,6 +324,28 @@ async def test_graph_search_has_no_say_on_a_question_that_follows_another(
     assert isinstance(outcome(none), Refusal)
 
 
+async def test_nor_where_it_is_consulted_on_one(space: KnowledgeGraph) -> None:
+    before = (Earlier("Which moons orbit Saturn?", "SELECT ?m { ?m ont:orbits space:Saturn }"),)
+    bad = Guided(ScriptedModel(["What?"]), turns=0, others={"graph-search": GraphSearch()})
+    asked = Question("And which orbit Jupiter?", before=before)
+
+    assert isinstance(outcome([s async for s in bad.answer(asked, [space])]), Refusal)
+
+
+async def test_a_model_that_declines_does_not_outvote_two_methods(space: KnowledgeGraph) -> None:
+    others = {"one": GraphSearch(), "two": GraphSearch(states=100)}
+    method = Guided(ScriptedModel([reply(thought="Nothing.")]), others=others)
+    steps = [s async for s in method.answer(Question(GALILEO), [space])]
+
+    assert isinstance(outcome(steps), Answer)
+
+
+async def test_a_question_back_has_to_be_between_candidates(space: KnowledgeGraph) -> None:
+    steps, model = await guided(space, GALILEO, [reply(ask="Which?"), reply(choose=1)])
+
+    assert "decide yourself" in said(model, 1) and isinstance(outcome(steps), Answer)
+
+
 async def test_where_most_replies_decline_there_is_no_answer(space: KnowledgeGraph) -> None:
     none = Choice(reply(thought="The graph has no such moons."))
     steps, _ = await guided(space, GALILEO, lambda request: [none] * request.n, n=3)

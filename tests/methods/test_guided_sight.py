@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -195,3 +196,31 @@ def said(step: Step) -> tuple[str, object]:
     assert isinstance(step, Outcome)
     best = step if isinstance(step, Answer) else step.best
     return type(step).__name__, best and best.query
+
+
+RIVERS = """
+@prefix ex: <http://{graph}.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+ex:River rdfs:label "river" . ex:flowsTo rdfs:label "flows to" .
+ex:r{graph}1 a ex:River ; rdfs:label "Blue {graph}" ; ex:flowsTo ex:r{graph}2 .
+ex:r{graph}2 a ex:River ; rdfs:label "Green {graph}" ; ex:flowsTo ex:r{graph}3 .
+ex:r{graph}3 a ex:River ; rdfs:label "Red {graph}" .
+"""
+
+
+async def test_things_of_two_graphs_that_share_a_prefix_are_hidden_in_both(tmp_path: Path) -> None:
+    graphs = []
+    for name in ("west", "east"):
+        (tmp_path / f"{name}.ttl").write_text(RIVERS.format(graph=name))
+        graphs.append(Workspace(tmp_path / "workspace").open(tmp_path / f"{name}.ttl"))
+    model = ScriptedModel(lambda _: reply(query="SELECT ?r { ?r ex:flowsTo ?s }", sure=0.3))
+    asked = Question("Which river flows to Green east?")
+    for schema in ("shapes", "both"):
+        guided_by = Guided(model, sees="masked", schema=schema, turns=0)
+        steps = [step async for step in guided_by.answer(asked, graphs)]
+        assert "hidden:" not in repr(outcome(steps))
+    for graph in graphs:
+        await graph.endpoint.close()
+
+    sent = " ".join(getattr(m, "text", "") for r in model.requests for m in r.messages)
+    assert "ex2:flowsTo" in sent
+    assert not re.search(r"r(west|east)\d|(Blue|Green|Red) ", sent)

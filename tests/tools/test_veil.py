@@ -363,3 +363,13 @@ async def test_of_the_schema_alone_there_are_no_rows_and_no_counts(near: Knowled
     assert not re.search(r"(?<![\w:])\d", overview.text)
     assert executed.text.startswith("there are rows, which are not shown")
     assert described.observation.failed
+
+
+def test_a_query_is_read_by_its_own_prefixes(space: KnowledgeGraph) -> None:
+    veil = Veil.of([(space, read_and_linked("Which moons are there?", None, space.names))])
+    assert veil is not None
+    query = "PREFIX s: <https://example.org/space/> SELECT ?m { ?m ?p s:Jupiter . ?m ?q s:Europa }"
+
+    masked = veil.query(query)
+    assert "Jupiter" not in masked and "Europa" not in masked
+    assert veil.unveiled(masked).count("https://example.org/space/") >= 2

@@ -66,7 +66,7 @@ async def _asked_back(panel: Panel, reply: Reply) -> Clarification | None:
 async def _given_up(panel: Panel, searches: Searches) -> Refusal:
     """The model's reason, with the best attempt, little believed: its own, or graph search's."""
     best = panel.answer
-    if best is None:
+    if best is None and not searches.follows:
         own = await searches.best.searched.outcome(searches.best.proposal)
         best = own if isinstance(own, Answer) else own.best
     if best is None:

@@ -43,6 +43,7 @@ _DECIDE: Mapping[str, object] = {
     "required": ["better", "why"],
     "additionalProperties": False,
 }
+_SEARCH = "graph-search"
 _NEARLY = 0.2  # of the chance of the best answer, from which the next one is nearly as good
 _RIVAL = 0.5  # what graph search believes of a candidate that is worth a question back
 _CHOSEN = 0.75  # the chance of an answer that a check has chosen, at least
@@ -181,16 +182,16 @@ class Panel:
         async with aclosing(self._gathered(opinions)) as steps:
             async for step in steps:
                 yield step
-        self._hear()
-        if not opinions and self._failure is not None:
+        self._hear(len(opinions))
+        if not opinions and not self._heard and self._failure is not None:
             raise self._failure
-        if not opinions and self.given_up:
+        if self.given_up:
             return
         searches = self.judge.searches
-        if searches.numbered and not searches.follows and "graph-search" not in self.others:
+        if searches.numbered and not searches.follows and _SEARCH not in self.others:
             own = await self.judge.taken(1)
             if own is not None:
-                opinions.append(Opinion("graph-search", own, own.confidence))
+                opinions.append(Opinion(_SEARCH, own, own.confidence))
         vote = voted(opinions)
         self._settle(vote)
         if vote is not None and vote.runner_up is not None:
@@ -200,12 +201,12 @@ class Panel:
 
     async def _gathered(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
         """Ask all voices and methods at once, and keep what they say; the vote so far stands."""
+        asked = self.others.items()
+        if self.judge.searches.follows:  # graph search reads no earlier question
+            asked = {name: one for name, one in asked if name != _SEARCH}.items()
         streams = [
             *(self._spoken(voice) for voice in self.voices),
-            *(
-                consulted(name, one, self.question, self.graphs)
-                for name, one in self.others.items()
-            ),
+            *(consulted(name, one, self.question, self.graphs) for name, one in asked),
         ]
         account = self.account
         left = account.seconds_left if account is not None else None
@@ -243,17 +244,18 @@ class Panel:
             elif verdict.doubts:
                 yield Thought(f"{voice.name}: {self._named(verdict.doubts[0])}")
 
-    def _hear(self) -> None:
+    def _hear(self, opinions: int) -> None:
         """Tell what most replies come to: a question back, no answer, or the first with an answer.
 
-        The order of the voices counts, not who spoke first.
+        That there is none has to be said by more replies than there are `opinions`, those of
+        consulted methods among them. The order of the voices counts, not who spoke first.
         """
         verdicts = [one for voice in self.voices for one in self._heard.get(voice.name, ())]
         asking = [one for one in verdicts if one.reply.ask]
         declining = [one for one in verdicts if one.declines]
         if 2 * len(asking) > len(verdicts):
             self.verdict = asking[0]
-        elif 2 * len(declining) > len(verdicts):
+        elif len(declining) > opinions:
             self.verdict, self.given_up = declining[0], declining[0].reply.thought
         else:
             others = [one for one in verdicts if one not in asking]
@@ -268,10 +270,11 @@ class Panel:
         """Where two answers are nearly as good, ask which, on what tells them apart."""
         first, second = vote.answer, other.answer
         near = vote.chances[1] >= _NEARLY * vote.chances[0] and first.graph == second.graph
-        if not near or not self.voices:
+        spoke = next((one for one in self.voices if one.name in self._heard), None)
+        if not near or spoke is None:
             return
         context = self.judge.searches.by_graph[first.graph].linked.context
-        talk = self.voices[0].talk
+        talk = spoke.talk
         talk.options = {**talk.options, "schema": _DECIDE}
         veil = self.judge.searches.veil
         one, two = (a.query if veil is None else veil.query(a.query) for a in (first, second))

@@ -5,6 +5,7 @@ What never changes stands first, so that a server's prompt cache holds it.
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from functools import partial
 
 from askgraph.agent.candidates_shown import candidate_pieces
 from askgraph.agent.guided_search import Searches
@@ -86,7 +87,7 @@ async def guided_messages(
         graphs,
         told.shown,
         linked=linked,
-        candidates=_pieces(found, results=results, several=several),
+        candidates=partial(_pieces, found, results=results, several=several),
         veil=veil,
     )
     rules = f"{VEILED if veil else ''}{SEVERAL if several else ''}"

@@ -6,7 +6,7 @@ that is not, but has a query in it, is taken as that query.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from askgraph.agent.written_query import Written, written_query
 from askgraph.llm import Choice
@@ -70,9 +70,9 @@ def read_reply(choice: Choice, candidates: int) -> Reply:
     if isinstance(read, Unfit):
         return _unfit(choice.text, read.feedback)
     found = _read(read.value)
-    numbers = [number for number in (found.chosen, *found.between) if number]
-    if unknown := [number for number in numbers if not 1 <= number <= candidates]:
-        return Reply(problem=f"There is no candidate {unknown[0]}: there are {candidates}.")
+    if found.chosen and not 1 <= found.chosen <= candidates:
+        return Reply(problem=f"There is no candidate {found.chosen}: there are {candidates}.")
+    found = replace(found, between=tuple(n for n in found.between if 1 <= n <= candidates))
     if (
         found.chosen
         or found.written

@@ -1,10 +1,10 @@
 """What graph search proposes on every graph of a question, numbered for a model."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from askgraph.agent.all_of import all_of
 from askgraph.agent.candidates_shown import Numbered
 from askgraph.agent.linked_graph import LinkedGraph
 from askgraph.agent.searched import AHEAD, PASSED_OVER, Searched, SearchLimits, top_score
@@ -112,8 +112,8 @@ async def searches_of(
     graph search answers or asks back. Raises `ServiceError` where a remote graph does not answer.
     """
     limits = deciding or Thresholds()
-    every = await asyncio.gather(*(_search(question, one, limits) for one in graphs.every))
-    linked = [(one.linked.asked.given, one.linked.linked) for one in every]
+    every = await all_of(_search(question, one, limits) for one in graphs.every)
+    linked = [(one.linked.context.graph, one.linked.linked) for one in every]
     veil = Veil.of(linked, sees=sees, used=() if sees == "everything" else _used(every))
     return Searches([_veiled(one, veil) for one in every] if veil else every, most, veil)
 
@@ -135,7 +135,7 @@ def _veiled(search: Search, veil: Veil) -> Search:
 
 async def with_candidates(searches: Searches) -> Searches:
     """Run the best candidates of each graph, and return the searches with what these give."""
-    found = await asyncio.gather(*(_found(one, searches.most) for one in searches.every))
+    found = await all_of(_found(one, searches.most) for one in searches.every)
     both = zip(searches.every, found, strict=True)
     return replace(searches, every=[replace(one, found=given) for one, given in both])
 

@@ -7,21 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from askgraph.agent.belief import Signs, believed
+from askgraph.agent.candidates_shown import Numbered
 from askgraph.agent.feedback import disagrees
 from askgraph.agent.guided_reply import Reply, read_reply
 from askgraph.agent.guided_search import Searches
 from askgraph.agent.told_apart import told_apart
 from askgraph.agent.trials import Trials
 from askgraph.agent.written_query import Written
-from askgraph.candidates.expected import Expected
+from askgraph.candidates.expected import expected_of
 from askgraph.candidates.expected_misfits import misfits
-from askgraph.errors import QueryError
+from askgraph.errors import QueryError, ServiceError
+from askgraph.explanation.verbalise import in_words
 from askgraph.llm import Choice
 from askgraph.tools.tables import table
 from askgraph.trace import Answer
 
 __all__ = ["Judge", "Verdict"]
 
+_NOT_BETWEEN = "You ask back, but not between two of the candidates: decide yourself."
 _STRONG = 0.8  # what graph search believes of a candidate that is not passed over in silence
 _SURE = 0.95  # what a model says of a query that need not see what it gives
 _SHOWN = 6  # rows of a result that is doubted
@@ -55,11 +58,10 @@ class Verdict:
 
 @dataclass(eq=False)
 class Judge:
-    """Judges replies about one question; `expected` is the shape that its answer should have."""
+    """Judges replies about one question."""
 
     searches: Searches
     trials: Trials
-    expected: Expected
     _taken: dict[int, Answer | None] = field(default_factory=dict)
 
     def read(self, choice: Choice) -> Reply:
@@ -88,7 +90,8 @@ class Judge:
             return await self._written(reply, reply.written, revised=revised)
         if reply.chosen:
             return await self._chosen(reply, revised=revised)
-        return Verdict(reply)
+        decides_nothing = reply.ask and len(reply.between) < 2
+        return Verdict(reply, doubts=(_NOT_BETWEEN,) if decides_nothing else ())
 
     async def taken(self, number: int) -> Answer | None:
         """Return the answer of a candidate as graph search gives it; None where it fails."""
@@ -96,9 +99,14 @@ class Judge:
             one = self.searches.numbered[number - 1]
             searched = self.searches.by_graph[one.graph].searched
             best, chance = one.proposed.cluster.best, self.searches.believed[number - 1]
-            self._taken[number] = await searched.answer(
-                best, one.proposal, chance, known=one.proposed.whole
-            )
+            known = one.proposed.whole
+            try:
+                found = await searched.answer(best, one.proposal, chance, known=known)
+            except ServiceError:
+                if known is None:
+                    raise
+                found = _bare(one, chance)  # its rows are there, labels and evidence are not
+            self._taken[number] = found
         return self._taken[number]
 
     async def _chosen(self, reply: Reply, *, revised: bool) -> Verdict:
@@ -128,7 +136,8 @@ class Judge:
         """The verdict on an answer: what speaks for and against it."""
         search = self.searches.by_graph[answer.graph]
         given = answer.result if answer.boolean is None else answer.boolean
-        unfit = misfits(self.expected, answer.query, given, search.searched.graph.profile)
+        expected = expected_of(search.linked.linked)
+        unfit = misfits(expected, answer.query, given, search.searched.graph.profile)
         same, other = self._candidates(answer)
         chances = self.searches.believed
         signs = Signs(
@@ -188,6 +197,13 @@ class Judge:
         names = ("your query", f"candidate {number}")
         apart = await told_apart(context, answer, theirs, names=names)
         return f"{said} {apart.text}" if apart else said
+
+
+def _bare(one: Numbered, chance: float) -> Answer:
+    """A candidate as an answer without labels and evidence."""
+    found = one.proposed
+    words = in_words(found.query, {}, language=one.context.language)
+    return Answer(found.query, one.graph, found.result, found.columns, words, chance, found.boolean)
 
 
 def _of_result(answer: Answer) -> list[str]:

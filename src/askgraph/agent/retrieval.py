@@ -5,7 +5,7 @@ graphs each piece says whose it is.
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from askgraph.agent.classes_near import classes_near
@@ -84,7 +84,7 @@ async def message_for(
     parts: Sequence[str] = (),
     about_resource: bool = False,
     linked: Sequence[LinkedGraph] | None = None,
-    candidates: Awaitable[Sequence[Piece]] | None = None,
+    candidates: Callable[[], Awaitable[Sequence[Piece]]] | None = None,
     veil: Veil | None = None,
 ) -> str:
     """Return the message for a question, of at most 4,000 tokens unless it is that long itself.
@@ -113,7 +113,7 @@ async def message_for(
         "names": await _names(linked, several=graphs.several) if shown.names else [],
         "examples": await asyncio.to_thread(_examples, texts, graphs, shown),
         "shapes": await _schema(text, linked, shown, several=graphs.several),
-        "candidates": await candidates if candidates is not None else [],
+        "candidates": await candidates() if candidates is not None else [],
     }
     shares = {**_SHARES, "candidates": 0.0} if candidates is None else _SHARES_BESIDE
     asked = question.text if veil is None else veil.question()

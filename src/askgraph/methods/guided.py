@@ -29,7 +29,6 @@ from askgraph.agent.shapes_shown import ShapeParts
 from askgraph.agent.stores import examples_at
 from askgraph.agent.trials import Trials
 from askgraph.candidates.decide import Thresholds
-from askgraph.candidates.expected import expected_of
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options
@@ -218,11 +217,7 @@ class _Run:
         finally:
             finding.cancel()
             await asyncio.gather(finding, return_exceptions=True)
-        judge = Judge(
-            searches,
-            Trials(self.graphs, method.validate),
-            expected_of(searches.best.proposal.linked),
-        )
+        judge = Judge(searches, Trials(self.graphs, method.validate))
         graphs = [replace(one.given, endpoint=one.counted) for one in self.graphs.every]
         return Panel(
             self.question,
@@ -231,10 +226,17 @@ class _Run:
             {name: self.charged(one) for name, one in method.others.items()},
             graphs,
             method.looks,
-            GraphToolbox(_TOOLS, graphs, self.question, guarded=False, seconds=method.seconds),
+            self.toolbox(),
             0 if searches.veil else method.turns,
             self.account,
         )
+
+    def toolbox(self) -> GraphToolbox:
+        """The functions for looking things up, over the graphs as the prompt writes them."""
+        contexts = [one.context for one in self.graphs.every]
+        graphs, limits = [one.graph for one in contexts], contexts[0].limits
+        left = self.account.seconds_left
+        return GraphToolbox(_TOOLS, graphs, self.question, limits, guarded=False, seconds=left)
 
     async def voices(
         self, searches: Searches, finding: Awaitable[Searches]

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import Token, without_comments
 from askgraph.sparql.terminals import terminals
 from askgraph.tools._hidden import PLACEHOLDER
-from askgraph.tools._terms import unescaped_text
+from askgraph.tools._terms import expanded_name, unescaped_text
 
 __all__ = ["masked_query"]
 
@@ -26,18 +27,34 @@ def masked_query(
 ) -> str:
     """Return a query in which `mask` stands for each thing and literal, comments left out.
 
-    `expand` gives the IRI of a prefixed name, `shows` says which IRIs stay. Behind LIMIT and
+    `expand` gives the IRI of a prefixed name whose prefix the query does not declare, `shows` says
+    which IRIs stay. Behind LIMIT and
     OFFSET only the `numbers` of the question are masked.
     """
     query = without_comments(query)
     listed = terminals(query)
+    own = PrefixMap(_declared(listed))
+
+    def expanded(name: str) -> str | None:
+        declared = name.partition(":")[0] in own.own
+        return expanded_name(name, own) if declared else expand(name)
+
     pieces, at = list[str](), 0
-    for start, end, term in _constants(listed, query, expand, numbers):
+    for start, end, term in _constants(listed, query, expanded, numbers):
         if PLACEHOLDER.search(term.value) or (isinstance(term, NamedNode) and shows(term.value)):
             continue
         pieces += [query[at:start], mask(term)]
         at = end
     return "".join([*pieces, query[at:]])
+
+
+def _declared(listed: Sequence[Token]) -> dict[str, str]:
+    """The namespaces that the query's own PREFIX lines bind."""
+    return {
+        name.text.removesuffix(":"): iri.text[1:-1]
+        for word, name, iri in zip(listed, listed[1:], listed[2:], strict=False)
+        if word.text.upper() == "PREFIX" and name.text.endswith(":") and iri.kind == "iri"
+    }
 
 
 def _constants(

@@ -15,7 +15,7 @@ __all__ = ["NAMED", "Stretch", "codes", "compounds", "iri_in", "written_out"]
 
 NAMED = re.compile(
     r"<[^<>\s\"{}|^`\\]+>|(?<!\w)(?:https?://|urn:)[^\s<>\"{}|^`\\]*[\w/#]"
-    r"|(?<![\w:])[\w.-]*:[^\W_](?:[\w:%.-]*\w)?"
+    r"|(?<![\w:])[\w.-]*:[^\W_](?:(?:[\w:%.-]|\\[^\w\s])*(?:\w|\\[^\w\s]))?"
 )
 """What may be an IRI: within angle brackets, in full or with a prefix."""
 
