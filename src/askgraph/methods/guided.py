@@ -26,7 +26,7 @@ from askgraph.agent.retrieval import Shown
 from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
 from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.agent.shapes_shown import ShapeParts
-from askgraph.agent.stores import examples_at
+from askgraph.agent.stores import with_examples
 from askgraph.agent.trials import Trials
 from askgraph.candidates.decide import Thresholds
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
@@ -122,7 +122,7 @@ class Guided:
             raise ValueError("no graph was given")
         started = time.perf_counter()
         limits = Limits(timeout=within(self.timeout, self.seconds))
-        asked = AskedGraphs.of(question, self._with_examples(graphs), limits)
+        asked = AskedGraphs.of(question, with_examples(graphs, self.examples), limits)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         run = _Run(self, question, asked, account)
         async with aclosing(run.steps()) as steps:
@@ -147,12 +147,6 @@ class Guided:
                 f"the method {asking[0]!r} shows its model everything: it cannot be consulted with "
                 f"sees={self.sees}"
             )
-
-    def _with_examples(self, graphs: Sequence[KnowledgeGraph]) -> Sequence[KnowledgeGraph]:
-        if not self.examples:
-            return graphs
-        first, *others = graphs
-        return [replace(first, examples=examples_at(self.examples)), *others]
 
 
 @dataclass(eq=False)

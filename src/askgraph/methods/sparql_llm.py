@@ -20,7 +20,7 @@ from askgraph.agent.retrieval import Shown, message_for
 from askgraph.agent.settings import above_zero, at_least, within
 from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.agent.shapes_shown import ShapeParts
-from askgraph.agent.stores import examples_at
+from askgraph.agent.stores import with_examples
 from askgraph.agent.trials import Trials
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
@@ -116,7 +116,7 @@ class SparqlLlm:
         started = time.perf_counter()
         limits = Limits(timeout=within(self.timeout, self.seconds))
         asked = AskedGraphs.of(
-            question, self._with_examples(graphs), limits, fraction=self.fraction
+            question, with_examples(graphs, self.examples), limits, fraction=self.fraction
         )
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         model = charged(self.model, account, prices=self.prices)
@@ -127,12 +127,6 @@ class SparqlLlm:
         seconds = time.perf_counter() - started
         usage = spent_on(account, seconds=seconds, requests=asked.requests)
         yield replace(run.outcome(), usage=usage)
-
-    def _with_examples(self, graphs: Sequence[KnowledgeGraph]) -> Sequence[KnowledgeGraph]:
-        if not self.examples:
-            return graphs
-        first, *others = graphs
-        return [replace(first, examples=examples_at(self.examples)), *others]
 
 
 @dataclass(eq=False)
