@@ -106,6 +106,11 @@ def test_named_graphs_are_added_up() -> None:
     assert profile.graphs == ((f"{EX}g1", 10), (f"{EX}g2", 5))
 
 
+def test_what_is_no_name_and_no_number_is_passed_over() -> None:
+    text = ':three sd:name "three" ; sd:graph :d3 . :d3 void:triples "²" .'
+    assert read(GRAPHS + text).graphs == ((f"{EX}g1", 10), (f"{EX}g2", 5))
+
+
 def test_what_is_said_of_the_whole_is_believed_before_the_sum_of_its_parts() -> None:
     profile = read(GRAPHS + ":all a sd:Dataset ; sd:defaultGraph :u . :all void:triples 13 .")
     assert profile.triples == 13

@@ -164,7 +164,7 @@ def _added(listed: "Iterator[Counts]") -> Counts:
 def _graphs(described: Statements) -> Counts:
     counts: Counter[str] = Counter()
     for node in described.holding(v.SD_NAME):
-        name = described.iri(node, v.SD_NAME) or ""
+        name = described.iri(node, v.SD_NAME)
         sizes = [
             described.number(g, v.VOID_TRIPLES) or 0 for g in described.nodes(node, v.SD_GRAPH)
         ]

@@ -94,7 +94,7 @@ class Statements:
     def number(self, subject: Node, predicate: str) -> int | None:
         """Return the highest whole number among the objects."""
         texts = (o.value for o in self.objects(subject, predicate) if not isinstance(o, Triple))
-        return max((int(text) for text in texts if text.isdigit()), default=None)
+        return max((int(text) for text in texts if text.isdecimal()), default=None)
 
     def texts(self, subject: Node, *predicates: str) -> list[tuple[str, str]]:
         """Return the (text, language) pairs of the literals among the objects, sorted."""

@@ -384,7 +384,8 @@ async def _profiled(
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise SetupError(
-            f"{name!r} cannot be the name of a graph; letters, digits, '_', '-' and '.' can"
+            f"{name!r} cannot be the name of a graph; letters, digits, '_', '-' and '.' can: "
+            "first say what to call it, then where it is (askgraph add NAME SOURCE)"
         )
 
 
