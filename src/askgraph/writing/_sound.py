@@ -1,0 +1,233 @@
+"""A query that keeps the rules on what a variable may be used for, whatever its author forgot.
+
+A grammar without context cannot say that a name is given once, or that what stands beside an
+aggregate must be a key of its groups. What breaks these rules is mended in the smallest way: a
+name that is taken is replaced by a new one, and a missing key is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from pyoxigraph import Literal, Variable
+
+from askgraph.errors import QuerySyntaxError
+from askgraph.sparql.tree import (
+    AGGREGATES,
+    Bind,
+    Call,
+    Element,
+    Expression,
+    Filter,
+    Group,
+    Nested,
+    Pattern,
+    Query,
+    Union,
+    Values,
+    variables_of,
+)
+
+__all__ = ["sound", "visible"]
+
+
+def sound(tree: Query) -> Query:
+    """Return a SELECT or ASK query that any processor takes, as near to the one given as can be.
+
+    `SELECT *` names its variables. Raises `QuerySyntaxError` where nothing can be mended: another
+    form of query, a named graph or service, a literal that has properties, nothing asked for.
+    """
+    if tree.form not in ("SELECT", "ASK") or tree.datasets:
+        raise QuerySyntaxError("only SELECT and ASK queries without FROM are written")
+    return _Mended(_named(tree)).query(tree)
+
+
+def visible(part: Element) -> tuple[Variable, ...]:
+    """Return the variables that an element of a group may bind, in order, each once."""
+    match part:
+        case Query(columns=columns) if columns:
+            found: Iterable[Variable] = (variable for variable, _ in columns)
+        case Query(where=where):
+            found = visible(Nested("", where))
+        case Filter() | Nested(word="MINUS"):
+            found = ()
+        case Bind(variable=variable):
+            found = (variable,)
+        case Nested(group=group):
+            found = (name for each in group.elements for name in visible(each))
+        case Union(groups=groups):
+            found = (name for group in groups for name in visible(Nested("", group)))
+        case _:
+            found = variables_of(part)
+    return tuple(dict.fromkeys(found))
+
+
+def _named(tree: Query) -> set[str]:
+    """The names of all variables, those of columns too."""
+    every = {variable.value for variable in variables_of(tree.where)}
+    return every | {variable.value for variable, _ in tree.columns}
+
+
+@dataclass
+class _Mended:
+    """Each method returns its argument, mended."""
+
+    taken: set[str]
+    numbers: count[int] = field(default_factory=count)
+
+    def query(self, tree: Query) -> Query:
+        where = self.group(tree.where)
+        if tree.form == "ASK":
+            return Query("ASK", where)
+        scope = visible(Nested("", where))
+        columns = tree.columns or tuple((name, None) for name in _starred(tree, scope))
+        columns = self.columns(columns, set(scope))
+        if not columns:
+            raise QuerySyntaxError("the query asks for nothing: it has no variable")
+        having = tuple(self.expression(each) for each in tree.having)
+        order = tuple((self.expression(each), down) for each, down in tree.order)
+        whole = replace(tree, where=where, columns=columns, having=having, order=order)
+        return _grouped(whole) if _is_aggregated(whole) else replace(whole, having=())
+
+    def columns(
+        self, given: tuple[tuple[Variable, Expression | None], ...], scope: set[Variable]
+    ) -> tuple[tuple[Variable, Expression | None], ...]:
+        """Each name once, and a new name only for what has none yet."""
+        found: dict[Variable, Expression | None] = {}
+        for name, value in given:
+            if value is None:
+                found.setdefault(name, None)
+            else:
+                clash = name in found or name in scope
+                found[self.fresh() if clash else name] = self.expression(value)
+        return tuple(found.items())
+
+    def group(self, group: Group) -> Group:
+        elements: list[Element] = []
+        scope = set[Variable]()
+        for element in group.elements:
+            whole = self.element(element, scope)
+            scope.update(visible(whole))
+            elements.append(whole)
+        return Group(tuple(elements))
+
+    def element(self, element: Element, scope: set[Variable]) -> Element:
+        match element:
+            case Filter(condition=condition):
+                return Filter(self.expression(condition))
+            case Bind(value=value, variable=name):
+                return Bind(self.expression(value), self.fresh() if name in scope else name)
+            case Nested():
+                return self.nested(element)
+            case Union(groups=groups):
+                return Union(tuple(map(self.group, groups)))
+            case Query():
+                return self.query(element)
+            case Values() | Pattern():
+                return _allowed(element)
+
+    def nested(self, element: Nested) -> Nested:
+        if element.name is not None:
+            raise QuerySyntaxError(f"a query may not have {element.word} {element.name}")
+        return replace(element, group=self.group(element.group))
+
+    def expression(self, value: Expression) -> Expression:
+        match value:
+            case Group():
+                return self.group(value)
+            case Call(arguments=arguments):
+                return replace(value, arguments=tuple(map(self.expression, arguments)))
+            case _:
+                return value
+
+    def fresh(self) -> Variable:
+        """A variable of a name that no other has."""
+        name = next(f"w{n}" for n in self.numbers if f"w{n}" not in self.taken)
+        self.taken.add(name)
+        return Variable(name)
+
+
+def _starred(tree: Query, scope: tuple[Variable, ...]) -> tuple[Variable, ...]:
+    """What a star stands for: of groups, their keys."""
+    if not tree.group_by:
+        return tuple(name for name in scope if not name.value.startswith("__"))
+    keys = (alias or value for value, alias in tree.group_by)
+    return tuple(key for key in keys if isinstance(key, Variable))
+
+
+def _allowed(element: Values | Pattern) -> Values | Pattern:
+    """A pattern that is one, or rows in which each variable has one place."""
+    if isinstance(element, Pattern):
+        if isinstance(element.subject, Literal):
+            raise QuerySyntaxError(f"a value has no properties: {element.subject}")
+        return element
+    names = element.variables
+    if any(len(row) != len(names) for row in element.rows):
+        raise QuerySyntaxError("a row of VALUES is longer or shorter than its variables")
+    keep = [at for at, name in enumerate(names) if names.index(name) == at]
+    rows = tuple(tuple(row[at] for at in keep) for row in element.rows)
+    return Values(tuple(names[at] for at in keep), rows)
+
+
+def _is_aggregated(tree: Query) -> bool:
+    values = [value for _, value in tree.columns] + [value for value, _ in tree.order]
+    return bool(tree.group_by) or any(map(_has_aggregate, [*values, *tree.having]))
+
+
+def _has_aggregate(value: Expression | None) -> bool:
+    if not isinstance(value, Call):
+        return False
+    return value.name.split()[0] in AGGREGATES or any(map(_has_aggregate, value.arguments))
+
+
+def _grouped(tree: Query) -> Query:
+    """Groups whose keys are all that stands outside of aggregates.
+
+    A key that is asked for under a name gets this name; a name that is given within the head is
+    spelled out, as no processor lets it be used there.
+    """
+    keys = dict(tree.group_by)
+    columns: list[tuple[Variable, Expression | None]] = []
+    given: dict[Variable, Expression] = {}
+    for name, value in tree.columns:
+        if value is None:
+            columns.append((name, None))
+        elif value in keys and keys[value] is None and not isinstance(value, Variable):
+            keys[value] = name
+            columns.append((name, None))
+        else:
+            given[name] = _spelled_out(value, given)
+            columns.append((name, given[name]))
+    there = {alias or value for value, alias in keys.items()}
+    wanted = [
+        variable
+        for name, value in columns
+        for variable in ([name] if value is None else _outside_aggregates(value))
+    ]
+    missing: dict[Expression, Variable | None] = {
+        variable: None for variable in wanted if variable not in there
+    }
+    return replace(tree, columns=tuple(columns), group_by=tuple((keys | missing).items()))
+
+
+def _spelled_out(value: Expression, given: dict[Variable, Expression]) -> Expression:
+    match value:
+        case Variable():
+            return given.get(value, value)
+        case Call(arguments=arguments):
+            inner = tuple(_spelled_out(each, given) for each in arguments)
+            return replace(value, arguments=inner)
+        case _:
+            return value
+
+
+def _outside_aggregates(value: Expression) -> list[Variable]:
+    match value:
+        case Variable():
+            return [value]
+        case Call(name=name, arguments=arguments) if name.split()[0] not in AGGREGATES:
+            return [found for each in arguments for found in _outside_aggregates(each)]
+        case _:
+            return []

@@ -1,0 +1,247 @@
+"""Short references in place of the terms of a query, so that a model can name nothing else.
+
+>>> from askgraph.index.names import Kind
+>>> from askgraph.writing import Listed
+>>> from askgraph.writing.references import References
+>>> references = References(
+...     [
+...         Listed(Kind.ENTITY, "http://example.org/Jupiter", "Jupiter"),
+...         Listed(Kind.PREDICATE, "http://example.org/orbits", "orbits"),
+...     ]
+... )
+>>> references.referenced("SELECT ?moon { ?moon <http://example.org/orbits> ?planet }")
+'SELECT ?v0 WHERE { ?v0 P1 ?v1 . }'
+>>> references.in_sparql("SELECT ?v0 WHERE { ?v0 P1 E1 . }")
+'SELECT ?v0 WHERE { ?v0 <http://example.org/orbits> <http://example.org/Jupiter> . }'
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.errors import QuerySyntaxError
+from askgraph.index.names import Kind
+from askgraph.rdf.vocabulary import RDF, RDFS, XSD, XSD_STRING
+from askgraph.sparql.lexer import Token, tokens
+from askgraph.sparql.reader import read
+from askgraph.sparql.terminals import terminals
+from askgraph.sparql.tree import Term, text_of
+from askgraph.writing import Listed
+from askgraph.writing._sound import sound
+from askgraph.writing._terms import Change, changed
+
+__all__ = ["ALWAYS", "CASTS", "FREE_TYPES", "SEPARATOR", "References", "Unlisted", "numbered"]
+
+ALWAYS = (
+    "rdf:type",
+    "rdfs:label",
+    "rdfs:comment",
+    "rdfs:subClassOf",
+    "rdfs:subPropertyOf",
+    "rdfs:domain",
+    "rdfs:range",
+    "rdfs:seeAlso",
+)
+"""The terms that a query may name without their being listed."""
+
+FREE_TYPES = (
+    "integer",
+    "decimal",
+    "double",
+    "date",
+    "dateTime",
+    "gYear",
+    "gYearMonth",
+    "time",
+    "duration",
+)
+"""The datatypes of XML Schema whose literals need not be listed: numbers and times."""
+
+CASTS = (*FREE_TYPES, "string", "boolean", "float")
+"""The datatypes of XML Schema that a value may be turned into."""
+
+SEPARATOR = ", "
+"""What stands between the values that GROUP_CONCAT puts together, whatever the query says."""
+
+_LETTERS = {Kind.ENTITY: "E", Kind.CLASS: "C", Kind.PREDICATE: "P", Kind.VALUE: "V"}
+_NAMESPACES = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
+_REFERENCE = re.compile(r"[ECPV][1-9][0-9]*")
+_NUMBER = re.compile(r"[+-]?(?:\d+|\d*\.\d+|(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+)")
+_TAG = re.compile(r'"[a-z]{2}"')
+_PLACE = re.compile(r"<ref:(\d+)>")
+_SEPARATED = re.compile(r'(?<=; SEPARATOR=)"(?:[^"\\]|\\.)*"')
+
+
+class Unlisted(QuerySyntaxError):
+    """A query names what is not listed: `term` is the IRI, literal or reference, as written."""
+
+    def __init__(self, term: str) -> None:
+        super().__init__(f"{term} is not listed, and a query may name only what is")
+        self.term = term
+
+
+@dataclass(frozen=True)
+class References:
+    """What is listed, each with its reference: its kind's letter and its number, from 1 on.
+
+    E is an entity, C a class, P a predicate, V a value. A term listed twice keeps its first
+    reference; one IRI may have one of each kind.
+    """
+
+    listed: Sequence[Listed]
+
+    @cached_property
+    def by_name(self) -> dict[str, Listed]:
+        """The listed terms by their references, in the order listed."""
+        there = dict[tuple[Kind, str], Listed]()
+        for each in self.listed:
+            there.setdefault((each.kind, each.target), each)
+        counts = dict.fromkeys(Kind, 0)
+        found: dict[str, Listed] = {}
+        for each in there.values():
+            counts[each.kind] += 1
+            found[f"{_LETTERS[each.kind]}{counts[each.kind]}"] = each
+        return found
+
+    def names(self, kind: Kind) -> tuple[str, ...]:
+        """The references of one kind."""
+        return tuple(name for name, each in self.by_name.items() if each.kind is kind)
+
+    def referenced(self, query: str, *, kept: Collection[str] = ()) -> str:
+        """Return a SELECT or ASK query with references, in one layout, its variables numbered.
+
+        Variables named in `kept` keep their names. Numbers, times, two-letter language tags in
+        quotation marks and the terms in `ALWAYS` stand as they are. Raises `Unlisted` for any other
+        term, `QuerySyntaxError` for a query that cannot be read or has a form that is not written.
+        """
+        tree = sound(read(query))
+        texts = list[str]()
+
+        def place(text: str) -> NamedNode:
+            texts.append(text)
+            return NamedNode(f"ref:{len(texts) - 1}")
+
+        def term(given: Term) -> Term:
+            match given:
+                case NamedNode():
+                    return place(self._iri(given.value, Kind.ENTITY, Kind.CLASS, Kind.PREDICATE))
+                case Literal():
+                    return place(self._literal(given))
+                case _:
+                    return given
+
+        def predicate(given: NamedNode) -> NamedNode:
+            return place(self._iri(given.value, Kind.PREDICATE))
+
+        text = text_of(changed(tree, Change(predicate, term, _cast)))
+        text = _SEPARATED.sub(f'"{SEPARATOR}"', text)
+        return numbered(_PLACE.sub(lambda found: texts[int(found[1])], text), kept=kept)
+
+    def in_sparql(self, text: str) -> str:
+        """Return the query that a text with references means, its IRIs in full.
+
+        Small slips against the rules on variables are mended (`askgraph.writing._sound`). Raises
+        `Unlisted` for a reference or a term that is not listed, `QuerySyntaxError` for what cannot
+        be read.
+        """
+        given = [token for token in terminals(text) if token.kind != "comment"]
+        pieces, at = list[str](), 0
+        for number, token in enumerate(given):
+            pieces += [text[at : token.start], self._spelled_out(token, given, number)]
+            at = token.start + len(token.text)
+        return text_of(sound(read("".join(pieces), {})))
+
+    @cached_property
+    def _names_of(self) -> dict[tuple[Kind, str], str]:
+        return {(each.kind, each.target): name for name, each in self.by_name.items()}
+
+    def _iri(self, iri: str, *kinds: Kind) -> str:
+        for kind in kinds:
+            if name := self._names_of.get((kind, iri)):
+                return name
+        for prefix, namespace in _NAMESPACES.items():
+            short = f"{prefix}:{iri.removeprefix(namespace)}"
+            if iri.startswith(namespace) and short in ALWAYS:
+                return short
+        raise Unlisted(f"<{iri}>")
+
+    def _literal(self, literal: Literal) -> str:
+        if name := self._names_of.get((Kind.VALUE, str(literal))):
+            return name
+        text = text_of(literal)
+        kind = literal.datatype.value
+        local = kind.removeprefix(XSD)
+        if _TAG.fullmatch(text) and kind == XSD_STRING and literal.language is None:
+            return text
+        if text in ("true", "false") or _is_bare(literal):
+            return literal.value
+        if kind == XSD + local and local in FREE_TYPES:
+            return f"{Literal(literal.value)}^^xsd:{local}"
+        raise Unlisted(text)
+
+    def _spelled_out(self, token: Token, given: Sequence[Token], at: int) -> str:
+        """What a terminal stands for; `Unlisted` where it names what it may not."""
+        match token.kind:
+            case "word" if _REFERENCE.fullmatch(token.text):
+                if token.text not in self.by_name:
+                    raise Unlisted(token.text)
+                return _in_sparql(self.by_name[token.text])
+            case "pname":
+                prefix, _, local = token.text.partition(":")
+                if token.text not in ALWAYS and (prefix != "xsd" or local not in CASTS):
+                    raise Unlisted(token.text)
+                return f"<{_NAMESPACES[prefix]}{local}>"
+            case "iri" | "language":
+                raise Unlisted(token.text)
+            case "string" if not _is_free(token, given, at):
+                raise Unlisted(token.text)
+        return token.text
+
+
+def numbered(text: str, *, kept: Collection[str] = ()) -> str:
+    """Return a query with its variables named `?v0`, `?v1` … in the order in which they come."""
+    return "".join(_renamed(text, kept))
+
+
+def _renamed(text: str, kept: Collection[str]) -> Iterator[str]:
+    names = {name: f"?{name}" for name in kept}
+    at = 0
+    for token in tokens(text):
+        if token.kind == "variable":
+            yield text[at : token.start]
+            yield names.setdefault(token.text[1:], f"?v{len(names) - len(kept)}")
+            at = token.start + len(token.text)
+    yield text[at:]
+
+
+def _cast(iri: str) -> str:
+    local = iri.removeprefix("<").removesuffix(">").removeprefix(XSD)
+    if local not in CASTS:
+        raise Unlisted(iri)
+    return f"xsd:{local}"
+
+
+def _is_bare(literal: Literal) -> bool:
+    """Whether the value alone, without quotation marks, is read as this literal."""
+    if not _NUMBER.fullmatch(literal.value):
+        return False
+    digits = literal.value.lower()
+    kind = "double" if "e" in digits else "decimal" if "." in digits else "integer"
+    return literal.datatype.value == XSD + kind
+
+
+def _in_sparql(listed: Listed) -> str:
+    return listed.target if listed.kind is Kind.VALUE else f"<{listed.target}>"
+
+
+def _is_free(token: Token, given: Sequence[Token], at: int) -> bool:
+    """Whether a string need not be listed: a separator, a language tag, a number or a time."""
+    after = [each.text for each in given[at + 1 : at + 3]]
+    if after[:1] == ["^^"]:
+        return any(after[1:] == [f"xsd:{local}"] for local in FREE_TYPES)
+    if [each.text.upper() for each in given[max(at - 2, 0) : at]] == ["SEPARATOR", "="]:
+        return token.text == f'"{SEPARATOR}"'
+    return bool(_TAG.fullmatch(token.text))
