@@ -7,13 +7,14 @@ the part that a question needs, and all computing is done off the event loop.
 import asyncio
 
 from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.candidates.schema import Schema
 from askgraph.graph import KnowledgeGraph, surroundings
 from askgraph.index.names import Kind
 from askgraph.linking.link import Linked
 from askgraph.trace import Question
 from askgraph.traversal.remote import Seeds
 
-__all__ = ["proposal_of"]
+__all__ = ["proposal_of", "schema_around"]
 
 
 async def proposal_of(
@@ -24,9 +25,16 @@ async def proposal_of(
     Raises `ServiceError` where a remote graph does not answer.
     """
     linked = await asyncio.to_thread(read_and_linked, question.text, question.language, graph.names)
-    arrays = await surroundings(graph, _seeds(linked))
-    schema = schema_of(arrays, graph.profile)
+    schema = await schema_around(linked, graph)
     return await asyncio.to_thread(proposed, linked, schema, states=states, operators=operators)
+
+
+async def schema_around(linked: Linked, graph: KnowledgeGraph) -> Schema:
+    """Return the schema of a graph over the arrays of what lies around the links.
+
+    Raises `ServiceError` where a remote graph does not answer.
+    """
+    return schema_of(await surroundings(graph, _seeds(linked)), graph.profile)
 
 
 def _seeds(linked: Linked) -> Seeds:

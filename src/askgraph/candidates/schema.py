@@ -1,7 +1,7 @@
 """A profile's facts by predicate number and class, as growing candidates asks for them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,10 +24,14 @@ _EMPTY = np.zeros(0, dtype=np.int32)
 
 @dataclass
 class Schema:
-    """What the candidates of one graph need to know of its classes and predicates."""
+    """What the candidates of one graph need to know of its classes and predicates.
+
+    Where `only` is given, no step is taken along another predicate.
+    """
 
     graph: GraphArrays
     profile: Profile
+    only: frozenset[str] | None = None
     _instances: dict[str, Ids] = field(default_factory=dict)
     _sorts: dict[int, Sort] = field(default_factory=dict)
     _classes: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -54,7 +58,12 @@ class Schema:
             if p.iri.startswith(SCHEMA_SPACES)
             or standard_naming(p.iri)
             or p.iri in v.DESCRIPTION_PREDICATES
+            or (self.only is not None and p.iri not in self.only)
         )
+
+    def restricted(self, only: frozenset[str]) -> "Schema":
+        """Return the same schema with steps along some predicates alone."""
+        return replace(self, only=only, _around={})
 
     @cached_property
     def transitive(self) -> frozenset[int]:

@@ -1,0 +1,200 @@
+"""Multi-stage: link entities, match predicates, drop what never meets, write, refuse or answer.
+
+Alekseev et al., "The benefits of query-based KGQA systems for complex and temporal questions in
+LLM era" (NLDB 2025): entity linking (4.1), predicate matching (4.2), a small model that writes the
+query (4.3), the filter before it and the refusal of what fails or is empty (4.4, appendix D). Ours
+are the restriction of predicates to those that exist at the entities, the predicates there that no
+word names, and a writer without a language model.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from askgraph.agent.conversation import spent_on
+from askgraph.agent.meeting import Meeting, meeting
+from askgraph.agent.query_writers import writer_of
+from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
+from askgraph.agent.staged_terms import (
+    Ground,
+    findings,
+    given_predicates,
+    given_things,
+    grounded,
+    linked_predicates,
+    linked_things,
+    predicate_listed,
+)
+from askgraph.agent.written_trial import Tried, chosen_of, tried
+from askgraph.endpoint.counted import Counted
+from askgraph.errors import BudgetSpent
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import LanguageModel
+from askgraph.llm.budget import Account, Budget
+from askgraph.llm.prices import Prices
+from askgraph.llm.stack import charged
+from askgraph.tools import Context, Limits
+from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought
+from askgraph.writing import Hypothesis, Listed
+
+__all__ = ["MultiStage"]
+
+_LINKS = ("linked", "given")
+_FILTERS = ("off", "direct", "reach")
+
+
+@dataclass(frozen=True)
+class MultiStage:
+    """Stages one after the other; its fields are its settings.
+
+    `entities` and `predicates` say how each of the two is found: linked by the words, or given with
+    the question. So many `readings` of the same words go on to the writer. With `restrict` only
+    those predicates do that exist at the entities (or at the instances of the classes, where no
+    entity is named), at a node without a name beside them, or further along a chain of matched
+    ones; besides them so many that are `near`: at the entities or a step further, and named by no
+    word. The `filter` refuses before anything is written: direct, where no entity has any matched
+    predicate, as the paper has it; reach, where none has one within two steps; or off. The `writer`
+    is grown; of its `n` queries the first with a result is the answer, and below `answer_from` (a
+    confidence) there is none. `rows` caps the result, `timeout` is in seconds a query.
+    """
+
+    model: LanguageModel | None = None
+    entities: str = "linked"
+    predicates: str = "linked"
+    readings: int = 6
+    restrict: bool = True
+    near: int = 60
+    filter: str = "reach"
+    writer: str = "grown"
+    n: int = 5
+    answer_from: float = 0.0
+    rows: int = 10_000
+    timeout: float = 20.0
+    tokens: int | None = None
+    seconds: float | None = None
+    money: float | None = None
+    prices: Prices | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        one_of(self, entities=_LINKS, predicates=_LINKS, filter=_FILTERS)
+        at_least(self, 0, "near")
+        at_least(self, 1, "readings", "n", "rows")
+        above_zero(self, "timeout", "tokens", "seconds", "money")
+        shares(self, "answer_from")
+        writer_of(self.writer, self.model)
+
+    async def answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[Step]:
+        """Answer a question over the first graph."""
+        if not graphs:
+            raise ValueError("no graph was given")
+        started = time.perf_counter()
+        endpoint = Counted(graphs[0].endpoint)
+        account = Account(Budget(None, self.tokens, self.money, self.seconds))
+        limits = Limits(timeout=within(self.timeout, self.seconds))
+        context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
+        model = charged(self.model, account, prices=self.prices) if self.model else None
+        run = _Run(self, context, model)
+        try:
+            async for step in run.steps():
+                yield step
+        except BudgetSpent as problem:
+            run.outcome = Refusal(f"No answer was found: {problem}.")
+        seconds = time.perf_counter() - started
+        usage = spent_on(account, seconds=seconds, requests=endpoint.requests)
+        yield replace(run.outcome, usage=usage)
+
+
+@dataclass(eq=False)
+class _Run:
+    method: MultiStage
+    context: Context
+    model: LanguageModel | None
+    things: tuple[Listed, ...] = ()
+    predicates: tuple[Listed, ...] = ()
+    outcome: Answer | Refusal = field(
+        default_factory=lambda: Refusal("No query fits what the question names.")
+    )
+
+    async def steps(self) -> AsyncIterator[Step]:
+        """Link, match, restrict, filter, write, run; each stage says what it found."""
+        ground = await grounded(self.context)
+        self.things = self.found_things(ground)
+        yield findings(ground, self.things)
+        self.predicates = self.found_predicates(ground)
+        yield findings(ground, self.predicates)
+        met = await self.met(ground)
+        listed = (*self.things, *self.listed_predicates(met))
+        if self.method.restrict or self.method.near:
+            yield Thought("restriction: the predicates that may be used")
+            yield findings(ground, listed[len(self.things) :])
+        if not listed:
+            self.outcome = Refusal("Nothing in the graph goes by the words of the question.")
+            return
+        if self.things and self.mismatch(met):
+            yield Thought("filter: no entity has any of the matched predicates")
+            self.outcome = Refusal(_mismatch(self.things, self.predicates))
+            return
+        async for step in self.written(listed):
+            yield step
+
+    def found_things(self, ground: Ground) -> tuple[Listed, ...]:
+        """The first stage: entities, classes and values."""
+        if self.method.entities == "given":
+            return given_things(ground)
+        return linked_things(ground, readings=self.method.readings)
+
+    def found_predicates(self, ground: Ground) -> tuple[Listed, ...]:
+        """The second stage: predicates, before they are restricted."""
+        if self.method.predicates == "given":
+            return given_predicates(ground)
+        return linked_predicates(ground, readings=self.method.readings)
+
+    async def met(self, ground: Ground) -> Meeting:
+        """Which predicates exist at the things."""
+        schema = await ground.schema((*self.things, *self.predicates))
+        return await asyncio.to_thread(meeting, schema, self.things, self.predicates)
+
+    def mismatch(self, met: Meeting) -> bool:
+        """Whether the filter refuses."""
+        wanted = self.method.filter
+        return wanted != "off" and met.mismatch(self.predicates, direct=wanted == "direct")
+
+    def listed_predicates(self, met: Meeting) -> tuple[Listed, ...]:
+        """The predicates that may be used: the matched ones, restricted, and those near."""
+        matched = self.predicates
+        if self.method.restrict and self.things:
+            matched = met.kept(matched)
+        there = {one.target for one in matched}
+        known = {p.iri: p for p in self.context.graph.profile.predicates}
+        around = (iri for iri in (*met.at, *met.beyond) if iri not in there and iri in known)
+        near = list(around)[: self.method.near]
+        return (*matched, *(predicate_listed(known[iri]) for iri in near))
+
+    async def written(self, listed: Sequence[Listed]) -> AsyncIterator[Step]:
+        """Write queries and run them until one has a result; refuse on errors and emptiness."""
+        method, graph = self.method, self.context.graph
+        writer = writer_of(method.writer, self.model)
+        queries = await writer.write(self.context.question, listed, graph, n=method.n)
+        for one in queries:
+            yield Draft(one.query, round(one.score, 4) if one.score is not None else 0.0)
+        self.outcome = await self.settled(queries)
+
+    async def settled(self, queries: Sequence[Hypothesis]) -> Answer | Refusal:
+        """The answer of the first query with a result, else a refusal that says why."""
+        if not queries:
+            return Refusal("The writer says that no query over the listed terms fits.")
+        runs: list[Tried] = []
+        for place, one in enumerate(queries):
+            runs.append(await tried(self.context, one, place, rows=self.method.rows))
+            if runs[-1].full:
+                break
+        return await chosen_of(self.context, runs, answer_from=self.method.answer_from)
+
+
+def _mismatch(things: Sequence[Listed], predicates: Sequence[Listed]) -> str:
+    named = ", ".join(repr(one.label) for one in things[:4])
+    asked = ", ".join(repr(one.label) for one in predicates[:4])
+    return f"Nothing that is called {named} has any of {asked} in this graph."

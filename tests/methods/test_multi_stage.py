@@ -1,0 +1,147 @@
+"""The multi-stage method: what each stage finds, what is dropped, and what is refused, and why."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.graphs import MOONS
+
+from askgraph.errors import SetupError
+from askgraph.evaluation.asking import trace_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.methods.multi_stage import MultiStage
+from askgraph.trace import Answer, Draft, Findings, Question, Refusal, Thought, Trace
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
+
+EX, ONTO = "http://example.org/", "http://example.org/onto#"
+ASKED = "Which moons orbit Jupiter?"
+
+
+@pytest.fixture(scope="module")
+def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    folder = tmp_path_factory.mktemp("stages")
+    (folder / "moons.ttl").write_text(MOONS)
+    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+def run(graph: KnowledgeGraph, question: str | Question = ASKED, **settings: object) -> Trace:
+    asked = question if isinstance(question, Question) else Question(question)
+    method = MultiStage(**settings)  # type: ignore[arg-type]
+    return result_of(trace_of(asked, method=method, name="multi-stage", graphs=[graph]))
+
+
+def stages(trace: Trace) -> list[set[str]]:
+    """What each stage found, by the ends of the IRIs."""
+    return [
+        {mention.target.rsplit("/", 1)[-1] for mention in step.mentions}
+        for step in trace.steps
+        if isinstance(step, Findings)
+    ]
+
+
+def names(answer: Answer) -> set[str]:
+    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
+
+
+def test_a_question_is_answered_without_a_model(moons: KnowledgeGraph) -> None:
+    outcome = run(moons).outcome
+
+    assert isinstance(outcome, Answer) and names(outcome) == {"Io", "Europa"}
+    assert outcome.usage.llm_calls == 0 and 0 < outcome.confidence < 1
+
+
+def test_each_stage_tells_what_it_found(moons: KnowledgeGraph) -> None:
+    things, matched, listed = stages(run(moons))
+
+    assert {"Jupiter", "onto#Moon"} <= things and "onto#orbits" not in things
+    assert matched == {"onto#orbits"}
+    assert {"onto#orbits", "onto#code"} <= listed
+
+
+def test_a_predicate_that_no_thing_has_is_dropped(moons: KnowledgeGraph) -> None:
+    asked = Question("Jupiter?", given=(f"{EX}Jupiter", f"{ONTO}radius", f"{ONTO}code"))
+    given = {"entities": "given", "predicates": "given", "near": 0}
+
+    assert stages(run(moons, asked, **given))[2] == {"onto#code"}
+    assert stages(run(moons, asked, restrict=False, **given))[1] == {"onto#code", "onto#radius"}
+
+
+def test_a_chain_of_matched_predicates_is_kept_to_its_end(moons: KnowledgeGraph) -> None:
+    text = "What is the abbreviation of what Io circles?"
+    asked = Question(text, given=(f"{EX}Io", f"{ONTO}orbits", f"{ONTO}code"))
+    trace = run(moons, asked, entities="given", predicates="given", near=0)
+
+    assert stages(trace)[2] == {"onto#orbits", "onto#code"}
+
+
+@pytest.mark.parametrize(("filter", "refused"), [("direct", True), ("reach", False)])
+def test_the_filter_refuses_before_a_query_is_written(
+    moons: KnowledgeGraph, filter: str, refused: bool
+) -> None:
+    asked = Question("The code?", given=(f"{EX}Io", f"{ONTO}code"))
+    trace = run(moons, asked, entities="given", predicates="given", filter=filter)
+
+    assert any("filter" in step.text for step in trace.steps if isinstance(step, Thought)) is (
+        refused
+    )
+    assert isinstance(trace.outcome, Refusal) is refused
+    assert bool([step for step in trace.steps if isinstance(step, Draft)]) is not refused
+
+
+def test_where_only_a_class_is_named_its_instances_stand_for_an_entity(
+    moons: KnowledgeGraph,
+) -> None:
+    kept = Question("radius?", given=(f"{ONTO}Moon", f"{ONTO}radius"))
+    lost = Question("radius?", given=(f"{ONTO}Planet", f"{ONTO}radius"))
+    given = {"entities": "given", "predicates": "given", "filter": "direct"}
+
+    assert isinstance(run(moons, kept, **given).outcome, Answer)
+    assert isinstance(run(moons, lost, **given).outcome, Refusal)
+
+
+def test_an_empty_result_is_a_refusal_with_the_best_attempt(moons: KnowledgeGraph) -> None:
+    outcome = run(moons, "Which moons have a radius of more than 99999?").outcome
+
+    assert isinstance(outcome, Refusal) and "No query has a result" in outcome.reason
+    assert outcome.best is not None and outcome.best.is_empty
+
+
+def test_below_a_confidence_there_is_no_answer(moons: KnowledgeGraph) -> None:
+    outcome = run(moons, answer_from=1.0).outcome
+
+    assert isinstance(outcome, Refusal) and "sure enough" in outcome.reason
+    assert outcome.best is not None and names(outcome.best) == {"Io", "Europa"}
+
+
+def test_a_question_about_nothing_in_the_graph_is_refused(moons: KnowledgeGraph) -> None:
+    outcome = run(moons, "Who invented the zip fastener?", near=0).outcome
+
+    assert isinstance(outcome, Refusal) and "goes by the words" in outcome.reason
+
+
+def test_with_one_reading_no_two_terms_share_a_word(moons: KnowledgeGraph) -> None:
+    mentions = [
+        mention
+        for step in run(moons, readings=1, near=0).steps[:1]
+        if isinstance(step, Findings)
+        for mention in step.mentions
+    ]
+
+    words = [word for mention in mentions for word in mention.words.split()]
+    assert len(words) == len(set(words)) and words
+
+
+def test_given_links_have_to_come_with_the_question(moons: KnowledgeGraph) -> None:
+    with pytest.raises(SetupError, match="given"):
+        run(moons, entities="given")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"entities": "guessed"}, {"filter": "on"}, {"writer": "nobody"}, {"n": 0}, {"answer_from": 2}],
+)
+def test_a_setting_that_makes_no_sense_is_refused(setting: dict[str, object]) -> None:
+    with pytest.raises(SetupError):
+        MultiStage(**setting)  # type: ignore[arg-type]
