@@ -83,12 +83,18 @@ class _Mended:
             return Query("ASK", where)
         scope = visible(Nested("", where))
         columns = tree.columns or tuple((name, None) for name in _starred(tree, scope))
-        columns = self.columns(columns, set(scope))
+        keys = tuple(
+            (self.expression(value), None if alias in scope else alias)
+            for value, alias in tree.group_by
+        )
+        columns = self.columns(columns, {*scope, *_variables(keys)})
         if not columns:
             raise QuerySyntaxError("the query asks for nothing: it has no variable")
         having = tuple(self.expression(each) for each in tree.having)
         order = tuple((self.expression(each), down) for each, down in tree.order)
-        whole = replace(tree, where=where, columns=columns, having=having, order=order)
+        whole = replace(
+            tree, where=where, columns=columns, group_by=keys, having=having, order=order
+        )
         return _grouped(whole) if _is_aggregated(whole) else replace(whole, having=())
 
     def columns(
@@ -153,8 +159,13 @@ def _starred(tree: Query, scope: tuple[Variable, ...]) -> tuple[Variable, ...]:
     """What a star stands for: of groups, their keys."""
     if not tree.group_by:
         return tuple(name for name in scope if not name.value.startswith("__"))
-    keys = (alias or value for value, alias in tree.group_by)
-    return tuple(key for key in keys if isinstance(key, Variable))
+    return _variables(tree.group_by)
+
+
+def _variables(keys: Iterable[tuple[Expression, Variable | None]]) -> tuple[Variable, ...]:
+    """The variables that keys of groups are, or are given."""
+    found = (alias or value for value, alias in keys)
+    return tuple(key for key in found if isinstance(key, Variable))
 
 
 def _allowed(element: Values | Pattern) -> Values | Pattern:
@@ -166,6 +177,8 @@ def _allowed(element: Values | Pattern) -> Values | Pattern:
     names = element.variables
     if any(len(row) != len(names) for row in element.rows):
         raise QuerySyntaxError("a row of VALUES is longer or shorter than its variables")
+    if any(isinstance(term, Variable) for row in element.rows for term in row):
+        raise QuerySyntaxError("a row of VALUES may hold no variable")
     keep = [at for at, name in enumerate(names) if names.index(name) == at]
     rows = tuple(tuple(row[at] for at in keep) for row in element.rows)
     return Values(tuple(names[at] for at in keep), rows)

@@ -39,8 +39,8 @@ def _changed(part: Any, change: Change) -> Any:
         case Path(operator=operator, parts=parts):
             return Path(operator, tuple(_predicate(piece, change) for piece in parts))
         case Pattern():
-            subject, value = change.term(part.subject), change.term(part.object)
-            return Pattern(subject, _predicate(part.predicate, change), value)
+            subject, predicate = change.term(part.subject), _predicate(part.predicate, change)
+            return Pattern(subject, predicate, change.term(part.object))
         case Call(name=name, arguments=arguments, separator=separator):
             named = change.cast(name) if ":" in name else name
             return Call(named, _changed(arguments, change), separator)

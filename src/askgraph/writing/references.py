@@ -33,7 +33,16 @@ from askgraph.writing import Listed
 from askgraph.writing._sound import sound
 from askgraph.writing._terms import Change, changed
 
-__all__ = ["ALWAYS", "CASTS", "FREE_TYPES", "SEPARATOR", "References", "Unlisted", "numbered"]
+__all__ = [
+    "ALWAYS",
+    "CASTS",
+    "FREE_TYPES",
+    "SEPARATOR",
+    "References",
+    "Unlisted",
+    "needs_listing",
+    "numbered",
+]
 
 ALWAYS = (
     "rdf:type",
@@ -174,7 +183,7 @@ class References:
         text = text_of(literal)
         kind = literal.datatype.value
         local = kind.removeprefix(XSD)
-        if _TAG.fullmatch(text) and kind == XSD_STRING and literal.language is None:
+        if _is_tag(literal):
             return text
         if text in ("true", "false") or _is_bare(literal):
             return literal.value
@@ -201,6 +210,24 @@ class References:
         return token.text
 
 
+def needs_listing(term: NamedNode | Literal, *, as_object: bool = False) -> bool:
+    """Return whether a query may name a term only where it is listed.
+
+    A string of two small letters is free as a language tag, but not as the object of a pattern.
+    """
+    nothing = References(())
+    try:
+        match term:
+            case NamedNode():
+                nothing._iri(term.value)
+            case Literal():
+                nothing._literal(term)
+                return as_object and _is_tag(term)
+    except Unlisted:
+        return True
+    return False
+
+
 def numbered(text: str, *, kept: Collection[str] = ()) -> str:
     """Return a query with its variables named `?v0`, `?v1` … in the order in which they come."""
     return "".join(_renamed(text, kept))
@@ -222,6 +249,10 @@ def _cast(iri: str) -> str:
     if local not in CASTS:
         raise Unlisted(iri)
     return f"xsd:{local}"
+
+
+def _is_tag(literal: Literal) -> bool:
+    return literal.datatype.value == XSD_STRING and bool(_TAG.fullmatch(f'"{literal.value}"'))
 
 
 def _is_bare(literal: Literal) -> bool:
