@@ -15,7 +15,16 @@ from askgraph.index.names import Kind
 from askgraph.traversal.arrays import Ids
 from askgraph.writing import Listed
 
-__all__ = ["Meeting", "meeting"]
+__all__ = ["FILTERS", "REACHES", "UNMATCHED", "Meeting", "meeting", "refuses"]
+
+FILTERS = ("off", "direct", "reach")
+UNMATCHED, AT_ONCE, FURTHER, NOWHERE = REACHES = (
+    "no predicate was matched",
+    "matched predicates exist at the things",
+    "matched predicates exist a step from the things",
+    "no matched predicate exists near the things",
+)
+"""What is said of how things and matched predicates meet."""
 
 _ROUNDS = 3  # how far a chain of named predicates is followed
 
@@ -37,14 +46,29 @@ class Meeting:
         there = self.chain.union(self.at)
         return tuple(one for one in predicates if one.target in there)
 
-    def mismatch(self, predicates: Sequence[Listed], *, direct: bool = False) -> bool:
-        """Whether none of the predicates, of which there are some, exists at any of the things.
+    def reach(self, predicates: Sequence[Listed]) -> str:
+        """Return how far off the nearest of the predicates is, as one of `REACHES`."""
+        wanted = {one.target for one in predicates}
+        if not wanted:
+            return UNMATCHED
+        if wanted.intersection(self.at):
+            return AT_ONCE
+        return FURTHER if wanted.intersection(self.beyond) else NOWHERE
 
-        Unless `direct`, what exists one step further does, too: a question of two steps often names
-        the second one alone.
-        """
-        there = self.at if direct else (*self.at, *self.beyond)
-        return bool(predicates) and not {one.target for one in predicates}.intersection(there)
+
+def refuses(filter: str, reach: str) -> bool:
+    """Whether a filter (one of `FILTERS`) refuses where the nearest predicate is so far off.
+
+    `direct` is algorithm 1. `reach` lets one step pass: a question of two steps often names the
+    second one alone.
+    """
+    match filter:
+        case "direct":
+            return reach in (FURTHER, NOWHERE)
+        case "reach":
+            return reach == NOWHERE
+        case _:
+            return False
 
 
 def meeting(schema: Schema, things: Sequence[Listed], predicates: Sequence[Listed]) -> Meeting:

@@ -19,6 +19,7 @@ from askgraph.cli.options import (
     graph_names,
     workspace_of,
 )
+from askgraph.cli.stage_tables import stages
 
 if TYPE_CHECKING:
     from askgraph.evaluation.benchmarks import Contents
@@ -262,6 +263,9 @@ def split(
             f"{entry['name']}: {entry['train']} to learn from, {entry['test']} to test on, "
             f"{entry['repeated']} of them repeat one of the former"
         )
+
+
+benchmark.command("stages")(stages)
 
 
 def _format(name: str) -> Format:

@@ -83,10 +83,15 @@ def searches(method: Method) -> bool:
 def wants_links(method: Method) -> bool:
     """Whether a method is to be told which entities and relations a question is about.
 
-    It, or one that it consults, has a setting `links`, which is `given`. Only an evaluation, which
-    knows them from gold, and who asks with `Question.given` can tell it.
+    It, or one that it consults, has a setting `links`, `entities` or `predicates`, which is
+    `given`. Only an evaluation, which knows them from gold, and who asks with `Question.given` can
+    tell it.
     """
-    return any(getattr(one, "links", None) == "given" for one in with_others(method))
+    return any(
+        getattr(one, setting, None) == "given"
+        for one in with_others(method)
+        for setting in ("links", "entities", "predicates")
+    )
 
 
 def converses(method: Method) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from askgraph.agent.conversation import spent_on
-from askgraph.agent.meeting import Meeting, meeting
-from askgraph.agent.query_writers import writer_of
+from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
+from askgraph.agent.query_writers import check_writer, writer_of
 from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
 from askgraph.agent.staged_terms import (
     Ground,
@@ -41,7 +41,6 @@ from askgraph.writing import Hypothesis, Listed
 __all__ = ["MultiStage"]
 
 _LINKS = ("linked", "given")
-_FILTERS = ("off", "direct", "reach")
 
 
 @dataclass(frozen=True)
@@ -77,12 +76,12 @@ class MultiStage:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        one_of(self, entities=_LINKS, predicates=_LINKS, filter=_FILTERS)
+        one_of(self, entities=_LINKS, predicates=_LINKS, filter=FILTERS)
         at_least(self, 0, "near")
         at_least(self, 1, "readings", "n", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
         shares(self, "answer_from")
-        writer_of(self.writer, self.model)
+        check_writer(self.writer, self.model)
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
@@ -128,13 +127,13 @@ class _Run:
         met = await self.met(ground)
         listed = (*self.things, *self.listed_predicates(met))
         if self.method.restrict or self.method.near:
-            yield Thought("restriction: the predicates that may be used")
             yield findings(ground, listed[len(self.things) :])
         if not listed:
             self.outcome = Refusal("Nothing in the graph goes by the words of the question.")
             return
-        if self.things and self.mismatch(met):
-            yield Thought("filter: no entity has any of the matched predicates")
+        reach = met.reach(self.predicates) if self.things else UNMATCHED
+        yield Thought(reach)
+        if refuses(self.method.filter, reach):
             self.outcome = Refusal(_mismatch(self.things, self.predicates))
             return
         async for step in self.written(listed):
@@ -156,11 +155,6 @@ class _Run:
         """Which predicates exist at the things."""
         schema = await ground.schema((*self.things, *self.predicates))
         return await asyncio.to_thread(meeting, schema, self.things, self.predicates)
-
-    def mismatch(self, met: Meeting) -> bool:
-        """Whether the filter refuses."""
-        wanted = self.method.filter
-        return wanted != "off" and met.mismatch(self.predicates, direct=wanted == "direct")
 
     def listed_predicates(self, met: Meeting) -> tuple[Listed, ...]:
         """The predicates that may be used: the matched ones, restricted, and those near."""

@@ -24,7 +24,7 @@ from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.reader import read
 from askgraph.sparql.tree import Bind, Call, Path, Pattern, Query, Values
 
-__all__ = ["LinkScores", "Links", "linking", "links"]
+__all__ = ["LinkScores", "Links", "compared", "linking", "links"]
 
 STANDARD = (voc.RDF, voc.RDFS, voc.OWL, voc.XSD)
 
@@ -51,7 +51,11 @@ def linking(
     predicted: str | None, gold: str, *, prefixes: Mapping[str, str] | None = None
 ) -> LinkScores:
     """Compare the IRIs of two queries; where both have none it is 1, where one has none 0."""
-    found, wanted = links(predicted, prefixes=prefixes), links(gold, prefixes=prefixes)
+    return compared(links(predicted, prefixes=prefixes), links(gold, prefixes=prefixes))
+
+
+def compared(found: Links, wanted: Links) -> LinkScores:
+    """Compare the IRIs that were found with gold's; see `linking`."""
     return LinkScores(
         set_score(found.entities, wanted.entities),
         set_score(found.predicates, wanted.predicates),
