@@ -31,6 +31,7 @@ Plugin = Callable[..., Any]
 PACKAGES = {
     "endpoint": "askgraph.endpoint",
     "index": "askgraph.index",
+    "linker": "askgraph.index.linkers",
     "llm": "askgraph.llm",
     "tool": "askgraph.tools",
     "method": "askgraph.methods",

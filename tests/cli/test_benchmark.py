@@ -181,3 +181,24 @@ def test_list_names_the_formats(run: Run) -> None:
     assert done.returncode == 0, done.stderr
     assert {"questions_jsonl", "qald"} <= {entry["name"] for entry in json.loads(done.stdout)}
     assert "QALD" in run("list").stdout
+
+
+def test_stages_are_measured_alone_and_together(run: Run, tmp_path: Path) -> None:
+    path = questions(
+        tmp_path,
+        {"id": "a", "question": "Which moons orbit Mars?", "sparql": MARS},
+        {"id": "b", "question": "Which moons orbit Jupiter?", "sparql": JUPITER},
+    )
+
+    done = run("stages", path, "-g", "moons", "--json", "--out", tmp_path / "kept")
+    again = run("stages", path, "-g", "moons", "--json", "--out", tmp_path / "kept")
+
+    assert done.returncode == 0 and done.stdout == again.stdout
+    sheets = {sheet["title"]: sheet["rows"] for sheet in json.loads(done.stdout)}
+    assert [row["recall@10"] for row in sheets["Retrieval"]] == [1.0, 1.0]
+    linked = {row["configuration"]: row for row in sheets["Entity linking"]}
+    assert linked["together"]["recall"] == linked["gold entities"]["F1"] == 1.0
+    ends = {row["configuration"]: row["F1 (best_column)"] for row in sheets["End to end"]}
+    assert ends["together"] == ends["gold entities and predicates"] == 1.0
+    rejected = {row["policy"]: row["right lost"] for row in sheets["Rejection"]}
+    assert rejected["filter (direct) and execution"] == 0.0

@@ -1,16 +1,33 @@
 """The multi-stage method: what each stage finds, what is dropped, and what is refused, and why."""
 
+import json
+import re
 from collections.abc import Iterator
 
 import pytest
+from pyoxigraph import Store
 from tests.graphs import MOONS
+from tests.servers.sparql import Reply, SparqlServer
+from tests.servers.sparql import Request as HttpRequest
 
 from askgraph.agent.meeting import REACHES
 from askgraph.errors import SetupError
 from askgraph.evaluation.asking import trace_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.llm import Request as LlmRequest
+from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.multi_stage import MultiStage
-from askgraph.trace import Answer, Draft, Findings, Question, Refusal, Thought, Trace
+from askgraph.trace import (
+    Answer,
+    Draft,
+    Findings,
+    ModelTurn,
+    Prompt,
+    Question,
+    Refusal,
+    Thought,
+    Trace,
+)
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
 
@@ -132,6 +149,65 @@ def test_with_one_reading_no_two_terms_share_a_word(moons: KnowledgeGraph) -> No
     assert len(words) == len(set(words)) and words
 
 
+def picking(request: LlmRequest) -> str:
+    """Pick Jupiter and orbits, by the numbers that they have in the prompt."""
+    told = str(getattr(request.messages[-1], "text", ""))
+    wanted = re.findall(r"^(\d+)\. (?:Jupiter|orbits)", told, re.MULTILINE)
+    return f"So be it.\nPICK: {', '.join(wanted) or 'none'}"
+
+
+def test_a_model_picks_among_what_is_retrieved(moons: KnowledgeGraph) -> None:
+    model = ScriptedModel(picking)
+    trace = run(moons, model=model, entities="reason", predicates="reason", near=0)
+
+    things, matched, _ = stages(trace)
+    assert (things, matched) == ({"Jupiter"}, {"onto#orbits"})
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert trace.outcome.usage.llm_calls == 2
+    assert sum(isinstance(step, ModelTurn) for step in trace.steps) == 2
+
+
+def test_what_a_model_says_without_a_pick_is_no_pick(moons: KnowledgeGraph) -> None:
+    model = ScriptedModel(["No idea.", "None of them, I fear."])
+    trace = run(moons, model=model, entities="reason", predicates="reason")
+
+    assert stages(trace)[:2] == [set(), set()]
+    assert isinstance(trace.outcome, Refusal)
+
+
+def test_a_model_writes_the_query_over_references(moons: KnowledgeGraph) -> None:
+    def writing(request: LlmRequest) -> str:
+        lines = str(getattr(request.messages[-1], "text", "")).splitlines()
+        found = {line.partition(": ")[2].split(" — ")[0]: line.partition(":")[0] for line in lines}
+        return f"single-hop\nSELECT ?v0 WHERE {{ ?v0 {found['orbits']} {found['Jupiter']} . }}"
+
+    trace = run(moons, model=ScriptedModel(writing), writer="model", n=1)
+
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert [step.purpose for step in trace.steps if isinstance(step, Prompt)] == ["write"]
+
+
+def test_where_the_model_writes_nothing_that_is_listed_the_question_is_refused(
+    moons: KnowledgeGraph,
+) -> None:
+    trace = run(moons, model=ScriptedModel(["I cannot."]), writer="model", n=1)
+
+    assert isinstance(trace.outcome, Refusal) and "writer says" in trace.outcome.reason
+
+
+def test_a_linker_outside_finds_the_entities(moons: KnowledgeGraph) -> None:
+    class Server(SparqlServer):
+        def honest(self, request: HttpRequest) -> Reply:
+            spans = [{"start": 18, "end": 25, "id": "Jupiter"}]
+            return Reply(200, {"Content-Type": "application/json"}, json.dumps(spans).encode())
+
+    with Server(Store()) as server:
+        trace = run(moons, entities="outside", linker=f"{server.url}#{EX}")
+
+    assert stages(trace)[0] == {"Jupiter"}
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
 def test_given_links_have_to_come_with_the_question(moons: KnowledgeGraph) -> None:
     with pytest.raises(SetupError, match="given"):
         run(moons, entities="given")
@@ -139,7 +215,17 @@ def test_given_links_have_to_come_with_the_question(moons: KnowledgeGraph) -> No
 
 @pytest.mark.parametrize(
     "setting",
-    [{"entities": "guessed"}, {"filter": "on"}, {"writer": "nobody"}, {"n": 0}, {"answer_from": 2}],
+    [
+        {"entities": "guessed"},
+        {"entities": "outside"},
+        {"entities": "reason"},
+        {"filter": "on"},
+        {"writer": "nobody"},
+        {"writer": "model"},
+        {"bm25_entities": "high"},
+        {"n": 0},
+        {"answer_from": 2},
+    ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(setting: dict[str, object]) -> None:
     with pytest.raises(SetupError):

@@ -24,6 +24,7 @@ from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
+from askgraph.methods.multi_stage import MultiStage
 from askgraph.tools import SETS
 from askgraph.tools.toolbox import set_schemas
 from askgraph.trace import Prompt, Question
@@ -184,3 +185,16 @@ async def test_the_prompt_of_few_shot_learning_with_examples_about_another_graph
     [prompt] = await prompts(method, graphs)
 
     check("dfsl-elsewhere", written(prompt.messages))
+
+
+@pytest.mark.parametrize("what", ["entities", "predicates"])
+async def test_the_prompt_by_which_multi_stage_picks(
+    graphs: list[KnowledgeGraph], what: str
+) -> None:
+    settings = {"entities": "given", "predicates": "given", what: "reason"}
+    method = MultiStage(ScriptedModel(["PICK: none"]), **settings)  # type: ignore[arg-type]
+    question = replace(ASKED, given=())
+    async with aclosing(method.answer(question, graphs[:1])) as steps:  # type: ignore[type-var]
+        [prompt] = [step async for step in steps if isinstance(step, Prompt)]
+
+    check(f"multi-stage-{what}", written(prompt.messages))

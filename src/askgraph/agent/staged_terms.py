@@ -29,6 +29,7 @@ __all__ = [
     "grounded",
     "linked_predicates",
     "linked_things",
+    "linked_values",
     "predicate_listed",
 ]
 
@@ -52,6 +53,11 @@ class Ground:
         linked = replace(self.linked, links=(*self.linked.links, *further))
         return await schema_around(linked, self.context.graph)
 
+    def positions(self, kind: Kind, target: str) -> tuple[int, ...]:
+        """Return the words that are linked to a term best; none where no word is."""
+        links = (link for link in self.linked.links if (link.kind, link.target) == (kind, target))
+        return next((link.positions for link in links), ())
+
 
 async def grounded(context: Context) -> Ground:
     """Read and link the question."""
@@ -71,6 +77,11 @@ def linked_things(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
 def linked_predicates(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
     """Return the predicates that the words are linked to, best first; see `linked_things`."""
     return _listed(ground.linked.of(Kind.PREDICATE), readings)
+
+
+def linked_values(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
+    """Return the values alone that the words are linked to; see `linked_things`."""
+    return _listed(ground.linked.of(Kind.VALUE), readings)
 
 
 def given_things(ground: Ground) -> tuple[Listed, ...]:
@@ -137,10 +148,8 @@ def _listed(links: Sequence[Link], readings: int) -> tuple[Listed, ...]:
 
 def _given(ground: Ground, iri: str, kind: Kind) -> Listed:
     """A given term, with the words that the question links to it, if any."""
-    for link in ground.linked.links:
-        if link.target == iri and link.kind is kind:
-            return Listed(kind, iri, link.name, positions=link.positions, score=1.0)
-    return Listed(kind, iri, words_of_local_name(iri), score=1.0)
+    label = words_of_local_name(iri)
+    return Listed(kind, iri, label, positions=ground.positions(kind, iri), score=1.0)
 
 
 def _all_given(ground: Ground) -> tuple[str, ...]:

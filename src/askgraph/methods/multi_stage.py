@@ -14,7 +14,10 @@ from dataclasses import dataclass, field, replace
 
 from askgraph.agent.conversation import spent_on
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
+from askgraph.agent.outside_terms import outside_things
 from askgraph.agent.query_writers import check_writer, writer_of
+from askgraph.agent.ranked_names import bm25_of
+from askgraph.agent.reasoned_terms import picked, reason_prompt, reasoned, retrieved
 from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
 from askgraph.agent.staged_terms import (
     Ground,
@@ -24,43 +27,57 @@ from askgraph.agent.staged_terms import (
     grounded,
     linked_predicates,
     linked_things,
+    linked_values,
     predicate_listed,
 )
 from askgraph.agent.written_trial import Tried, chosen_of, tried
 from askgraph.endpoint.counted import Counted
-from askgraph.errors import BudgetSpent
+from askgraph.errors import BudgetSpent, SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.index.linkers import linker_of
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account, Budget
 from askgraph.llm.prices import Prices
 from askgraph.llm.stack import charged
 from askgraph.tools import Context, Limits
-from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought
+from askgraph.trace import Answer, Draft, Prompt, Question, Refusal, Step, Thought
 from askgraph.writing import Hypothesis, Listed
+from askgraph.writing.prompt import messages
+from askgraph.writing.references import References
 
 __all__ = ["MultiStage"]
 
-_LINKS = ("linked", "given")
+_LINKS = ("linked", "reason", "given")
 
 
 @dataclass(frozen=True)
 class MultiStage:
     """Stages one after the other; its fields are its settings.
 
-    `entities` and `predicates` say how each of the two is found: linked by the words, or given with
-    the question. So many `readings` of the same words go on to the writer. With `restrict` only
-    those predicates do that exist at the entities (or at the instances of the classes, where no
-    entity is named), at a node without a name beside them, or further along a chain of matched
-    ones; besides them so many that are `near`: at the entities or a step further, and named by no
-    word. The `filter` refuses before anything is written: direct, where no entity has any matched
-    predicate, as the paper has it; reach, where none has one within two steps; or off. The `writer`
-    is grown; of its `n` queries the first with a result is the answer, and below `answer_from` (a
+    `entities` and `predicates` say how each of the two is found: linked by the words; reason, where
+    the model picks among the best `candidates` of a search by BM25 (`bm25_entities` and
+    `bm25_predicates` are its k1 and b); given with the question; entities also outside, by a
+    `linker` (a URL, or a plugin). So many `readings` of the same words go on to the writer.
+
+    With `restrict` only those predicates go on that exist at the entities (or at the instances of
+    the classes, where no entity is named), at a node without a name beside them, or further along
+    a chain of matched ones; besides them so many that are `near`: at the entities or a step
+    further, and named by no word. The `filter` refuses before anything is written: direct, where no
+    entity has any matched predicate, as the paper has it; reach, where none has one within two
+    steps; or off.
+
+    The `writer` is grown, model, or the path of trained weights, with `{graph}` for the name of the
+    graph; of its `n` queries the first with a result is the answer, and below `answer_from` (a
     confidence) there is none. `rows` caps the result, `timeout` is in seconds a query.
     """
 
     model: LanguageModel | None = None
     entities: str = "linked"
     predicates: str = "linked"
+    candidates: int = 10
+    bm25_entities: str = "1.2/0.75"
+    bm25_predicates: str = "1.2/0.75"
+    linker: str = ""
     readings: int = 6
     restrict: bool = True
     near: int = 60
@@ -76,12 +93,18 @@ class MultiStage:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        one_of(self, entities=_LINKS, predicates=_LINKS, filter=FILTERS)
+        one_of(self, entities=(*_LINKS, "outside"), predicates=_LINKS, filter=FILTERS)
         at_least(self, 0, "near")
-        at_least(self, 1, "readings", "n", "rows")
+        at_least(self, 1, "candidates", "readings", "n", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
         shares(self, "answer_from")
+        bm25_of(self.bm25_entities)
+        bm25_of(self.bm25_predicates)
         check_writer(self.writer, self.model)
+        if "reason" in (self.entities, self.predicates) and self.model is None:
+            raise SetupError("to reason needs a language model: name one with the setting 'model'")
+        if self.entities == "outside":
+            linker_of(self.linker)
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
@@ -95,7 +118,7 @@ class MultiStage:
         limits = Limits(timeout=within(self.timeout, self.seconds))
         context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
         model = charged(self.model, account, prices=self.prices) if self.model else None
-        run = _Run(self, context, model)
+        run = _Run(self, context, account, model)
         try:
             async for step in run.steps():
                 yield step
@@ -110,9 +133,11 @@ class MultiStage:
 class _Run:
     method: MultiStage
     context: Context
+    account: Account
     model: LanguageModel | None
     things: tuple[Listed, ...] = ()
     predicates: tuple[Listed, ...] = ()
+    picked: tuple[Listed, ...] = ()
     outcome: Answer | Refusal = field(
         default_factory=lambda: Refusal("No query fits what the question names.")
     )
@@ -120,9 +145,11 @@ class _Run:
     async def steps(self) -> AsyncIterator[Step]:
         """Link, match, restrict, filter, write, run; each stage says what it found."""
         ground = await grounded(self.context)
-        self.things = self.found_things(ground)
+        async for step in self.find_things(ground):
+            yield step
         yield findings(ground, self.things)
-        self.predicates = self.found_predicates(ground)
+        async for step in self.find_predicates(ground):
+            yield step
         yield findings(ground, self.predicates)
         met = await self.met(ground)
         listed = (*self.things, *self.listed_predicates(met))
@@ -139,17 +166,47 @@ class _Run:
         async for step in self.written(listed):
             yield step
 
-    def found_things(self, ground: Ground) -> tuple[Listed, ...]:
+    async def find_things(self, ground: Ground) -> AsyncIterator[Step]:
         """The first stage: entities, classes and values."""
-        if self.method.entities == "given":
-            return given_things(ground)
-        return linked_things(ground, readings=self.method.readings)
+        method = self.method
+        match method.entities:
+            case "given":
+                self.things = given_things(ground)
+            case "outside":
+                self.things = await outside_things(ground, linker_of(method.linker))
+            case "reason":
+                async for step in self.reasoned(ground, "entities", method.bm25_entities):
+                    yield step
+                values = linked_values(ground, readings=method.readings)
+                self.things = (*self.picked, *values)
+            case _:
+                self.things = linked_things(ground, readings=method.readings)
 
-    def found_predicates(self, ground: Ground) -> tuple[Listed, ...]:
+    async def find_predicates(self, ground: Ground) -> AsyncIterator[Step]:
         """The second stage: predicates, before they are restricted."""
-        if self.method.predicates == "given":
-            return given_predicates(ground)
-        return linked_predicates(ground, readings=self.method.readings)
+        method = self.method
+        match method.predicates:
+            case "given":
+                self.predicates = given_predicates(ground)
+            case "reason":
+                async for step in self.reasoned(ground, "properties", method.bm25_predicates):
+                    yield step
+                self.predicates = self.picked
+            case _:
+                self.predicates = linked_predicates(ground, readings=method.readings)
+
+    async def reasoned(self, ground: Ground, key: str, bm25: str) -> AsyncIterator[Step]:
+        """Retrieve and reason: what the model picks of the candidates is in `picked`."""
+        self.picked = ()
+        limit = self.method.candidates
+        candidates = await retrieved(ground, key, limit=limit, bm25=bm25_of(bm25))
+        if self.model is None or not candidates:
+            return
+        prompt = reason_prompt(self.context.question.text, key, candidates)
+        yield prompt
+        async for turn in reasoned(self.model, self.account, prompt):
+            yield turn
+            self.picked = self.picked or picked(ground, key, candidates, turn.choice.text)
 
     async def met(self, ground: Ground) -> Meeting:
         """Which predicates exist at the things."""
@@ -170,7 +227,10 @@ class _Run:
     async def written(self, listed: Sequence[Listed]) -> AsyncIterator[Step]:
         """Write queries and run them until one has a result; refuse on errors and emptiness."""
         method, graph = self.method, self.context.graph
-        writer = writer_of(method.writer, self.model)
+        writer = writer_of(method.writer.replace("{graph}", graph.name), self.model)
+        if method.writer == "model":
+            told = messages(self.context.question.text, References(listed))
+            yield Prompt("write", tuple(told))
         queries = await writer.write(self.context.question, listed, graph, n=method.n)
         for one in queries:
             yield Draft(one.query, round(one.score, 4) if one.score is not None else 0.0)

@@ -1,0 +1,43 @@
+"""Entities from a linker outside: its spans as listed terms, as far as the graph knows them."""
+
+from askgraph.agent.staged_terms import Ground
+from askgraph.index.linkers import EntityLinker, Span
+from askgraph.index.names import Kind
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.tools.shown import labels_in
+from askgraph.writing import Listed
+
+__all__ = ["outside_things"]
+
+
+async def outside_things(ground: Ground, linker: EntityLinker) -> tuple[Listed, ...]:
+    """Return what a linker finds in the question, the surest reading of a thing once.
+
+    Raises `ServiceError` where its server fails.
+    """
+    context = ground.context
+    asked = context.question
+    spans = await linker.spans(asked.text, asked.language)
+    best: dict[str, Span] = {}
+    for span in sorted(spans, key=lambda span: -span.score):
+        best.setdefault(span.iri, span)
+    labels = await labels_in(context, list(best))
+    classes = {c.iri for c in context.graph.profile.classes}
+    return tuple(
+        Listed(
+            Kind.CLASS if iri in classes else Kind.ENTITY,
+            iri,
+            labels.get(iri) or words_of_local_name(iri),
+            positions=_positions(ground, span),
+            score=span.score,
+        )
+        for iri, span in best.items()
+    )
+
+
+def _positions(ground: Ground, span: Span) -> tuple[int, ...]:
+    """The tokens that a span holds, whole or in part."""
+    tokens = ground.linked.reading.tokens
+    return tuple(
+        at for at, token in enumerate(tokens) if token.start < span.end and span.start < token.end
+    )
