@@ -19,6 +19,7 @@ from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
+from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.tools import SETS
 from askgraph.trace import Refusal
@@ -143,6 +144,7 @@ def test_every_setting_is_explained() -> None:
         ("retrieval", "sparql-llm", SparqlLlm),
         ("retrieval", "dfsl", Dfsl),
         ("guided", "guided", Guided),
+        ("multi-stage", "multi-stage", MultiStage),
     ],
 )
 def test_every_setting_of_the_methods_with_a_model_is_explained(

@@ -169,18 +169,19 @@ class _Run:
     async def find_things(self, ground: Ground) -> AsyncIterator[Step]:
         """The first stage: entities, classes and values."""
         method = self.method
+        if method.entities == "linked":
+            self.things = linked_things(ground, readings=method.readings)
+            return
         match method.entities:
             case "given":
-                self.things = given_things(ground)
+                found = given_things(ground)
             case "outside":
-                self.things = await outside_things(ground, linker_of(method.linker))
-            case "reason":
+                found = await outside_things(ground, linker_of(method.linker))
+            case _:
                 async for step in self.reasoned(ground, "entities", method.bm25_entities):
                     yield step
-                values = linked_values(ground, readings=method.readings)
-                self.things = (*self.picked, *values)
-            case _:
-                self.things = linked_things(ground, readings=method.readings)
+                found = self.picked
+        self.things = (*found, *linked_values(ground, readings=method.readings))
 
     async def find_predicates(self, ground: Ground) -> AsyncIterator[Step]:
         """The second stage: predicates, before they are restricted."""
