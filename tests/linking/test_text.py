@@ -1,7 +1,7 @@
 """A question becomes tokens that lie where its words lie."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from askgraph.linking.text import read
@@ -18,6 +18,7 @@ def words(text: str, language: str | None = None) -> list[str]:
     return [token.text for token in read(text, language).tokens]
 
 
+@settings(deadline=None)
 @given(text=st.text(), language=st.none() | st.text(max_size=5))
 @example(text="Curie's O’Brien's 's ’s", language=None)
 @example(text="İstanbul's ß ŉ ﬁ", language=None)

@@ -2,10 +2,19 @@
 
 import numpy as np
 
+from askgraph.candidates.ages import compared_age, is_age
 from askgraph.candidates.days import FIRST_DAY, day_literal, year_of
 from askgraph.candidates.form import Aggregate, Average, Filter, Having, Pattern
+from askgraph.candidates.measures import (
+    by_dimension,
+    compared_nodes,
+    fits_unit,
+    number_of,
+    plain,
+)
 from askgraph.candidates.operators import COMPARING, Operator
 from askgraph.candidates.places import DATED, NUMERIC, Places
+from askgraph.candidates.spans import asked_span, is_point, overlapping
 from askgraph.candidates.work import Spot, Work
 from askgraph.index.names import Kind
 from askgraph.linking.link import Link
@@ -33,12 +42,22 @@ def comparison(places: Places, work: Work, operator: Operator) -> bool:
     if unit is not None and not temporal:
         return _counted_against(places, work, operator, quantity, sign)
     spot = _compared(places, work, operator, quantity, temporal)
+    if spot is None and not temporal and _of_nodes(places, work, operator, quantity, sign):
+        return True
     if spot is None:
         return not temporal and _counted_against(places, work, operator, quantity, sign)
     since = places.reading.tokens[operator.first].folded in _SINCE
     _bound(places, work, spot, quantity, sign, since=since)
     work.take(taken, sum(places.weights[at] for at in quantity.positions))
     return True
+
+
+def _of_nodes(
+    places: Places, work: Work, operator: Operator, quantity: Quantity, sign: str
+) -> bool:
+    """A number with its unit at a node of its own, which words near by name."""
+    near = (places.last_slot(work, operator.first, 5), places.next_slot(work, quantity.last, 3))
+    return compared_nodes(places, work, [s for s in near if s is not None], quantity, sign)
 
 
 def _bound(
@@ -62,8 +81,9 @@ def _bound(
         places.keep_where(work, spot, sign, day)
     elif quantity.value is not None:
         sign = ">=" if since and sign == ">" else sign
-        work.draft.filters.append(Filter(variable, sign, (_plain(quantity.value),)))
-        places.keep_where(work, spot, sign, quantity.value)
+        number = number_of(places, work, spot.predicate, quantity)
+        work.draft.filters.append(Filter(variable, sign, (plain(number),)))
+        places.keep_where(work, spot, sign, number)
 
 
 def _compared(
@@ -80,12 +100,15 @@ def _compared(
     ]
     for slot in near:
         spot = places.spot(work, slot, sorts=sorts) if slot is not None else None
-        if slot is not None and spot is not None:
+        if slot is not None and spot is not None and fits_unit(places, spot.predicate, quantity):
             places.use(work, slot, spot.link)
             return spot
     if operator.measure is not None:
         words = (*operator.measure.measures, *operator.measure.dates)
-        return places.by_words(work, words, sorts)
+        spot = places.by_words(work, words, sorts)
+        if spot is not None and fits_unit(places, spot.predicate, quantity):
+            return spot
+        return by_dimension(places, work, quantity)
     if temporal:
         return places.only(work, DATED) or places.by_words(work, ("year", "date"), NUMERIC + DATED)
     reused = [
@@ -94,7 +117,7 @@ def _compared(
         for place in work.draft.places
         if place.variable == variable and places.sort(predicate) in sorts
     ]
-    return reused[0] if reused else None
+    return reused[0] if reused else by_dimension(places, work, quantity)
 
 
 def _counted_against(
@@ -120,7 +143,7 @@ def _counted_against(
     if counted is None:
         return False
     aggregate = Aggregate("COUNT", counted, distinct=True)
-    work.draft.having.append(Having(aggregate, sign, _plain(quantity.value)))
+    work.draft.having.append(Having(aggregate, sign, plain(quantity.value)))
     if not work.draft.group:
         places.group_by(work, work.root)
     work.grouped = True
@@ -153,7 +176,14 @@ def comparative(places: Places, work: Work, operator: Operator) -> bool:
     if quantity is not None:
         spot = _compared(places, work, operator, quantity, False)
         if spot is None:
-            return False
+            sign = ">" if up else "<"
+            sign = _DENIED[sign] if denied else sign
+            if not is_age(measure) or quantity.value is None:
+                return False
+            if not compared_age(places, work, operator, quantity.value, sign):
+                return False
+            places.take_quantity(work, quantity)
+            return True
         dated = places.sort(spot.predicate) in (Sort.DATE, Sort.YEAR)
         sign = "<" if up == dated else ">"
         sign = _DENIED[sign] if denied else sign
@@ -263,6 +293,8 @@ def between(places: Places, work: Work, operator: Operator) -> bool:
     later = [q for q in places.reading.quantities if 0 < q.first - first.last <= 3]
     if not later:
         return False
+    if _between_days(places, work, first, later[0]):
+        return True
     spot = _compared(places, work, operator, first, first.days is not None)
     if spot is None:
         return False
@@ -273,8 +305,21 @@ def between(places: Places, work: Work, operator: Operator) -> bool:
     return True
 
 
-def _plain(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(value)
+def _between_days(places: Places, work: Work, first: Quantity, last: Quantity) -> bool:
+    """Of what starts and ends: it had started by the later time and not ended before the earlier.
+
+    Not where words ask for the start or the end itself.
+    """
+    if first.days is None or last.days is None:
+        return False
+    one = asked_span(places, work)
+    if one is None or is_point(places, work, one):
+        return False
+    if not overlapping(places, work, one, first.days[0], last.days[1]):
+        return False
+    places.take_quantity(work, first)
+    places.take_quantity(work, last)
+    return True
 
 
 def _span(quantity: Quantity) -> tuple[float, float] | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from askgraph.candidates.days import day_literal
-from askgraph.candidates.form import Column, Filter, Form, Having, Key, Pattern
+from askgraph.candidates.form import Column, Computed, Filter, Form, Given, Having, Key, Pattern
 from askgraph.candidates.schema import Schema
 from askgraph.candidates.state import Edge, Node
 from askgraph.linking.quantities import Quantity
@@ -38,6 +38,9 @@ class Draft:
     patterns: list[Pattern] = field(default_factory=list)
     filters: list[Filter] = field(default_factory=list)
     without: list[tuple[tuple[Pattern, ...], tuple[Filter, ...]]] = field(default_factory=list)
+    optional: list[Pattern] = field(default_factory=list)
+    given: list[Given] = field(default_factory=list)
+    computed: list[Computed] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
     group: list[int] = field(default_factory=list)
     having: list[Having] = field(default_factory=list)
@@ -163,6 +166,15 @@ class Draft:
         classes = self.schema.classes_of(int(subjects[0])) if len(subjects) else ()
         return self.hint_of(classes[0] if classes else self.schema.graph.iri_of(predicate))
 
+    def compute(self, hint: str, operation: str, *operands: int | str) -> int:
+        """Return a new variable for what is computed."""
+        known = {(one.operation, one.operands): one.variable for one in self.computed}
+        if (operation, operands) not in known:
+            variable = self.variable(hint)
+            self.computed.append(Computed(variable, operation, operands))
+            return variable
+        return known[operation, operands]
+
     def typed(self, variable: int | str, cls: str) -> Pattern:
         """Return the pattern that a variable is an instance of a class or of one below it."""
         deep = self.schema.below(cls)
@@ -192,6 +204,9 @@ class Draft:
             columns=tuple(dict.fromkeys(self.columns)),
             filters=tuple(dict.fromkeys(self.filters)),
             without=tuple(self.without),
+            optional=tuple(dict.fromkeys(self.optional)),
+            given=tuple(dict.fromkeys(self.given)),
+            computed=tuple(self.computed),
             group=tuple(dict.fromkeys(self.group)),
             having=tuple(self.having),
             order=tuple(self.order),

@@ -1,5 +1,6 @@
 """The most and the least: superlatives of numbers, dates and counts."""
 
+from askgraph.candidates.ages import age, duration, is_age, is_duration
 from askgraph.candidates.aggregates import aggregated, alone
 from askgraph.candidates.form import Aggregate, Key
 from askgraph.candidates.operators import Operator
@@ -97,9 +98,15 @@ def measure(places: Places, work: Work, operator: Operator) -> bool:
     measure = operator.measure
     if measure is None:
         return False
-    found = places.by_words(work, measure.measures, NUMERIC) or places.by_words(
-        work, measure.dates, DATED + NUMERIC
-    )
+    found = places.by_words(work, measure.measures, NUMERIC)
+    if found is None and is_age(measure):
+        years = age(places, work, operator)
+        if years is not None:
+            work.projected.append((operator.first, years))
+            return True
+    if found is None and is_duration(measure) and duration(places, work, operator):
+        return True
+    found = found or places.by_words(work, measure.dates, DATED + NUMERIC)
     if found is None:
         return False
     work.projected.append((operator.first, places.hang(work, found)))

@@ -6,14 +6,17 @@ its argument among the words around it; what it takes up counts as used.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from askgraph.candidates import aggregates, comparisons, conditions, extremes, ordering
+from askgraph.candidates import ages, aggregates, comparisons, conditions, extremes, ordering, times
 from askgraph.candidates.draft import Draft
 from askgraph.candidates.grow import Grower
+from askgraph.candidates.measures import converted
 from askgraph.candidates.operators import Frame, Operator
 from askgraph.candidates.places import Places
+from askgraph.candidates.ranks import best_ranked
 from askgraph.candidates.shape import choose_columns, closed, show_rest
 from askgraph.candidates.state import Node, State
 from askgraph.candidates.work import Candidate, Work
+from askgraph.index.names import Kind
 
 __all__ = ["Finisher"]
 
@@ -50,7 +53,16 @@ _HANDLERS: Mapping[str, _Handler] = {
     "ending": conditions.ending,
     "exists": conditions.exists,
     "not": conditions.without,
+    "at": times.at,
+    "during": times.during,
+    "now": times.now,
+    "past": times.past,
+    "ongoing": times.ongoing,
+    "lasting": ages.lasting,
+    "lasted": times.lasted,
 }
+
+_TIMED = frozenset(("at", "during", "now", "past", "ongoing", "lasting", "lasted"))
 
 
 class Finisher:
@@ -63,6 +75,10 @@ class Finisher:
         for links in grower.by_predicate.values():
             for one in links:
                 self.usable |= one.mask
+        for operator in frame.of("during"):
+            for one in grower.linked.of(Kind.ENTITY):
+                if one.positions[0] > operator.last:
+                    self.usable |= one.mask
 
     def candidates(self, states: Sequence[State]) -> Iterator[Candidate]:
         """Finish each state; one that cannot be an answer, or not a good one, gives none."""
@@ -87,6 +103,8 @@ class Finisher:
             work = Work(draft, state, root, slots, state.used, state.gain, state.unknown, afar=far)
             self._operate(work)
             show_rest(self.places, work)
+            converted(self.places, work)
+            best_ranked(self.places, work)
             choose_columns(self.places, work)
             candidate = closed(self.places, work)
             if candidate is not None:
@@ -120,10 +138,13 @@ class Finisher:
             taken = work.used | named
             if operator.name == "exists":
                 taken = work.used & self.grower.content
+            elif operator.name in _TIMED:
+                taken = work.used
             handler = _HANDLERS.get(operator.name)
             if operator.mask & taken or handler is None:
                 continue
             if handler(self.places, work, operator):
                 work.take(operator.mask, self.places.weight_of(operator.mask))
+                work.done |= {id(slot) for slot in work.slots if not slot.mask & ~operator.mask}
                 work.gain += 0.6
                 work.notes.append(operator.name)

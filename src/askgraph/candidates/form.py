@@ -2,7 +2,18 @@
 
 from dataclasses import dataclass, field
 
-__all__ = ["Aggregate", "Average", "Column", "Filter", "Form", "Having", "Key", "Pattern"]
+__all__ = [
+    "Aggregate",
+    "Average",
+    "Column",
+    "Computed",
+    "Filter",
+    "Form",
+    "Given",
+    "Having",
+    "Key",
+    "Pattern",
+]
 
 End = int | str
 """An end of a pattern: a variable's number, or a constant as N-Triples text."""
@@ -34,6 +45,28 @@ class Average:
     variable: int
     patterns: tuple[Pattern, ...]
     function: str = "AVG"
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A variable for what is computed of others (numbers) or of constants (SPARQL text).
+
+    `operation` is `years`, `months`, `days` or `calendar years` from the first operand to the
+    second, `else` the second where the first is not bound, `scaled` the first times the second,
+    plus the third if there is one.
+    """
+
+    variable: int
+    operation: str
+    operands: tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Rows of constants (SPARQL text) that variables may have together."""
+
+    variables: tuple[int, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -78,13 +111,16 @@ class Having:
 
 @dataclass(frozen=True)
 class Form:
-    """A whole query. `hints` are words to name the variables from."""
+    """A whole query. `hints` are words to name the variables from; `optional` may be missing."""
 
     patterns: tuple[Pattern, ...]
     columns: tuple[Column, ...] = ()
     filters: tuple[Filter, ...] = ()
     without: tuple[tuple[tuple[Pattern, ...], tuple[Filter, ...]], ...] = ()
     either: tuple[tuple[tuple[Pattern, ...], tuple[Filter, ...]], ...] = ()
+    optional: tuple[Pattern, ...] = ()
+    given: tuple[Given, ...] = ()
+    computed: tuple[Computed, ...] = ()
     group: tuple[int, ...] = ()
     having: tuple[Having, ...] = ()
     order: tuple[Key, ...] = ()

@@ -240,7 +240,9 @@ class Grower:
         if quantity is None or quantity.days is None:
             return 0.5
         dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
-        return 0.3 if dated or self.schema.words(predicate) & _TIMES else 0.9
+        if not dated and not self.schema.words(predicate) & _TIMES:
+            return 0.9
+        return 0.4 if any(predicate == end for _, end, _ in self.schema.spans) else 0.3
 
     def classed(self, states: Iterable[State]) -> Iterator[State]:
         """Each state, and again with every class that words name and that it meets."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from askgraph.linking.lists import Measure, Phrase
 from askgraph.linking.quantities import Quantity
 from askgraph.linking.text import Reading
+from askgraph.metadata.units import Unit, unit_at
 
 __all__ = ["Frame", "Operator", "frame_of"]
 
@@ -47,6 +48,7 @@ class Frame:
     reading: Reading
     operators: tuple[Operator, ...]
     asks: str | None  # person, date, year, place, number
+    today: float = 0.0  # days from 1970-01-01
 
     @cached_property
     def mask(self) -> int:
@@ -93,6 +95,15 @@ class Frame:
     def of(self, *names: str) -> tuple[Operator, ...]:
         """Return the operators of some names, in the order of the question."""
         return tuple(operator for operator in self.operators if operator.name in names)
+
+    def unit_of(self, operator: Operator) -> Unit | None:
+        """Return the unit that the last words of an operator name."""
+        words = [self.reading.tokens[at].folded for at in operator.positions]
+        for at in range(1, len(words)):
+            found = unit_at(words, at)
+            if found is not None and at + found[1] == len(words):
+                return found[0]
+        return None
 
     def quantity_after(self, operator: Operator, within: int = 3) -> Quantity | None:
         """Return the first quantity that starts within some tokens after an operator."""
@@ -175,7 +186,7 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
     """Some words are operators only in their place: a verb that opens, a number that follows."""
     if name == "exists":
         return at == 0
-    if name in ("before", "after"):
+    if name in ("before", "after", "past"):
         return at > 0
     if name in ("between", "top"):
         following = {quantity.first for quantity in reading.quantities}

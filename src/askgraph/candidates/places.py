@@ -1,6 +1,6 @@
 """Where the words of a question hang in a pattern: predicates at its places, near or afar."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from askgraph.linking.quantities import Quantity
 from askgraph.traversal.arrays import Ids
 from askgraph.traversal.literals import Sort
 
-__all__ = ["DATED", "NUMERIC", "Places"]
+__all__ = ["DATED", "NUMERIC", "Places", "unnamed_spot"]
 
 NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
 DATED = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
@@ -46,7 +46,11 @@ class Places:
 
     def take_quantity(self, work: Work, quantity: Quantity) -> None:
         """Count a quantity's words as used."""
-        mask = sum(1 << at for at in quantity.positions)
+        self.take_tokens(work, quantity.positions)
+
+    def take_tokens(self, work: Work, positions: Iterable[int]) -> None:
+        """Count tokens as used."""
+        mask = sum(1 << at for at in positions)
         work.take(mask, self.weight_of(mask))
 
     def slots(self, state: State) -> Iterator[Slot]:
@@ -159,7 +163,7 @@ class Places:
     def _narrow(self, work: Work, place: Place, predicate: int, inverse: bool) -> None:
         """Keep the nodes at a place that have a predicate."""
         ids = self.ids_at(work, place)
-        self._keep(work, place, self.graph.bearers(ids, predicate, inverse=inverse))
+        self.keep(work, place, self.graph.bearers(ids, predicate, inverse=inverse))
 
     def keep_where(self, work: Work, spot: Spot, sign: str, bound: float) -> None:
         """Keep the nodes whose value compares to a bound as the sign says, if there are any."""
@@ -171,9 +175,9 @@ class Places:
         values = self.graph.values[objects[literal]]
         kept = np.unique(bearers[literal][_COMPARES[sign](values, bound)])
         if len(kept):
-            self._keep(work, spot.place, kept)
+            self.keep(work, spot.place, kept)
 
-    def _keep(self, work: Work, place: Place, bearers: Ids) -> None:
+    def keep(self, work: Work, place: Place, bearers: Ids) -> None:
         """Narrow a place, and those above it to what leads there."""
         if len(bearers) == len(self.ids_at(work, place)):
             return
@@ -326,6 +330,8 @@ class Places:
             return variable
         ids = self.graph.step(spot.place.node.ids[:200], spot.predicate, inverse=spot.inverse)
         name = self.schema.name_predicate(ids)
+        if name is None and not spot.inverse:
+            name = self.schema.same_named(ids, spot.predicate)
         if name is None:
             return variable
         return work.draft.attach(Place(variable, Node(ids), 1), name)
@@ -337,7 +343,7 @@ class Places:
             for word in words:
                 for number in present:
                     if self.sort(number) in sorts and word in self.schema.words(number):
-                        return Spot(place, number, False, _UNNAMED)
+                        return unnamed_spot(place, number)
         return None
 
     def only(self, work: Work, sorts: Sequence[Sort]) -> Spot | None:
@@ -350,15 +356,25 @@ class Places:
             if fits:
                 named = [n for n in fits if {"start", "begin", "date"} & self.schema.words(n)]
                 work.unknown += 0.1 * (len(fits) - 1)
-                return Spot(place, (named or fits)[0], False, _UNNAMED)
+                return unnamed_spot(place, (named or fits)[0])
         return None
 
     def named(self, work: Work, place: Place) -> int:
         """The variable to show for a thing: its name where the graph has its own."""
-        name = self.schema.name_predicate(place.node.ids)
+        ids, name = place.node.ids, self.schema.name_predicate(place.node.ids)
+        if name is None:
+            leading = [edge.predicate for edge, _ in place.node.edges if edge.inverse]
+            leading += [place.edge.predicate] if place.edge and not place.edge.inverse else []
+            stated = (self.schema.same_named(ids, number) for number in leading)
+            name = next((number for number in stated if number is not None), None)
         if name is None and isinstance(place.variable, int):
             return place.variable
         return work.draft.attach(place, name or 0)
+
+
+def unnamed_spot(place: Place, predicate: int) -> Spot:
+    """Return a predicate at a place that no word of the question names."""
+    return Spot(place, predicate, False, _UNNAMED)
 
 
 def _fit(link: Link) -> float:

@@ -1,6 +1,7 @@
 """From a question to ranked candidate queries, over arrays alone: no input or output."""
 
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import lru_cache
 
 from askgraph.candidates.finish import Finisher
@@ -9,6 +10,7 @@ from askgraph.candidates.operators import Frame, frame_of
 from askgraph.candidates.rank import ranked
 from askgraph.candidates.schema import Schema
 from askgraph.candidates.search import grown
+from askgraph.candidates.timely import timely
 from askgraph.candidates.work import Candidate
 from askgraph.index.names import NameIndex
 from askgraph.linking.link import Linked, link
@@ -17,6 +19,9 @@ from askgraph.metadata import Profile
 from askgraph.traversal.arrays import GraphArrays
 
 __all__ = ["Proposal", "proposed", "read_and_linked", "schema_of"]
+
+
+_FIRST_DAY = date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +50,20 @@ def read_and_linked(text: str, language: str | None, names: NameIndex) -> Linked
 
 
 def proposed(
-    linked: Linked, schema: Schema, *, states: int = 150, operators: bool = True
+    linked: Linked,
+    schema: Schema,
+    *,
+    states: int = 150,
+    operators: bool = True,
+    today: date | None = None,
 ) -> Proposal:
     """Grow, finish and rank the candidates for a linked question; `states` bounds the work.
 
-    Without `operators` only patterns come: no counts, comparisons, orders, negations.
+    Without `operators` only patterns come: no counts, comparisons, orders, negations. What is
+    current is so on the day `today`, that of the clock where none is given.
     """
-    frame = frame_of(linked.reading)
+    day = (today or date.today()).toordinal() - _FIRST_DAY
+    frame = timely(frame_of(linked.reading), schema, float(day))
     if not operators:
         frame = replace(frame, operators=())
     grower = Grower(schema.graph, schema, linked, frame)

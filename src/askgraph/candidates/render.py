@@ -1,12 +1,22 @@
 """A candidate query as SPARQL text, its variables named from labels."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from askgraph.candidates.form import Aggregate, Average, Column, Filter, Form, Key, Pattern
+from askgraph.candidates.form import (
+    Aggregate,
+    Average,
+    Column,
+    Computed,
+    Filter,
+    Form,
+    Key,
+    Pattern,
+)
 from askgraph.index.tokens import folded
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF, XSD_INTEGER
+from askgraph.sparql.elapsed import Elapsed, elapsed_text
 
 __all__ = ["answer_columns", "rendered"]
 
@@ -47,7 +57,7 @@ class _Writer:
                 "" if any(isinstance(c.value, Aggregate) for c in form.columns) else "DISTINCT "
             )
             yield f"SELECT {distinct}{' '.join(map(self.projected, form.columns))} WHERE {{"
-        yield from self.group(form.patterns, form.filters)
+        yield from self.group(form.patterns, form.filters, self.computed())
         for number, (patterns, filters) in enumerate(form.either):
             yield "  {" if not number else "  UNION {"
             yield from ("  " + line for line in self.group(patterns, filters))
@@ -59,15 +69,40 @@ class _Writer:
         yield "}"
         yield from self.modifiers()
 
-    def group(self, patterns: tuple[Pattern, ...], filters: tuple[Filter, ...]) -> Iterator[str]:
+    def group(
+        self,
+        patterns: tuple[Pattern, ...],
+        filters: tuple[Filter, ...],
+        computed: Iterable[str] = (),
+    ) -> Iterator[str]:
         for pattern in patterns:
             yield "  " + self.pattern(pattern)
+        yield from computed
         for one in filters:
             for value in one.values:
                 if isinstance(value, Average):
                     yield from self.average(value)
         for one in filters:
             yield f"  FILTER({self.condition(one)})"
+
+    def computed(self) -> Iterator[str]:
+        """What may be missing, what is given, and what is computed of it all."""
+        for pattern in self.form.optional:
+            yield f"  OPTIONAL {{ {self.pattern(pattern)} }}"
+        for given in self.form.given:
+            names = " ".join(map(self.name, given.variables))
+            rows = " ".join(f"({' '.join(map(self.constant, row))})" for row in given.rows)
+            yield f"  VALUES ({names}) {{ {rows} }}"
+        for one in self.form.computed:
+            yield f"  BIND({self.operation(one)} AS {self.name(one.variable)})"
+
+    def operation(self, one: Computed) -> str:
+        first, second, *rest = [self.value(operand) for operand in one.operands]
+        if one.operation == "else":
+            return f"COALESCE({first}, {second})"
+        if one.operation == "scaled":
+            return " + ".join([f"{first} * {second}", *rest])
+        return elapsed_text(Elapsed(one.operation, first, second))
 
     def average(self, average: Average) -> Iterator[str]:
         name = self.name(average.variable)

@@ -10,15 +10,17 @@ from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import SCHEMA_SPACES, local_name
 from askgraph.metadata.naming import standard_naming
-from askgraph.metadata.units import is_unit_like
+from askgraph.metadata.times import Times, times_of
+from askgraph.metadata.units import Unit, is_unit_like, unit_by_iri, unit_of_text, unit_said
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays, Ids
-from askgraph.traversal.literals import Sort
+from askgraph.traversal.literals import Sort, split_literal
 
 __all__ = ["Schema"]
 
 Path = tuple[tuple[int, bool], ...]
 
+_MOST_UNITS = 200
 _EMPTY = np.zeros(0, dtype=np.int32)
 
 
@@ -37,6 +39,7 @@ class Schema:
     _classes: dict[int, tuple[str, ...]] = field(default_factory=dict)
     _around: dict[str, tuple[tuple[Path, Ids], ...]] = field(default_factory=dict)
     _words: dict[int, frozenset[str]] = field(default_factory=dict)
+    _given: dict[int, Unit | None] = field(default_factory=dict)
 
     @cached_property
     def predicates(self) -> dict[int, PredicateProfile]:
@@ -116,6 +119,20 @@ class Schema:
         """The number of a predicate."""
         return self._numbers.get(iri)
 
+    def same_named(self, ids: Ids, predicate: int) -> int | None:
+        """The predicate of nameless nodes that is called as the one that leads to them.
+
+        So statements with qualifiers say their value: head of government → a statement → head of
+        government → a person.
+        """
+        if not self.is_nameless(ids):
+            return None
+        own = self.words(predicate)
+        for number in self.graph.predicates_of(ids[:50])[0].tolist():
+            if number != predicate and number in self.predicates and self.words(number) == own:
+                return int(number)
+        return None
+
     @cached_property
     def _numbers(self) -> dict[str, int]:
         return {p.iri: number for number, p in self.predicates.items()}
@@ -167,6 +184,81 @@ class Schema:
         return frozenset(
             number for number, profile in self.predicates.items() if is_unit_like(profile)
         )
+
+    @cached_property
+    def times(self) -> Times:
+        """What the graph knows of time."""
+        return times_of(self.profile, self.graph if self.graph.complete else None)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int, bool], ...]:
+        """The numbers of predicates that start and end the same things, and if it is a life."""
+        numbered = (
+            (self.number(span.start), self.number(span.end), span.life) for span in self.times.spans
+        )
+        return tuple(
+            (start, end, life)
+            for start, end, life in numbered
+            if start is not None and end is not None
+        )
+
+    @cached_property
+    def rank(self) -> int | None:
+        """The number of the predicate that ranks statements."""
+        return None if self.times.rank is None else self.number(self.times.rank)
+
+    def unit(self, predicate: int) -> Unit | None:
+        """The unit that a predicate's names or descriptions say its numbers are in."""
+        if predicate not in self._given:
+            self._given[predicate] = unit_said(self._texts(predicate), self._described(predicate))
+        return self._given[predicate]
+
+    def _described(self, predicate: int) -> Iterator[str]:
+        """What the graph says of a predicate in whole sentences."""
+        node = np.array([self.graph.predicates[predicate]], dtype=np.int32)
+        for iri in v.DESCRIPTION_PREDICATES:
+            number = self.graph.number(iri)
+            if number is not None:
+                for text in self.graph.step(node, number):
+                    if text < self.graph.terms.first_iri:
+                        yield split_literal(self.graph.terms.text(int(text)))[0]
+
+    @cached_property
+    def quantities(self) -> tuple[tuple[int, int, dict[int, Unit]], ...]:
+        """Predicates of one node that give a number and its unit, with the units by term."""
+        found = []
+        for number in self.predicates:
+            units = self._units_among(number)
+            if units:
+                bearers = self.graph.ends(number)
+                present = self.graph.predicates_of(bearers)[0].tolist()
+                values = [p for p in present if self.sort(p) is Sort.NUMBER]
+                found += [(value, number, units) for value in values]
+        return tuple(found)
+
+    def _units_among(self, predicate: int) -> dict[int, Unit]:
+        """The units that a predicate's objects are; none where most are something else."""
+        objects = self.graph.ends(predicate, inverse=True)
+        if not 0 < len(objects) <= _MOST_UNITS or predicate in self.hidden | self.naming:
+            return {}
+        units = {int(at): unit for at in objects if (unit := self._unit_of(int(at))) is not None}
+        return units if 2 * len(units) > len(objects) else {}
+
+    def _unit_of(self, term: int) -> Unit | None:
+        """The unit that a term is: by its IRI, its text, or its label."""
+        if term < self.graph.terms.first_iri:
+            return unit_of_text(split_literal(self.graph.terms.text(term))[0])
+        unit = unit_by_iri(self.graph.terms.value(term))
+        if unit is not None:
+            return unit
+        node = np.array([term], dtype=np.int32)
+        for number in self.naming:
+            for text in self.graph.step(node, number).tolist():
+                if text < self.graph.terms.first_iri:
+                    unit = unit_of_text(split_literal(self.graph.terms.text(text))[0])
+                    if unit is not None:
+                        return unit
+        return None
 
     @cached_property
     def naming(self) -> frozenset[int]:

@@ -39,6 +39,10 @@ class WordList:
     scales: Mapping[str, float]
     ordinals: Mapping[str, int]
     months: Mapping[str, int]
+    decades: Mapping[str, int]
+    decades_before: frozenset[str]
+    centuries: frozenset[str]
+    times: Mapping[str, tuple[Phrase, ...]]
     measures: tuple[Measure, ...]
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
@@ -84,6 +88,10 @@ def word_list(language: str) -> WordList:
         scales=_folded(numbers["scales"]),
         ordinals={key: int(value) for key, value in _folded(numbers["ordinals"]).items()},
         months={key: int(value) for key, value in _folded(numbers["months"]).items()},
+        decades={key: int(value) for key, value in _folded(numbers["decades"]).items()},
+        decades_before=frozenset(p[0] for p in _phrases(raw["times"]["decade_before"])),
+        centuries=frozenset(p[0] for p in _phrases(raw["times"]["century"])),
+        times={key: _phrases(listed) for key, listed in raw["times"].items()},
         measures=tuple(_measures(raw["adjectives"])),
         synonyms=_synonyms(raw["synonyms"]["sets"]),
         naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),

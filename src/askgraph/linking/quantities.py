@@ -3,13 +3,21 @@
 import calendar
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from askgraph.linking.lists import WordList
+from askgraph.metadata.units import Unit, unit_at
 from askgraph.traversal.literals import day_number
 
 __all__ = ["Quantity", "quantities"]
 
+_ROMAN = {
+    word: number
+    for number, word in enumerate(
+        ("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx xxi").split(),
+        start=1,
+    )
+}
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 
 
@@ -19,6 +27,7 @@ class Quantity:
 
     `value` is the number as it stands; `days` is the first and the last day (days from 1970-01-01)
     where it can be a year, month, day, decade or century. `spelled` marks number words ("two").
+    `unit` is what the words right after it say that it is in; they are `unit_words` many.
     """
 
     first: int
@@ -27,11 +36,18 @@ class Quantity:
     value: float | None
     days: tuple[float, float] | None = None
     spelled: bool = False
+    unit: Unit | None = None
+    unit_words: int = 0
 
     @property
     def positions(self) -> range:
-        """The tokens that it takes up."""
+        """The tokens that it takes up, without those of its unit."""
         return range(self.first, self.last + 1)
+
+    @property
+    def measured(self) -> range:
+        """The tokens that it takes up with its unit."""
+        return range(self.first, self.last + 1 + self.unit_words)
 
 
 def quantities(
@@ -59,10 +75,58 @@ def _iso(match: re.Match[str] | None, at: int, words: Sequence[str]) -> Quantity
 
 
 def _at(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
-    for quantity in _dates(at, words, lists):
+    for quantity in (*_dates(at, words, lists), _epoch(at, words, lists)):
         if quantity is not None:
             return quantity
-    return _number(at, words, lists)
+    number = _number(at, words, lists)
+    unit = unit_at(words, number.last + 1) if number is not None else None
+    if number is None or unit is None:
+        return number
+    return replace(number, unit=unit[0], unit_words=unit[1])
+
+
+def _epoch(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
+    """ "20th century", "siglo XX", "1970er Jahre", "the nineties": the years that words span."""
+    word, following = words[at], words[at + 1] if at + 1 < len(words) else ""
+    if word in lists.decades and word not in lists.units:
+        return _decade(at, at, word, lists.decades[word])
+    if digits := re.fullmatch(r"([12]\d)?(\d0)er", word):
+        return _decade(at, at, word, int(digits.group(2)), int(digits.group(1) or 19))
+    if word in lists.decades_before and (number := _decade_of(following, lists)) is not None:
+        return _decade(at, at + 1, f"{word} {following}", number % 100, number // 100 or 19)
+    if following in lists.centuries and (number := _ordinal(word, lists)):
+        return _century(at, number, words)
+    if word in lists.centuries and (number := _ordinal(following, lists)):
+        return _century(at, number, words)
+    return None
+
+
+def _decade_of(word: str, lists: WordList) -> int | None:
+    """90 or 1990, in digits or (without the century) in words."""
+    digits = re.fullmatch(r"(?:[12][0-9])?[0-9]0", word)
+    return int(word) if digits else lists.decades.get(word)
+
+
+def _decade(first: int, last: int, text: str, of_century: int, hundreds: int = 19) -> Quantity:
+    start = 100 * hundreds + of_century
+    return _years(first, last, text, start, start + 9)
+
+
+def _century(at: int, number: int, words: Sequence[str]) -> Quantity:
+    """The 20th century is 1901 to 2000."""
+    text = " ".join(words[at : at + 2])
+    return _years(at, at + 1, text, 100 * number - 99, 100 * number)
+
+
+def _years(first: int, last: int, text: str, start: int, end: int) -> Quantity:
+    return Quantity(first, last, text, None, (day_number(start), day_number(end, 12, 31)))
+
+
+def _ordinal(word: str, lists: WordList) -> int | None:
+    """1 to 21, in digits, as an ordinal, in words or in Roman numerals."""
+    digits = re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th|er|e|eme)?", word)
+    number = int(digits.group(1)) if digits else lists.ordinals.get(word, _ROMAN.get(word, 0))
+    return number if 1 <= number <= 21 else None
 
 
 def _dates(at: int, words: Sequence[str], lists: WordList) -> Iterator[Quantity | None]:

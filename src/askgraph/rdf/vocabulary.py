@@ -92,6 +92,15 @@ DATE_DATATYPES = frozenset(
     {XSD_DATE, XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_G_YEAR, XSD_G_YEAR_MONTH}
 )
 
+WIKIBASE = "http://wikiba.se/ontology#"
+WIKIBASE_RANK = WIKIBASE + "rank"
+WIKIBASE_PREFERRED = WIKIBASE + "PreferredRank"
+WIKIBASE_DEPRECATED = WIKIBASE + "DeprecatedRank"
+
+QUDT = "http://qudt.org/schema/qudt/"
+QUDT_MULTIPLIER = QUDT + "conversionMultiplier"
+QUDT_UNIT_SPACE = "http://qudt.org/vocab/unit/"
+
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 SKOS_CONCEPT = SKOS + "Concept"
 SKOS_PREF_LABEL = SKOS + "prefLabel"

@@ -1,0 +1,163 @@
+"""Things with a start and an end in a pattern, and what holds of them at some time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askgraph.candidates.days import day_literal
+from askgraph.candidates.draft import Place
+from askgraph.candidates.form import Filter, Pattern
+from askgraph.candidates.operators import Operator
+from askgraph.candidates.places import Places, unnamed_spot
+from askgraph.candidates.work import Work
+from askgraph.traversal.arrays import Ids
+
+__all__ = [
+    "Spanned",
+    "asked_span",
+    "days_of",
+    "is_point",
+    "over",
+    "overlapping",
+    "spanned",
+    "unfinished",
+]
+
+_FAR = float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Spanned:
+    """A place whose nodes start and end by two predicates (their numbers)."""
+
+    place: Place
+    start: int
+    end: int
+    life: bool = False
+
+
+def spanned(
+    places: Places, work: Work, *, named: bool, life: bool = False, constant: bool = False
+) -> Spanned | None:
+    """Return where in the pattern something starts and ends; relations without a name go first.
+
+    Things with a name only count if `named`, and their lives if `life`; a thing that the question
+    names itself if `constant`.
+    """
+    found: list[tuple[int, int, int, Spanned]] = []
+    for number, (start, end, is_life) in enumerate(places.schema.spans):
+        for place in work.draft.places:
+            if (is_life and not life) or not (constant or isinstance(place.variable, int)):
+                continue
+            ids = place.node.ids
+            if not places.is_resource(ids) or not places.applies(ids, start, False):
+                continue
+            nameless = places.schema.is_nameless(ids)
+            if nameless or named:
+                one = Spanned(place, start, end, is_life)
+                found.append((not nameless, place.below, number, one))
+    return min(found, key=lambda one: one[:3])[3] if found else None
+
+
+def asked_span(
+    places: Places, work: Work, *, named: bool = False, operator: Operator | None = None
+) -> Spanned | None:
+    """Return the span that words of time are about.
+
+    Things with a name count if other words say that they go on ("active", "alive").
+    """
+    said = places.frame.of("ongoing", *(("now", "past") if named else ()))
+    alive = {phrase[0] for phrase in places.reading.words.times["alive"]}
+    operators = (*said, operator) if operator is not None else said
+    words = {places.reading.tokens[at].folded for one in operators for at in one.positions}
+    return spanned(places, work, named=named or bool(said), life=bool(alive & words))
+
+
+def is_point(places: Places, work: Work, one: Spanned) -> bool:
+    """Return whether words name the start or the end: "started in 1995"."""
+    iris = {places.graph.iri_of(number) for number in (one.start, one.end)}
+    return any(
+        link.target in iris and link.score * link.quality >= 0.6
+        for slot in work.slots
+        for link in slot.links
+    )
+
+
+def days_of(places: Places, nodes: Ids, predicate: int, missing: float) -> NDArray[np.float64]:
+    """The day that a predicate gives each node, the first one of several; else `missing`."""
+    found = np.full(len(nodes), missing)
+    bearers, objects = places.graph.pairs(nodes, predicate)
+    literal = objects < places.graph.terms.first_iri
+    at = np.searchsorted(nodes, bearers[literal][::-1])
+    found[at] = places.graph.values[objects[literal][::-1]]
+    return found
+
+
+def overlapping(places: Places, work: Work, one: Spanned, low: float, high: float) -> bool:
+    """Require that something had started by the last of some days and not ended before the first.
+
+    What has no end goes on. Nothing is required, and False returned, where nothing fits.
+    """
+    ids = places.ids_at(work, one.place)
+    starts = days_of(places, ids, one.start, _FAR)
+    ends = days_of(places, ids, one.end, _FAR)
+    kept = ids[(starts < high + 1) & (ends >= low)]
+    if not len(kept):
+        return False
+    start = places.hang(work, unnamed_spot(one.place, one.start))
+    work.draft.filters.append(Filter(start, "<=", (_literal(places, one.start, high, end=True),)))
+    _not_ended(places, work, one, _literal(places, one.end, low), always=bool((ends < _FAR).all()))
+    places.keep(work, one.place, kept)
+    return True
+
+
+def unfinished(places: Places, work: Work, one: Spanned) -> bool:
+    """Require that something has no end, or none up to today; False where nothing fits."""
+    ids, today = places.ids_at(work, one.place), places.frame.today
+    starts = days_of(places, ids, one.start, -_FAR)
+    ends = days_of(places, ids, one.end, _FAR)
+    kept = ids[(starts < today + 1) & (ends >= today)]
+    if not len(kept):
+        return False
+    if bool((starts >= today + 1).any()):
+        start = places.hang(work, unnamed_spot(one.place, one.start))
+        bound = _literal(places, one.start, today, end=True)
+        work.draft.filters.append(Filter(start, "<=", (bound,)))
+    future = bool((ends[ends < _FAR] >= today).any())
+    ended = _literal(places, one.end, today) if future else None
+    _not_ended(places, work, one, ended, always=False)
+    places.keep(work, one.place, kept)
+    return True
+
+
+def over(places: Places, work: Work, one: Spanned) -> bool:
+    """Require that something has ended by today; False where nothing has."""
+    ids, today = places.ids_at(work, one.place), places.frame.today
+    ends = days_of(places, ids, one.end, _FAR)
+    kept = ids[ends < today]
+    if not len(kept):
+        return False
+    end = places.hang(work, unnamed_spot(one.place, one.end))
+    if bool((ends[ends < _FAR] >= today).any()):
+        work.draft.filters.append(Filter(end, "<", (_literal(places, one.end, today),)))
+    places.keep(work, one.place, kept)
+    return True
+
+
+def _not_ended(
+    places: Places, work: Work, one: Spanned, bound: str | None, *, always: bool
+) -> None:
+    """No end before a bound, or none at all; where all have ends, an end from the bound on."""
+    draft, iri = work.draft, places.graph.iri_of(one.end)
+    if always and bound is not None:
+        end = places.hang(work, unnamed_spot(one.place, one.end))
+        draft.filters.append(Filter(end, ">=", (bound,)))
+        return
+    end = draft.variable(draft.hint_of(iri))
+    filters = () if bound is None else (Filter(end, "<", (bound,)),)
+    draft.without.append(((Pattern(one.place.variable, iri, end),), filters))
+
+
+def _literal(places: Places, predicate: int, day: float, *, end: bool = False) -> str:
+    return day_literal(day, places.schema.datatype(predicate), end=end)

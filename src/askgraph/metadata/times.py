@@ -1,0 +1,172 @@
+"""What a graph knows of time: predicates that give the start and the end of the same thing."""
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askgraph.index.tokens import stem, tokens
+from askgraph.metadata import PredicateProfile, Profile
+from askgraph.metadata.names import local_name
+from askgraph.rdf.vocabulary import DATE_DATATYPES, WIKIBASE_RANK
+from askgraph.traversal.arrays import GraphArrays, Ids
+
+__all__ = ["Span", "Times", "times_of"]
+
+_LIFE = 1  # which of the sets is of lives
+_IN_ORDER = 0.95
+"""The share of things whose end is not before their start, at least."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Two predicates that give the start and the end (IRIs) of `things` things, maybe of a life."""
+
+    start: str
+    end: str
+    things: int
+    life: bool = False
+
+
+@dataclass(frozen=True)
+class Times:
+    """Spans, those of most things first; dates (IRIs) that are no part of one; the rank, if any.
+
+    The rank is the predicate by which statements are preferred or deprecated.
+    """
+
+    spans: tuple[Span, ...] = ()
+    dates: tuple[str, ...] = ()
+    rank: str | None = None
+
+    def ending(self, start: str) -> tuple[str, ...]:
+        """The predicates that end what a predicate starts."""
+        return tuple(span.end for span in self.spans if span.start == start)
+
+
+def times_of(profile: Profile, arrays: GraphArrays | None = None) -> Times:
+    """Return the spans of a graph, by the names of its date predicates and by its data.
+
+    A start and an end belong together where their names do, and where they stand at the same
+    things, the end after the start in 95 of 100; an end whose start has no such name is paired
+    with the one other date of the same things. Without `arrays`, where the data is not at hand,
+    names and classes decide alone.
+    """
+    dated = [p for p in profile.predicates if _is_dated(p)]
+    found: list[Span] = []
+    for end in dated:
+        pairs = [(span, start) for start in dated if (span := _span(start, end, arrays))]
+        named = [pair for pair in pairs if _fit(pair[1], end)] or _only(pairs, end)
+        if named:
+            best = max(named, key=lambda pair: (_fit(pair[1], end), pair[0].things))
+            found.append(replace(best[0], life=_is_life(best[1], end)))
+    found.sort(key=lambda span: (-span.things, span.start, span.end))
+    used = {iri for span in found for iri in (span.start, span.end)}
+    ranked = any(p.iri == WIKIBASE_RANK for p in profile.predicates)
+    return Times(
+        tuple(found),
+        tuple(p.iri for p in dated if p.iri not in used),
+        WIKIBASE_RANK if ranked else None,
+    )
+
+
+def _is_dated(p: PredicateProfile) -> bool:
+    dates = sum(count for datatype, count in p.datatypes if datatype in DATE_DATATYPES)
+    return 2 * dates > p.triples
+
+
+def _only(pairs: Sequence[tuple[Span, PredicateProfile]], end: PredicateProfile) -> Sequence[
+    tuple[Span, PredicateProfile]
+]:  # fmt: skip
+    """The one other date of the same things, where only the end says by its name what it is."""
+    says = any(_words(end) & ends for _, ends in _sets())
+    return pairs if says and len(pairs) == 1 and pairs[0][0].things > 1 else ()
+
+
+def _span(
+    start: PredicateProfile, end: PredicateProfile, arrays: GraphArrays | None
+) -> Span | None:
+    """The two as a span, as far as the data allows it."""
+    if start.iri == end.iri or start.datatypes[0][0] != end.datatypes[0][0]:
+        return None
+    if arrays is None:
+        own, other = ({iri for iri, _ in p.subject_classes} for p in (start, end))
+        together = bool(own & other) or not (own or other)
+        return Span(start.iri, end.iri, min(start.subjects, end.subjects)) if together else None
+    first, last = arrays.number(start.iri), arrays.number(end.iri)
+    if first is None or last is None:
+        return None
+    things = np.intersect1d(arrays.ends(first), arrays.ends(last), assume_unique=True)
+    if not len(things):
+        return None
+    low, high = (_values(arrays, things, number) for number in (first, last))
+    known = ~(np.isnan(low) | np.isnan(high))
+    in_order = int((low[known] <= high[known]).sum())
+    if not known.any() or in_order < _IN_ORDER * int(known.sum()):
+        return None
+    return Span(start.iri, end.iri, len(things))
+
+
+def _values(arrays: GraphArrays, things: Ids, number: int) -> NDArray[np.float64]:
+    """One value of each thing, in days; nan where it is no literal."""
+    bearers, objects = arrays.pairs(things, number)
+    _, firsts = np.unique(bearers, return_index=True)
+    chosen = objects[firsts]
+    found = np.full(len(chosen), np.nan)
+    literal = chosen < arrays.terms.first_iri
+    found[literal] = arrays.values[chosen[literal]]
+    return found
+
+
+def _fit(start: PredicateProfile, end: PredicateProfile) -> float:
+    """How well the names of two predicates fit together; 0 where they do not."""
+    best = 0.0
+    for starts, ends in _sets():
+        for one in _names(start):
+            for other in _names(end):
+                if one & starts and other & ends and not one & ends - starts:
+                    left, right = one - starts - _plain(), other - ends - _plain()
+                    best = max(best, 1.0 if left == right else 0.6)
+    return best
+
+
+def _is_life(start: PredicateProfile, end: PredicateProfile) -> bool:
+    starts, ends = _sets()[_LIFE]
+    return bool(_words(start) & starts and _words(end) & ends)
+
+
+def _words(p: PredicateProfile) -> frozenset[str]:
+    return frozenset(word for name in _names(p) for word in name)
+
+
+def _names(p: PredicateProfile) -> Iterator[frozenset[str]]:
+    for text in (*(text for text, _ in p.names), local_name(p.iri).replace("_", " ")):
+        yield frozenset(stem(word) for word in tokens(text))
+
+
+@lru_cache(maxsize=1)
+def _raw() -> dict[str, object]:
+    text = files("askgraph.metadata").joinpath("times.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@lru_cache(maxsize=1)
+def _sets() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    sets = _raw()["sets"]
+    assert isinstance(sets, list)
+    return tuple((_stems(one["start"]), _stems(one["end"])) for one in sets)
+
+
+@lru_cache(maxsize=1)
+def _plain() -> frozenset[str]:
+    words = _raw()["words"]
+    assert isinstance(words, dict)
+    return _stems(words["date"])
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in tokens(text))
