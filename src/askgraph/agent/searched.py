@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from pyoxigraph import NamedNode
 
@@ -55,6 +56,7 @@ class SearchLimits:
     answer_from: float = 0.5
     ask_from: float = 0.25
     operators: bool = True
+    today: str = ""
 
 
 @dataclass
@@ -68,8 +70,14 @@ class Searched:
 
     async def proposal(self) -> Proposal:
         """Read, link and grow."""
-        states, operators = self.limits.states, self.limits.operators
-        return await proposal_of(self.question, self.counted, states=states, operators=operators)
+        limits = self.limits
+        return await proposal_of(
+            self.question,
+            self.counted,
+            states=limits.states,
+            operators=limits.operators,
+            today=date.fromisoformat(limits.today) if limits.today else None,
+        )
 
     def findings(self, proposal: Proposal) -> Findings:
         """What the words of the question were taken to mean by the best candidate."""

@@ -5,6 +5,7 @@ the part that a question needs, and all computing is done off the event loop.
 """
 
 import asyncio
+from datetime import date
 
 from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
 from askgraph.candidates.schema import Schema
@@ -18,7 +19,12 @@ __all__ = ["proposal_of", "schema_around"]
 
 
 async def proposal_of(
-    question: Question, graph: KnowledgeGraph, *, states: int = 150, operators: bool = True
+    question: Question,
+    graph: KnowledgeGraph,
+    *,
+    states: int = 150,
+    operators: bool = True,
+    today: date | None = None,
 ) -> Proposal:
     """Return what a question was read as, and its candidates; see `proposed`.
 
@@ -26,7 +32,9 @@ async def proposal_of(
     """
     linked = await asyncio.to_thread(read_and_linked, question.text, question.language, graph.names)
     schema = await schema_around(linked, graph)
-    return await asyncio.to_thread(proposed, linked, schema, states=states, operators=operators)
+    return await asyncio.to_thread(
+        proposed, linked, schema, states=states, operators=operators, today=today
+    )
 
 
 async def schema_around(linked: Linked, graph: KnowledgeGraph) -> Schema:

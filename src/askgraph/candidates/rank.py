@@ -112,7 +112,7 @@ def _answer_classes(candidate: Candidate, schema: Schema) -> list[str]:
 
 def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
     shown = {c.value for c in candidate.form.columns if isinstance(c.value, int)}
-    found = set()
+    found = {Sort.NUMBER for one in candidate.form.computed if one.variable in shown}
     for pattern in candidate.form.patterns:
         if pattern.object in shown:
             number = schema.number(pattern.predicate)

@@ -7,10 +7,12 @@ Maret's (arXiv 1803.00832); growing answer sets with the words they use is ours.
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import date
 
 from askgraph.agent.searched import Searched, SearchLimits, top_score
 from askgraph.candidates.propose import Proposal
 from askgraph.endpoint.counted import Counted
+from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Question, Step, Usage
 
@@ -25,7 +27,10 @@ class GraphSearch:
     with a result, `evidence_rows` the rows for which the triples behind them are fetched. `rows`
     caps the result. `timeout` is in seconds a query. Below `answer_from` (a confidence) it asks
     back, below `ask_from` it refuses. Without `operators` no question is read as a count, a
-    comparison, an order or a negation: for measuring what these are worth.
+    comparison, an order or a negation: for measuring what these are worth. What is current, and
+    how old something is, is so `today` (2024-06-30); on the day of the clock where it is empty.
+
+    Raises `SetupError` for a day that is none.
     """
 
     states: int = 150
@@ -36,6 +41,15 @@ class GraphSearch:
     answer_from: float = 0.5
     ask_from: float = 0.25
     operators: bool = True
+    today: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            date.fromisoformat(self.today or "2000-01-01")
+        except ValueError as error:
+            raise SetupError(
+                f"today={self.today!r} is no day; write it as in today=2024-06-30"
+            ) from error
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]

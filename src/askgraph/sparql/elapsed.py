@@ -50,15 +50,16 @@ def elapsed_text(elapsed: Elapsed) -> str:
 
 
 def _day(date: str) -> str:
-    """The number of a day in the Gregorian calendar; years start in March and end in a leap day.
+    """The number of a day in the Gregorian calendar, by whole numbers alone.
 
-    As in Richards, "Mapping Time" (1998), chapter 25.
+    After Fliegel and Van Flandern, Communications of the ACM 11 (1968), p. 657, with years that
+    start in March.
     """
-    early = f"IF(MONTH({date}) < 3, 1, 0)"
-    year = f"(YEAR({date}) - {early})"
-    leap = f"FLOOR({year} / 4) - FLOOR({year} / 100) + FLOOR({year} / 400)"
-    months = f"FLOOR((153 * (MONTH({date}) + 12 * {early} - 3) + 2) / 5)"
-    return f"365 * {year} + {leap} + {months} + DAY({date})"
+    year, month = f"YEAR({date})", f"MONTH({date})"
+    next_march = f"({year} + FLOOR(({month} + 9) / 12))"
+    centuries = f"FLOOR(3 * (FLOOR(({next_march} - 1) / 100) + 1) / 4)"
+    leaps = f"FLOOR(7 * {next_march} / 4)"
+    return f"367 * {year} - {leaps} - {centuries} + FLOOR(275 * {month} / 9) + DAY({date})"
 
 
 def elapsed_in(expression: Expression) -> Elapsed | None:
