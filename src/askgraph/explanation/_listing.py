@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.explanation._asked import Asked, bare
+from askgraph.explanation._asked import Asked, bare, without_article
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import (
     Pattern,
@@ -31,6 +31,8 @@ class Listing(Asked):
             self.teller.known[root.value] = self.teller.noun(root)
         own, far = self.columns([variable for variable in asked if variable != root], root)
         if len(own) == 1 and not far and not isinstance(root, Variable):
+            if asked[0].value in self.scope.binds:
+                return self.teller.words(asked[0])
             return self.of_constant(asked[0], root, own[0])
         if own and not far and root not in asked and self.is_nameless(root):
             nouns = [self.phrases.plural(noun) for noun in own]
@@ -136,7 +138,7 @@ class Listing(Asked):
     def own_column(self, variable: Variable, root: Term) -> str:
         """What a column is to the root: `name`, `name of the country`; empty where it is far."""
         if variable.value in self.scope.binds:
-            return self.teller.words(variable)
+            return without_article(self.teller.words(variable))
         owner = self.teller.owner(variable)
         for number, pattern in enumerate(self.scope.patterns):
             if pattern.predicate == variable and pattern.subject == root:

@@ -16,6 +16,7 @@ from askgraph.explanation._conditions import (
 )
 from askgraph.explanation._names import is_date
 from askgraph.explanation._nouns import Nouns
+from askgraph.sparql.elapsed import elapsed_in
 from askgraph.sparql.tree import Call, Expression, Group, Pattern, Term, variables_of
 
 __all__ = ["ValueWords"]
@@ -104,7 +105,7 @@ class ValueWords(Nouns, ABC):
             case Variable() as variable:
                 return self.reference(self.scope.resolved(variable))
             case Call() as call:
-                return self.call_words(call)
+                return self.elapsed_words(call) or self.call_words(call)
             case Group():
                 return self.phrases.say("something")
             case term:
@@ -132,6 +133,14 @@ class ValueWords(Nouns, ABC):
         name = self.names.iri(call.name[1:-1]) if call.name.startswith("<") else call.name.lower()
         about = self.phrases.listed(texts) or self.phrases.say("something")
         return self.phrases.say("function", name, about)
+
+    def elapsed_words(self, call: Call) -> str:
+        """The time between two dates, where an expression computes that; else empty."""
+        elapsed = elapsed_in(call)
+        if elapsed is None:
+            return ""
+        start, end = self.words(elapsed.start), self.words(elapsed.end)
+        return self.phrases.say(f"elapsed {elapsed.unit.split()[-1]}", start, end)
 
     def reference(self, variable: Variable) -> str:
         """A noun phrase for a variable that stands in an expression."""

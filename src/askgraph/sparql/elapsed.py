@@ -13,7 +13,9 @@ from functools import lru_cache
 from askgraph.sparql.reader import read
 from askgraph.sparql.tree import Bind, Call, Expression, text_of
 
-__all__ = ["Elapsed", "elapsed_in", "elapsed_text"]
+__all__ = ["Between", "Elapsed", "elapsed_in", "elapsed_text"]
+
+_UNITS = ("years", "months", "days", "calendar years")
 
 
 @dataclass(frozen=True)
@@ -62,25 +64,33 @@ def _day(date: str) -> str:
     return f"367 * {year} - {leaps} - {centuries} + FLOOR(275 * {month} / 9) + DAY({date})"
 
 
-def elapsed_in(expression: Expression) -> Elapsed | None:
+@dataclass(frozen=True)
+class Between:
+    """What an expression computes: the `unit` of `Elapsed`, and its two dates."""
+
+    unit: str
+    start: Expression
+    end: Expression
+
+
+def elapsed_in(expression: Expression) -> Between | None:
     """Return what an expression computes, if it is one of these."""
     if not isinstance(expression, Call) or expression.name not in ("-", "+"):
         return None
     dates = list(dict.fromkeys(_dated(expression)))
     if len(dates) != 2:
         return None
-    for unit in ("years", "months", "days", "calendar years"):
-        for start, end in ((dates[1], dates[0]), (dates[0], dates[1])):
-            elapsed = Elapsed(unit, start, end)
-            if _tree(elapsed_text(elapsed)) == expression:
-                return elapsed
+    for unit in _UNITS:
+        for start, end in (dates[::-1], dates):
+            if _tree(elapsed_text(Elapsed(unit, text_of(start), text_of(end)))) == expression:
+                return Between(unit, start, end)
     return None
 
 
-def _dated(expression: Expression) -> Iterator[str]:
+def _dated(expression: Expression) -> Iterator[Expression]:
     if isinstance(expression, Call):
         if expression.name == "YEAR":
-            yield text_of(expression.arguments[0])
+            yield expression.arguments[0]
         for argument in expression.arguments:
             yield from _dated(argument)
 
