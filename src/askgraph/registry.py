@@ -43,6 +43,7 @@ PACKAGES = {
 """Each kind of plugin, and the package that holds ours of that kind."""
 
 _EXTRAS = {"metric": "evaluation", "benchmark": "evaluation"}
+_EXTRA_OF = {("llm", "transformers"): "local"}
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -129,7 +130,7 @@ def _what_is_missing(kind: str, plain: str, error: ModuleNotFoundError) -> str:
     library = (error.name or "").partition(".")[0]
     if library in {"", "askgraph"}:
         return f"{kind} {plain!r} cannot be imported: {error}"
-    extra = _EXTRAS.get(kind, plain.replace("_", "-"))
+    extra = _EXTRA_OF.get((kind, plain)) or _EXTRAS.get(kind, plain.replace("_", "-"))
     return f"{kind} {plain!r} needs {library}: pip install 'askgraph[{extra}]'"
 
 

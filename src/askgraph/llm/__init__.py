@@ -70,6 +70,7 @@ class Options(TypedDict, total=False):
     n: int  # choices wanted
     beams: bool  # the n best of one beam search, best first, instead of n samples
     schema: Mapping[str, object] | None  # JSON Schema of type object that the text shall fulfil
+    grammar: str | None  # in the EBNF of xgrammar, with a rule `root`: nothing else is written
     seed: int | None
     temperature: float | None
     top_p: float | None
@@ -89,6 +90,7 @@ class Request:
     n: int = 1
     beams: bool = False
     schema: Mapping[str, object] | None = None
+    grammar: str | None = None
     seed: int | None = None
     temperature: float | None = None
     top_p: float | None = None
@@ -131,8 +133,9 @@ class LanguageModel(Protocol):
     The stream gives parts as they arrive and ends with exactly one `Completion`, which holds all
     of them. Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends
     the request. Where a server gives less choices than wanted, it is asked again for the rest;
-    seeds, log-probabilities and reasoning come where the server has them. Beams are never made up
-    for: `SetupError` where the server has none.
+    seeds, log-probabilities and reasoning come where the server has them. Beams and grammars are
+    never made up for: `SetupError` where the server has none. Under a grammar fewer beams may come
+    than wanted: as many different texts as it admits.
 
     Raises `SetupError`, `ServiceError` (see `askgraph.errors`) or `BudgetSpent`.
     """

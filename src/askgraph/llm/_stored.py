@@ -24,8 +24,10 @@ def request_to_json(identity: Identity, request: Request) -> dict[str, Any]:
     options = {
         name: value
         for name, value in vars(request).items()
-        if name not in ("messages", "tools", "schema")
+        if name not in ("messages", "tools", "schema", "grammar")
     }
+    if request.grammar is not None:
+        options["grammar"] = request.grammar
     schema = None if request.schema is None else dict(request.schema)
     return {
         "identity": asdict(identity),

@@ -22,6 +22,7 @@ from askgraph.llm._credentials import Key
 from askgraph.llm._events import Json, json_events
 from askgraph.llm._failures import connection_failure, status_failure
 from askgraph.llm._streams import timed, together
+from askgraph.llm.grammars import refuse_grammar
 
 __all__ = ["AnthropicModel"]
 
@@ -75,6 +76,7 @@ class AnthropicModel:
         """Send the messages and give the reply as it arrives."""
         request = Request.of(messages, options)
         refuse_beams(request, self.identity)
+        refuse_grammar(request, self.identity)
         streams = [
             timed(self._one(request), first=self._first, total=self._total, address=self._address)
             for _ in range(request.n)

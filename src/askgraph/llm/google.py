@@ -18,6 +18,7 @@ from askgraph.llm._credentials import Key
 from askgraph.llm._failures import connection_failure, status_failure
 from askgraph.llm._google_wire import config, contents, read_response
 from askgraph.llm._streams import timed, topped_up
+from askgraph.llm.grammars import refuse_grammar
 
 __all__ = ["GoogleModel"]
 
@@ -67,6 +68,7 @@ class GoogleModel:
         """Send the messages and give the reply as it arrives."""
         request = Request.of(messages, options)
         refuse_beams(request, self.identity)
+        refuse_grammar(request, self.identity)
 
         def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
             return timed(

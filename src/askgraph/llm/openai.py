@@ -31,6 +31,7 @@ from askgraph.llm._openai_request import (
     refused_parameter,
 )
 from askgraph.llm._streams import timed, topped_up
+from askgraph.llm.grammars import refuse_grammar
 
 __all__ = ["OpenAIModel"]
 
@@ -87,6 +88,7 @@ class OpenAIModel:
     ) -> AsyncGenerator[Event, None]:
         """Send the messages and give the reply as it arrives."""
         request = Request.of(messages, options)
+        refuse_grammar(request, self.identity)
 
         def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
             return timed(

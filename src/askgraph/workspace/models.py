@@ -6,6 +6,10 @@ base_url = "http://localhost:11434/v1"   # Ollama; vLLM, llama.cpp and others sp
 temperature = 0.0
 cache = true
 
+[models.small]
+provider = "transformers"
+model = "models/qwen-of-ours"            # a folder on this machine
+
 [models.large]
 provider = "anthropic"
 model = "claude-sonnet-4-5"
@@ -31,9 +35,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CHOICE", "ModelSettings", "Models", "with_model"]
 
-PROVIDERS = ("openai", "anthropic", "google")
+PROVIDERS = ("openai", "anthropic", "google", "transformers")
 _KEY = "ASKGRAPH_API_KEY"
 _SERVER = ("provider", "base_url")
+_OF_SERVERS = ("base_url", "key_env", "timeout", "first_timeout", "sent")
 CHOICE = ("model", *_SERVER, "key_env", "sent")
 """The settings of a method that say which model it gets, and where what it is sent is logged."""
 
@@ -50,7 +55,9 @@ class ModelSettings:
     """One `[models.NAME]` table.
 
     `provider` is openai (any server that speaks Chat Completions, at `base_url`), anthropic or
-    google, or a plugin of another package. `key_env` names the variable that holds the key: without
+    google, transformers (a model on this machine: `model` is its folder, or its name on a hub,
+    which is asked only with `download`; `device` and `dtype` are torch's), or a plugin of another
+    package. `key_env` names the variable that holds the key: without
     it, keys go to the provider's own server alone. `temperature`, `seed`, `effort` and `max_tokens`
     are for requests that do not set them. `timeout` is in seconds a reply, `first_timeout` until it
     begins, `parallel` how many are under way at once; None is the provider's, or no limit. `cache`
@@ -75,6 +82,9 @@ class ModelSettings:
     cache: bool = False
     prices: str | None = None
     sent: str | None = None
+    device: str | None = None
+    dtype: str | None = None
+    download: bool = False
 
 
 class Models:
@@ -249,6 +259,8 @@ def _asked(settings: ModelSettings, folder: Path) -> "LanguageModel":
     known = settings.provider.replace("-", "_") in registry.names("llm")
     plugin = registry.load("llm", settings.provider) if known else None
     takes = inspect.signature(plugin).parameters if plugin else {}
+    if plugin is not None and {"model", "device"} <= takes.keys():
+        return _here(plugin, settings, folder)
     if plugin is None or not {"model", "base_url", "key_env"} <= takes.keys():
         raise SetupError(
             f"the provider {settings.provider!r} is no server of language models; there are "
@@ -267,6 +279,22 @@ def _asked(settings: ModelSettings, folder: Path) -> "LanguageModel":
         values["sent"] = _log_file(settings, folder, takes)
     model: LanguageModel = plugin(settings.model, **values)
     return model
+
+
+def _here(plugin: registry.Plugin, settings: ModelSettings, folder: Path) -> "LanguageModel":
+    """A model on this machine: its folder, from the workspace on, or its name on a hub."""
+    given = {name: getattr(settings, name) for name in _OF_SERVERS}
+    if idle := [name for name, value in given.items() if value is not None]:
+        raise SetupError(
+            f"the model {settings.model!r} is on this machine, where {' and '.join(idle)} would "
+            f"change nothing: leave {'it' if len(idle) == 1 else 'them'} out"
+        )
+    path = folder / Path(settings.model).expanduser()
+    name = str(path) if path.is_dir() else settings.model
+    made: LanguageModel = plugin(
+        name, device=settings.device, dtype=settings.dtype, download=settings.download
+    )
+    return made
 
 
 def _log_file(settings: ModelSettings, folder: Path, takes: Container[str]) -> Path:

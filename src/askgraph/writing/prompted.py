@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options, completed
+from askgraph.llm.grammars import takes_grammar
 from askgraph.sparql.canonical import canonical_query
 from askgraph.sparql.query import checked
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
+from askgraph.writing.grammar import query_grammar
 from askgraph.writing.prompt import messages, query_in
 from askgraph.writing.references import References
 
@@ -22,14 +24,17 @@ class PromptedWriter:
 
     `search` is how several are had: `beams` (the best of a beam search) or `samples` (as many
     independent replies, the second and further ones at `temperature`). What a reply names beside
-    what is listed, or what does not parse, makes it no hypothesis: fewer than `n` may come.
-    `max_tokens` is of each reply.
+    what is listed, or what does not parse, makes it no hypothesis: fewer than `n` may come. A model
+    that takes a grammar (`askgraph.llm.grammars`) is held to one, `chains` admitting two queries in
+    a row; `constrained` may forbid that. `max_tokens` is of each reply.
     """
 
     model: LanguageModel
     search: str = "samples"
     temperature: float = 0.7
     max_tokens: int = 300
+    constrained: bool = True
+    chains: bool = False
 
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
@@ -44,6 +49,8 @@ class PromptedWriter:
             options["beams"] = True
         else:
             options["temperature"] = self.temperature if n > 1 else 0.0
+        if self.constrained and takes_grammar(self.model):
+            options["grammar"] = query_grammar(references, chains=self.chains)
         asked = messages(question.text, references)
         reply = await completed(self.model.complete(asked, **options))
         return read_hypotheses(reply.choices, references)

@@ -1,0 +1,203 @@
+"""Let a local model write: samples or beams, held to a grammar, and what it believes of each."""
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import LogitsProcessorList, StoppingCriteriaList
+
+from askgraph.errors import PromptTooLong
+from askgraph.llm import Choice, Completion, Finish, Request, TokenLogprob, TokenUsage
+from askgraph.llm._calls_in_words import calls_in
+from askgraph.llm._local import Loaded
+
+__all__ = ["Told", "completion"]
+
+Told = Callable[[str], bool]
+"""Takes more of the text of a single reply; tells whether the rest is still wanted."""
+
+_LONG = 1_024  # tokens of a reply that sets no limit
+
+
+def completion(
+    local: Loaded, prompt: str, request: Request, told: Told, *, name: str
+) -> Completion:
+    """Write the replies to a prompt; `told` hears the text of a single one as it comes.
+
+    Beams come best first, each text once, and those under a grammar as many as there are. Without a
+    temperature one reply is the likeliest token by token, and several are samples. Raises
+    `PromptTooLong` where nothing more fits, `SetupError` for a grammar that cannot be read.
+    """
+    own = bool(local.tokenizer.chat_template)
+    read = local.tokenizer(prompt, return_tensors="pt", add_special_tokens=not own)
+    read = {key: read[key].to(local.model.device) for key in ("input_ids", "attention_mask")}
+    length = _length(local, read["input_ids"].shape[1], request)
+    start = 1 if local.is_encoder_decoder else read["input_ids"].shape[1]
+    held = local.grammars.holding(request, start)
+    watch = _Watch(local.tokenizer, start, told, request)
+    with torch.inference_mode(), _seeded(request.seed):
+        output = local.model.generate(
+            **read,
+            **_search(request),
+            max_new_tokens=length,
+            logits_processor=LogitsProcessorList([held] if held else []),
+            stopping_criteria=StoppingCriteriaList([watch]),
+            return_dict_in_generate=True,
+        )
+        rows = _rows(output, start, local.stops, request)
+        rows = [row for row in rows if held is None or held.admits(row)]
+        beliefs = [
+            _logprobs(local, read["input_ids"], row) if request.logprobs or request.beams else ()
+            for row in rows
+        ]
+    choices = [
+        _choice(local, row, belief, request, length)
+        for row, belief in zip(rows, beliefs, strict=True)
+    ]
+    usage = TokenUsage(input=read["input_ids"].shape[1], output=sum(map(len, rows)))
+    return Completion(tuple(_different(choices, request)), usage, name)
+
+
+@dataclass
+class _Watch:
+    """Hears each token; ends what has come to a stop text, and all where no more is wanted."""
+
+    tokenizer: Any
+    start: int
+    told: Told
+    request: Request
+    heard: int = 0
+
+    def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+        """Tell which rows are to end."""
+        goes_on = self.told(self.news(input_ids[0]) if self.alone else "")
+        ended = [not goes_on or self.at_stop(row) for row in input_ids]
+        return torch.tensor(ended, device=input_ids.device)
+
+    @property
+    def alone(self) -> bool:
+        return self.request.n == 1 and not self.request.beams and not self.request.tools
+
+    def text(self, row: Any) -> str:
+        text: str = self.tokenizer.decode(row[self.start :], skip_special_tokens=True)
+        return text
+
+    def news(self, row: Any) -> str:
+        """More of the text, but for an unfinished letter and what may become a stop text."""
+        text = _cut(self.text(row), self.request.stop).rstrip("\ufffd")
+        longest = max((len(stop) for stop in self.request.stop), default=1) - 1
+        settled = text[: max(self.heard, len(text) - longest)]
+        new, self.heard = settled[self.heard :], max(self.heard, len(settled))
+        return new
+
+    def at_stop(self, row: Any) -> bool:
+        return bool(self.request.stop) and _stops(self.text(row), self.request.stop)
+
+
+def _length(local: Loaded, prompt: int, request: Request) -> int:
+    """How many tokens a reply may have."""
+    room = local.room if local.is_encoder_decoder else local.room - prompt
+    if room < 1:
+        raise PromptTooLong(f"the prompt has {prompt:,} tokens; the model takes {local.room:,}")
+    return min(room, request.max_tokens or _LONG)
+
+
+@contextlib.contextmanager
+def _seeded(seed: int | None) -> Iterator[None]:
+    """Chance that is the same each time, and leaves that of others alone."""
+    if seed is None:
+        yield
+        return
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
+
+
+def _search(request: Request) -> dict[str, Any]:
+    if request.beams:
+        return {
+            "do_sample": False,
+            "num_beams": request.n,
+            "num_return_sequences": request.n,
+            "length_penalty": 0.0,  # the sum of log-probabilities decides
+        }
+    warm = request.temperature if request.temperature is not None else float(request.n > 1)
+    if not warm:
+        return {"do_sample": False}
+    return {
+        "do_sample": True,
+        "num_return_sequences": request.n,
+        "temperature": warm,
+        "top_p": 1.0 if request.top_p is None else request.top_p,
+        "top_k": 0,
+    }
+
+
+def _rows(output: Any, start: int, stops: Sequence[int], request: Request) -> list[list[int]]:
+    """The tokens of each reply, up to the one that ends it; of beams those that came to an end."""
+    rows = [_ended(row[start:], stops) for row in output.sequences.tolist()]
+    if not request.beams:
+        return rows * (request.n // len(rows))
+    return [row for row in rows if row and row[-1] in stops] or rows[:1]
+
+
+def _ended(row: list[int], stops: Sequence[int]) -> list[int]:
+    end = next((at for at, token in enumerate(row) if token in stops), len(row) - 1)
+    return row[: end + 1]
+
+
+def _logprobs(local: Loaded, prompt: Any, row: Sequence[int]) -> tuple[TokenLogprob, ...]:
+    """What the model believes of each token of a reply, whatever held it while it wrote."""
+    if not row:
+        return ()
+    reply = torch.tensor([row], device=prompt.device)
+    if local.is_encoder_decoder:
+        first = torch.full((1, 1), local.model.config.decoder_start_token_id, device=prompt.device)
+        before = torch.cat([first, reply[:, :-1]], dim=1)
+        logits = local.model(input_ids=prompt, decoder_input_ids=before).logits[0]
+    else:
+        whole = torch.cat([prompt, reply], dim=1)
+        sparing = "logits_to_keep" in inspect.signature(local.model.forward).parameters
+        options = {"logits_to_keep": len(row) + 1} if sparing else {}
+        logits = local.model(whole, **options).logits[0, -len(row) - 1 : -1]
+    chosen = torch.log_softmax(logits.float(), dim=-1).gather(1, reply[0][:, None])[:, 0]
+    texts = [local.tokenizer.decode([token], skip_special_tokens=True) for token in row]
+    return tuple(map(TokenLogprob, texts, chosen.tolist()))
+
+
+def _choice(
+    local: Loaded,
+    row: Sequence[int],
+    belief: tuple[TokenLogprob, ...],
+    request: Request,
+    length: int,
+) -> Choice:
+    whole = local.tokenizer.decode(row, skip_special_tokens=True)
+    text = _cut(whole, request.stop)
+    ended = row[-1:] and row[-1] in local.stops
+    cut = len(row) >= length and not ended and not _stops(whole, request.stop)
+    if request.tools and (found := calls_in(text)).calls:
+        return Choice(found.text, found.calls, Finish.CALLS, logprobs=belief)
+    return Choice(text, finish=Finish.LENGTH if cut else Finish.STOP, logprobs=belief)
+
+
+def _different(choices: Sequence[Choice], request: Request) -> Sequence[Choice]:
+    """Of beams with the same text, in other tokens, the first."""
+    if not request.beams:
+        return choices
+    found: dict[str, Choice] = {}
+    for choice in choices:
+        found.setdefault(choice.text, choice)
+    return list(found.values())
+
+
+def _stops(text: str, stop: Sequence[str]) -> bool:
+    return any(each in text for each in stop)
+
+
+def _cut(text: str, stop: Sequence[str]) -> str:
+    ends = [text.index(each) for each in stop if each in text]
+    return text[: min(ends)] if ends else text

@@ -1,0 +1,144 @@
+"""Language models on this machine: any causal or encoder-decoder model of transformers."""
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Unpack
+
+import torch
+
+from askgraph.errors import ErrorReply
+from askgraph.llm import (
+    Assistant,
+    CallPart,
+    Completion,
+    Event,
+    Identity,
+    Message,
+    Options,
+    Request,
+    System,
+    TextPart,
+)
+from askgraph.llm._calls_in_words import told_tools
+from askgraph.llm._decoding import Told, completion
+from askgraph.llm._local import Loaded, loaded
+from askgraph.llm.chat_text import chat_text
+
+__all__ = ["TransformersModel"]
+
+
+class TransformersModel:
+    """Completes with a model from a folder, or of a name that is kept on this machine.
+
+    `download` allows it to be fetched from its hub; without it nothing is. `device` and `dtype` are
+    those of torch (a GPU where there is one, and the type that was saved). The folder may hold
+    adapters (LoRA). It is loaded with the first request, in a thread of its own, which writes one
+    completion after the other. Replies come piece by piece where one is wanted. It has beams,
+    grammars, schemas and log-probabilities; tools are told and called in words. Raises `SetupError`
+    where it cannot be loaded, `PromptTooLong`, and `ErrorReply` where torch fails (out of memory).
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        device: str | None = None,
+        dtype: str | None = None,
+        download: bool = False,
+    ) -> None:
+        settings = json.dumps({"dtype": dtype, "files": _files(Path(model))})
+        self._identity = Identity("transformers", model, settings=settings)
+        self._load = partial(loaded, model, device=device, dtype=dtype, download=download)
+        self._loaded: Loaded | None = None
+        self._thread: ThreadPoolExecutor | None = None
+
+    def __repr__(self) -> str:
+        return f"TransformersModel({self._identity.model!r})"
+
+    @property
+    def identity(self) -> Identity:
+        """Which model answers."""
+        return self._identity
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Write the reply, giving it as it comes."""
+        request = _with_tools(Request.of(messages, options))
+        loop = asyncio.get_running_loop()
+        parts: asyncio.Queue[str | None] = asyncio.Queue()
+        enough = threading.Event()
+
+        def told(text: str) -> bool:
+            if text:
+                loop.call_soon_threadsafe(parts.put_nowait, text)
+            return not enough.is_set()
+
+        self._thread = self._thread or ThreadPoolExecutor(1, "transformers")
+        work = loop.run_in_executor(self._thread, self._written, request, told)
+        work.add_done_callback(lambda _: parts.put_nowait(None))
+        heard = ""
+        try:
+            while (part := await parts.get()) is not None:
+                heard += part
+                yield TextPart(part)
+            whole = await work
+        finally:
+            enough.set()
+        for number, choice in enumerate(whole.choices):
+            rest = choice.text[len(heard) :] if number == 0 else choice.text
+            if rest:
+                yield TextPart(rest, number)
+            for call in choice.calls:
+                yield CallPart(call, number)
+        yield whole
+
+    async def close(self) -> None:
+        """Forget the model; the next request loads it again."""
+        if self._thread is not None:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread = self._loaded = None
+
+    def _written(self, request: Request, told: Told) -> Completion:
+        try:
+            local = self._loaded = self._loaded or self._load()
+            prompt = chat_text(request.messages, local.tokenizer)
+            return completion(local, prompt, request, told, name=self._identity.model)
+        except (torch.OutOfMemoryError, RuntimeError) as problem:
+            first = str(problem).strip().partition("\n")[0]
+            raise ErrorReply(f"the model {self._identity.model!r} failed: {first}") from problem
+
+
+def _files(folder: Path) -> list[list[object]]:
+    """What tells the weights in a folder from those of a later training."""
+    found = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
+    return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in found]
+
+
+def _with_tools(request: Request) -> Request:
+    """The request with its tools told in words, and with the calls of earlier turns as such."""
+    if not request.tools:
+        return request
+    messages = [_spoken(message) for message in request.messages]
+    told = told_tools(request.tools)
+    if isinstance(messages[0], System):
+        messages[0] = System(f"{messages[0].text}\n\n{told}")
+    else:
+        messages.insert(0, System(told))
+    return replace(request, messages=tuple(messages))
+
+
+def _spoken(message: Message) -> Message:
+    if not isinstance(message, Assistant) or not message.calls:
+        return message
+    calls = [
+        f'<tool_call>{{"name": {json.dumps(call.name)}, "arguments": {call.arguments}}}</tool_call>'
+        for call in message.calls
+    ]
+    return Assistant("\n".join([message.text, *calls]).strip())

@@ -1,0 +1,198 @@
+"""Models on this machine: beams, grammars, samples, streams; from tiny models made on the spot."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from tests.tiny_models import tiny_qwen, tiny_t5
+
+from askgraph import registry
+from askgraph.errors import PromptTooLong, SetupError
+from askgraph.index.names import Kind
+from askgraph.llm import (
+    Completion,
+    Finish,
+    LanguageModel,
+    Message,
+    System,
+    TextPart,
+    User,
+    completed,
+)
+from askgraph.llm.structured import Structured, read_structured
+from askgraph.llm.transformers import TransformersModel
+from askgraph.writing import Listed
+from askgraph.writing.grammar import query_grammar
+from askgraph.writing.prompt import query_in
+from askgraph.writing.references import References
+
+ASKED: list[Message] = [System("You write queries."), User("What orbits Jupiter?")]
+TEXTS = ["SELECT ?v0 WHERE { ?v0 rdf:type C1 . ?v0 P1 E1 . }", "You write queries.", "single-hop"]
+COLOURS = 'root ::= "red" | "green" | "blue" | "grey"'
+REFERENCES = References(
+    [
+        Listed(Kind.ENTITY, "http://example.org/Jupiter", "Jupiter"),
+        Listed(Kind.PREDICATE, "http://example.org/orbits", "orbits"),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        "causal": tiny_qwen(folder / "qwen", TEXTS),
+        "encoder-decoder": tiny_t5(folder / "t5", TEXTS),
+    }
+
+
+@pytest.fixture(params=["causal", "encoder-decoder"])
+async def model(
+    request: pytest.FixtureRequest, folders: dict[str, Path]
+) -> AsyncIterator[TransformersModel]:
+    made = TransformersModel(str(folders[request.param]), device="cpu")
+    yield made
+    await made.close()
+    await made.close()
+
+
+def test_it_is_a_language_model(folders: dict[str, Path]) -> None:
+    made = registry.load("llm", "transformers")(str(folders["causal"]))
+
+    assert isinstance(made, LanguageModel)
+    assert made.identity.provider == "transformers"
+
+
+async def test_the_parts_add_up_to_the_text(model: TransformersModel) -> None:
+    events = [event async for event in model.complete(ASKED, max_tokens=12)]
+
+    *parts, last = events
+    assert isinstance(last, Completion)
+    assert "".join(part.text for part in parts if isinstance(part, TextPart)) == last.first.text
+    assert last.usage.output <= 12
+    assert last.usage.input > 0
+
+
+async def test_beams_differ_and_the_likeliest_comes_first(model: TransformersModel) -> None:
+    whole = await completed(model.complete(ASKED, n=4, beams=True, grammar=COLOURS))
+
+    texts = [choice.text for choice in whole.choices]
+    beliefs = [choice.logprob or 0.0 for choice in whole.choices]
+    assert len(set(texts)) == len(texts) >= 2
+    assert set(texts) <= {"red", "green", "blue", "grey"}
+    assert beliefs == sorted(beliefs, reverse=True)
+    assert all(choice.finish is Finish.STOP for choice in whole.choices)
+
+
+async def test_of_a_grammar_with_one_text_there_is_one_beam(model: TransformersModel) -> None:
+    whole = await completed(model.complete(ASKED, n=3, beams=True, grammar='root ::= "red"'))
+
+    assert [choice.text for choice in whole.choices] == ["red"]
+
+
+async def test_samples_are_held_to_the_grammar_and_repeat_with_their_seed(
+    model: TransformersModel,
+) -> None:
+    async def said(seed: int) -> list[str]:
+        whole = await completed(model.complete(ASKED, n=8, seed=seed, grammar=COLOURS))
+        return [choice.text for choice in whole.choices]
+
+    first = await said(1)
+
+    assert len(first) == 8
+    assert set(first) <= {"red", "green", "blue", "grey"}
+    assert await said(1) == first
+
+
+async def test_without_warmth_all_choices_are_the_same(model: TransformersModel) -> None:
+    whole = await completed(
+        model.complete(ASKED, n=3, temperature=0.0, max_tokens=5, logprobs=True)
+    )
+
+    assert len(whole.choices) == 3
+    assert len({(choice.text, choice.logprob) for choice in whole.choices}) == 1
+    assert whole.first.finish is Finish.LENGTH
+
+
+async def test_whatever_an_untrained_model_writes_under_the_grammar_is_a_query(
+    model: TransformersModel,
+) -> None:
+    grammar = query_grammar(REFERENCES)
+
+    whole = await completed(model.complete(ASKED, n=4, seed=3, max_tokens=400, grammar=grammar))
+
+    finished = [choice for choice in whole.choices if choice.finish is Finish.STOP]
+    for choice in finished:
+        assert query_in(choice.text, REFERENCES).startswith(("SELECT", "ASK"))
+
+
+async def test_a_schema_is_fulfilled(model: TransformersModel) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"sure": {"type": "boolean"}},
+        "required": ["sure"],
+        "additionalProperties": False,
+    }
+
+    whole = await completed(model.complete(ASKED, schema=schema, max_tokens=60))
+
+    assert isinstance(read_structured(whole.first, schema), Structured)
+
+
+async def test_a_stop_text_ends_the_reply_and_is_not_part_of_it(model: TransformersModel) -> None:
+    grammar = 'root ::= "one, two, three"'
+
+    events = [e async for e in model.complete(ASKED, grammar=grammar, stop=[", th"])]
+
+    last = events[-1]
+    assert isinstance(last, Completion)
+    assert (last.first.text, last.first.finish) == ("one, two", Finish.STOP)
+    assert "".join(e.text for e in events if isinstance(e, TextPart)) == "one, two"
+
+
+async def test_a_stream_that_is_closed_early_leaves_the_model_free(
+    model: TransformersModel,
+) -> None:
+    async with aclosing(model.complete(ASKED, max_tokens=5_00)) as stream:
+        async for _ in stream:
+            break
+
+    async with asyncio.timeout(20):
+        await completed(model.complete(ASKED, max_tokens=2))
+
+
+async def test_a_prompt_that_does_not_fit_is_told(folders: dict[str, Path]) -> None:
+    model = TransformersModel(str(folders["causal"]), device="cpu")
+
+    with pytest.raises(PromptTooLong, match="takes 1,024"):
+        await completed(model.complete([User("moon " * 3_000)]))
+    await model.close()
+
+
+async def test_a_grammar_that_is_none_is_told(model: TransformersModel) -> None:
+    with pytest.raises(SetupError, match="grammar cannot be read"):
+        await completed(model.complete(ASKED, grammar="root ::= ("))
+
+
+async def test_a_model_that_is_not_there_is_not_fetched(tmp_path: Path) -> None:
+    model = TransformersModel("someone/no-such-model")
+
+    with pytest.raises(SetupError, match="download = true"):
+        await completed(model.complete(ASKED))
+    await model.close()
+
+
+async def test_tools_are_told_and_called_in_words(folders: dict[str, Path]) -> None:
+    from askgraph.llm import ToolSchema
+
+    model = TransformersModel(str(folders["causal"]), device="cpu")
+    tool = ToolSchema("list", "List triples.", {"type": "object", "properties": {}})
+    call = r'root ::= "<tool_call>{\"name\": \"list\", \"arguments\": {\"a\": 1}}</tool_call>"'
+
+    whole = await completed(model.complete(ASKED, tools=[tool], grammar=call))
+
+    assert [(each.name, each.arguments) for each in whole.first.calls] == [("list", '{"a": 1}')]
+    assert whole.first.finish is Finish.CALLS
+    await model.close()
