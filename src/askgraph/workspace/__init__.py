@@ -347,7 +347,7 @@ class Workspace:
         if settings.url:
             return None
         try:
-            changed = changed_file(known, settings.sources)
+            changed = changed_file(known, settings.sources, also=self._enrichments(settings))
         except SetupError as error:
             _log.warning("graph %r is used as it was read: %s", name, error)
             return None
@@ -365,7 +365,19 @@ class Workspace:
             else:
                 files = rdf_files(settings.sources)
                 source = ", ".join(settings.sources)
-                build_local(files, folder, graphs=settings.graphs, source=source, progress=progress)
+                enrich = next(iter(self._enrichments(settings)), None)
+                build_local(
+                    files,
+                    folder,
+                    graphs=settings.graphs,
+                    source=source,
+                    enrich=enrich,
+                    progress=progress,
+                )
+
+    def _enrichments(self, settings: GraphSettings) -> list[Path]:
+        """The file of definitions of a graph, where it has one."""
+        return [self.folder / Path(settings.enrich).expanduser()] if settings.enrich else []
 
 
 async def _profiled(

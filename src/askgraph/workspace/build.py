@@ -4,13 +4,14 @@ store/            the triples in Oxigraph, for SPARQL
 arrays/*.npy      the same triples as sorted integers, for growing candidates
 names_*.npy       every name
 profile.json      what is known of the graph
+enrichment.toml   what was added virtually, where that is so
 built.json        from which files it was built; written last
 indices/          search indices, built when first asked for
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -23,8 +24,11 @@ from askgraph.metadata.store import save_profile, write_whole
 from askgraph.workspace.sources import SourceFile, fingerprint
 
 if TYPE_CHECKING:
+    from pyoxigraph import Triple
+
     from askgraph.endpoint import Endpoint
     from askgraph.index.names import NameIndex
+    from askgraph.sparql.virtual import VirtualPaths
     from askgraph.traversal.arrays import GraphArrays
 
 __all__ = [
@@ -33,10 +37,12 @@ __all__ = [
     "build_local",
     "build_remote",
     "known_content",
+    "known_paths",
     "known_snapshot",
     "known_sources",
 ]
 
+ENRICHMENT = "enrichment.toml"
 FORMAT = 1
 """Grows whenever what lies in a data folder changes its form; older folders are built again."""
 
@@ -50,19 +56,24 @@ def build_local(
     *,
     graphs: Sequence[str] = (),
     source: str,
+    enrich: Path | None = None,
     progress: Progress,
 ) -> None:
     """Fill an empty folder with everything that answering over these files needs.
 
-    `graphs` are the named graphs to know of; none means the union of all.
+    `graphs` are the named graphs to know of; none means the union of all. `enrich` is a file of
+    definitions to add virtually.
     """
-    known = fingerprint(files)
-    _load(files, folder / "store", progress)
-    arrays = _arrays(folder / "store", graphs, progress)
+    known = fingerprint([*files, *([enrich] if enrich else [])])
+    if enrich is None:
+        _load(files, folder / "store", progress)
+        arrays = _arrays(folder / "store", graphs, progress)
+    else:
+        arrays = _enriched_arrays(files, folder, graphs, enrich, progress)
     progress("profiling", 0, None)
     profile = _with_graphs(_profile(arrays, files, source), folder / "store", graphs)
     progress("indexing names", 0, None)
-    _names(arrays, profile).save(folder)
+    _names(arrays, profile, without=_unnamed(folder)).save(folder)
     (folder / "arrays").mkdir()
     arrays.save(folder / "arrays")
     save_profile(profile, folder / "profile.json")
@@ -118,6 +129,41 @@ def known_content(folder: Path) -> "tuple[NameIndex, GraphArrays | None]":
         raise SetupError(f"the data folder {folder} is incomplete or damaged: {error}") from error
 
 
+def known_paths(folder: Path) -> "VirtualPaths":
+    """Return the virtual predicates of a data folder with the paths that they stand for."""
+    if not (folder / ENRICHMENT).is_file():
+        return {}
+    from askgraph.metadata.definitions import read_definitions, virtual_paths
+
+    return virtual_paths(read_definitions(folder / ENRICHMENT))
+
+
+def _enriched_arrays(
+    files: Sequence[Path],
+    folder: Path,
+    graphs: Sequence[str],
+    enrich: Path,
+    progress: Progress,
+) -> "GraphArrays":
+    """Load the files and what is said of the terms; the arrays hold the virtual triples as well."""
+    from askgraph.metadata.definitions import read_definitions
+    from askgraph.metadata.enrichment import links, statements, told_names
+
+    definitions = read_definitions(enrich)
+    write_whole(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
+    said, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
+    write_whole(said, "".join(f"{triple}{end}" for triple in statements(definitions)))
+    _load([*files, said], folder / "store", progress)
+    plain = _arrays(folder / "store", graphs, progress)
+    if definitions.names:
+        with said.open("a", encoding="utf-8") as out:
+            out.writelines(f"{triple}{end}" for triple in told_names(definitions, plain))
+        _load([*files, said], folder / "store", progress)
+        plain = _arrays(folder / "store", graphs, progress)
+    progress("adding virtual triples", 0, None)
+    return _arrays(folder / "store", graphs, progress, more=links(definitions, plain))
+
+
 def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
     from askgraph.endpoint.oxigraph import OxigraphEndpoint
 
@@ -126,7 +172,9 @@ def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
     )
 
 
-def _arrays(store: Path, graphs: Sequence[str], progress: Progress) -> "GraphArrays":
+def _arrays(
+    store: Path, graphs: Sequence[str], progress: Progress, *, more: "Iterable[Triple]" = ()
+) -> "GraphArrays":
     from pyoxigraph import NamedNode, Store
 
     from askgraph.traversal.build import build_arrays
@@ -137,7 +185,9 @@ def _arrays(store: Path, graphs: Sequence[str], progress: Progress) -> "GraphArr
     quads = chain.from_iterable(
         stored.quads_for_pattern(None, None, None, graph) for graph in chosen or [None]
     )
-    return build_arrays(quads, progress=lambda read: progress("reading triples", read, total))
+    return build_arrays(
+        chain(quads, more), progress=lambda read: progress("reading triples", read, total)
+    )
 
 
 def _profile(arrays: "GraphArrays", files: Sequence[Path], source: str) -> Profile:
@@ -164,11 +214,23 @@ def _with_graphs(profile: Profile, store: Path, chosen: Sequence[str]) -> Profil
     return replace(profile, graphs=graphs, completeness=parts)
 
 
-def _names(arrays: "GraphArrays", profile: Profile) -> "NameIndex":
+def _names(
+    arrays: "GraphArrays", profile: Profile, *, without: Collection[str] = ()
+) -> "NameIndex":
     from askgraph.index.names import NameIndex
     from askgraph.metadata.names import names_in
 
-    return NameIndex.of(names_in(arrays, profile))
+    return NameIndex.of(name for name in names_in(arrays, profile) if name.target not in without)
+
+
+def _unnamed(folder: Path) -> frozenset[str]:
+    """The virtual predicates for which no word of a question stands."""
+    if not (folder / ENRICHMENT).is_file():
+        return frozenset()
+    from askgraph.metadata.definitions import read_definitions
+
+    properties = read_definitions(folder / ENRICHMENT).properties
+    return frozenset(one.iri for one in properties if one.unnamed)
 
 
 def _sign(folder: Path, sources: Sequence[SourceFile]) -> None:

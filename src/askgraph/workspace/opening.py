@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askgraph.metadata.store import load_profile
-from askgraph.workspace.build import known_content, known_snapshot
+from askgraph.workspace.build import known_content, known_paths, known_snapshot
 from askgraph.workspace.described import kept_descriptions
 from askgraph.workspace.running import result_of
 from askgraph.workspace.settings import GraphSettings
@@ -83,7 +83,22 @@ def open_endpoint(
     cache: Path,
     prefixes: "Mapping[str, str] | None" = None,
 ) -> "Endpoint":
-    """Open only the endpoint of a graph; queries need not declare `prefixes`."""
+    """Open only the endpoint of a graph; queries need not declare `prefixes`.
+
+    Where the graph was enriched virtually, queries may use its virtual predicates.
+    """
+    own = _own_endpoint(settings, data, cache=cache, prefixes=prefixes)
+    paths = known_paths(data)
+    if not paths:
+        return own
+    from askgraph.endpoint.virtual import VirtualEndpoint
+
+    return VirtualEndpoint(own, paths, prefixes=prefixes)
+
+
+def _own_endpoint(
+    settings: GraphSettings, data: Path, *, cache: Path, prefixes: "Mapping[str, str] | None"
+) -> "Endpoint":
     if settings.url:
         return _cached(remote_endpoint(settings, prefixes), settings, cache)
     from askgraph.endpoint.oxigraph import OxigraphEndpoint

@@ -57,8 +57,8 @@ class GraphSettings:
     `index` is the kind of the indices of entities and properties, `embeddings` what embeds their
     names. `entities` and `properties` say what these are built from (see `index_sources`), `dump`
     lists RDF files for those of which neither does. `examples` is a file,
-    folder or archive of questions with queries. Relative paths of these start at the workspace's
-    folder.
+    folder or archive of questions with queries. `enrich` is a file of definitions that are added
+    virtually (`askgraph enrich`). Relative paths of these start at the workspace's folder.
     """
 
     sources: tuple[str, ...] = ()
@@ -80,6 +80,7 @@ class GraphSettings:
     dump: tuple[str, ...] = ()
     embeddings: str | None = None
     examples: str | None = None
+    enrich: str | None = None
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any]) -> Self:

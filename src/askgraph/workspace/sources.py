@@ -67,13 +67,15 @@ def fingerprint(files: Iterable[Path]) -> tuple[SourceFile, ...]:
     return tuple(found)
 
 
-def changed_file(known: Iterable[SourceFile], sources: Sequence[str | Path]) -> str | None:
+def changed_file(
+    known: Iterable[SourceFile], sources: Sequence[str | Path], *, also: Sequence[Path] = ()
+) -> str | None:
     """Return a file that changed, came or went since it was read, or None where all is the same.
 
-    Raises `SetupError` where a source is gone altogether.
+    `also` are files that were read besides the sources. Raises `SetupError` where a source is gone altogether.
     """
     before = {file.path: file for file in known}
-    now = rdf_files(sources)
+    now = [*rdf_files(sources), *also]
     for path in now:
         file = before.pop(str(path), None)
         if file is None or differs(file, path):
