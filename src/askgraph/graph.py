@@ -11,6 +11,7 @@ from askgraph.metadata import Profile
 from askgraph.metadata.descriptions import Description
 from askgraph.metadata.examples import QueryExample
 from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.virtual import VirtualPaths
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.remote import Seeds, neighbourhood
 
@@ -29,7 +30,8 @@ class KnowledgeGraph:
     The first look at one may read or even build it, which takes time: from asynchronous code, in a
     thread. `examples` are questions that people have asked of this graph, with their queries.
     `service` is the IRI by which queries on other graphs call it, where that is its address.
-    `described` is what its publisher says of it as a resource: name, licence, version.
+    `described` is what its publisher says of it as a resource: name, licence, version. `virtual`
+    are the predicates that queries may use and the graph does not have, with their paths.
     """
 
     name: str
@@ -43,6 +45,7 @@ class KnowledgeGraph:
     examples: tuple[QueryExample, ...] = ()
     service: str = ""
     described: tuple[Description, ...] = ()
+    virtual: VirtualPaths = field(default_factory=dict)
 
 
 def service_iri(graph: KnowledgeGraph) -> str:

@@ -16,6 +16,7 @@ from askgraph.endpoint.federated import Federated
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.recorded import RecordedEndpoint
+from askgraph.endpoint.virtual import VirtualEndpoint
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 
 PREFIX = "PREFIX ex: <http://example.org/> "
@@ -30,6 +31,7 @@ def store_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "db"
 
 
+NOWHERE = {EX + "virtual": NamedNode(EX + "nowhere")}
 Makers = dict[str, Callable[[Path, str, Path], Endpoint]]
 
 MAKERS: Makers = {
@@ -40,6 +42,7 @@ MAKERS: Makers = {
     "counted": lambda store, url, folder: Counted(OxigraphEndpoint(store)),
     "recorded": lambda store, url, folder: RecordedEndpoint(folder / "r", HttpEndpoint(url)),
     "federated": lambda store, url, folder: Federated(OxigraphEndpoint(store), {}),
+    "virtual": lambda store, url, folder: VirtualEndpoint(OxigraphEndpoint(store), NOWHERE),
     "all at once": lambda store, url, folder: Federated(
         CachedEndpoint(RecordedEndpoint(folder / "r", HttpEndpoint(url)), folder / "c"), {}
     ),

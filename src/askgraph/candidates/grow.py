@@ -21,6 +21,8 @@ __all__ = ["Grower"]
 _TIMES = frozenset("year date time day month jahr datum ano fecha annee".split())
 _LITTLE = 0.1
 """What a function word within a name tells: "very" of "very large"."""
+_FURTHER = 0.6
+"""What each further step of a shortcut costs that no word names: less than a step of its own."""
 
 
 @dataclass
@@ -232,7 +234,8 @@ class Grower:
             return 0.4
         bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
         single = self.schema.is_functional(predicate, inverse=not inverse)
-        return (0.6 if bridge else 1.0) + (0.0 if single else 0.15)
+        further = _FURTHER * (self.schema.predicates[predicate].steps - 1)
+        return (0.6 if bridge else 1.0) + (0.0 if single else 0.15) + further
 
     def _doubt_of_value(self, state: State, predicate: int) -> float:
         """A year is looked for where dates are, other values where they occur."""

@@ -20,6 +20,8 @@ COMMANDS = (
     "batch",
     "query",
     "validate",
+    "advise",
+    "enrich",
     "remove",
     "evaluate",
     "score",

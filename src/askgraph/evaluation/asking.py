@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from askgraph.agent.own_predicates import with_own_predicates
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method
 from askgraph.trace import Outcome, Question, Step, Trace
@@ -26,7 +27,7 @@ async def collect(
     stream = method.answer(question, graphs)
     try:
         async for step in stream:
-            steps.append(step)
+            steps.append(with_own_predicates(step, graphs))
     finally:
         if isinstance(stream, AsyncGenerator):
             await stream.aclose()

@@ -29,7 +29,8 @@ class PredicateProfile:
 
     `subject_classes`, `object_classes`, `datatypes` and `languages` are (name, number of triples)
     pairs, most frequent first. `naming` is "name", "alternative" or "" (no names). `inverse_of`
-    lists predicates that say the same the other way round.
+    lists predicates that say the same the other way round. `steps` is the number of the graph's own
+    predicates for which it stands: more than one where it is a virtual shortcut.
     """
 
     iri: str
@@ -44,6 +45,7 @@ class PredicateProfile:
     naming: str = ""
     transitive: bool = False
     inverse_of: tuple[str, ...] = ()
+    steps: int = 1
 
     @property
     def functional(self) -> bool:

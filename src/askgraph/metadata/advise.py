@@ -6,7 +6,7 @@ over the graph's edges gains by a shorter way, a language model by what it can s
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 from typing import Literal
@@ -17,6 +17,7 @@ from pyoxigraph import NamedNode
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.definitions import DefinedProperty, Definitions, NodeName
 from askgraph.metadata.names import SCHEMA_SPACES
+from askgraph.metadata.profile import names_of
 from askgraph.metadata.wording import (
     called,
     chain_label,
@@ -26,18 +27,20 @@ from askgraph.metadata.wording import (
     virtual_iri,
 )
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import best_label
 from askgraph.rdf.prefixes import namespace_of
 from askgraph.sparql.tree import Path, Predicate
 from askgraph.traversal.arrays import GraphArrays, Ids
 
 __all__ = ["ADVICE_KINDS", "Advice", "AdviceKind", "advice_for", "defined_by"]
 
-AdviceKind = Literal["chain", "closure", "nary", "inverse", "name", "comment", "label"]
+AdviceKind = Literal["chain", "closure", "nary", "declared", "inverse", "name", "comment", "label"]
 
 ADVICE_KINDS: Mapping[AdviceKind, str] = {
     "chain": "search and models",
     "closure": "models",
     "nary": "models",
+    "declared": "models",
     "inverse": "models",
     "name": "models",
     "comment": "models",
@@ -78,15 +81,18 @@ def advice_for(profile: Profile, arrays: GraphArrays | None = None) -> tuple[Adv
 
 
 def defined_by(advice: Sequence[Advice], prefixes: Mapping[str, str]) -> Definitions:
-    """Return the definitions that advice comes with, the first of each IRI."""
+    """Return the definitions that advice comes with; ways to the same property are alternatives."""
     properties: dict[str, DefinedProperty] = {}
     names = []
     for one in advice:
         match one.definition:
             case DefinedProperty() as found:
-                properties.setdefault(found.iri, found)
+                known = properties.get(found.iri)
+                if known is not None:
+                    found = replace(found, path=Path("|", (known.path, found.path)))
+                properties[found.iri] = replace(found, why=one.why)
             case NodeName() as name:
-                names.append(name)
+                names.append(replace(name, why=one.why))
     iris = [*properties, *(name.cls for name in names)]
     spaces = {namespace_of(iri) for iri in iris}
     return Definitions(
@@ -122,7 +128,7 @@ class _Advisor:
                     (first.iri, above.iri),
                     f"{called(first)!r} leads into the hierarchy of {called(above)!r} ({number})"
                     + ("" if kept else "; things have several, so the path tells more"),
-                    self._property(chain_label(first, above), path),
+                    self._property(chain_label(first, above), path, unnamed=True),
                     default=kept,
                 )
 
@@ -155,15 +161,25 @@ class _Advisor:
                 )
 
     def inverses(self) -> Iterator[Advice]:
-        """A link that can only be seen from one end."""
+        """A link that can only be seen from one end; its inverse may have a name already."""
+        used = {p.iri for p in self.profile.predicates}
         for one in self._links:
+            if used & set(one.inverse_of):
+                continue
+            path = Path("^", (NamedNode(one.iri),))
             if one.inverse_of:
+                yield Advice(
+                    "declared",
+                    (one.iri, one.inverse_of[0]),
+                    f"the ontology has an inverse of {called(one)!r} that no triple uses",
+                    DefinedProperty(one.inverse_of[0], path, self._label(one.inverse_of[0])),
+                )
                 continue
             yield Advice(
                 "inverse",
                 (one.iri,),
                 f"{one.triples:,} triples of {called(one)!r} do not show at their objects",
-                self._property(inverse_label(one), Path("^", (NamedNode(one.iri),))),
+                self._property(inverse_label(one), path),
             )
 
     def names(self) -> Iterator[Advice]:
@@ -242,8 +258,13 @@ class _Advisor:
         sample = objects[:: max(1, len(objects) // _SPARE)]
         return len(graph.bearers(sample, other)) / len(sample), _depth(graph, sample, other)
 
-    def _property(self, label: str, path: Predicate) -> DefinedProperty:
-        return DefinedProperty(virtual_iri(label), path, label)
+    def _property(self, label: str, path: Predicate, *, unnamed: bool = False) -> DefinedProperty:
+        return DefinedProperty(virtual_iri(label), path, label, unnamed=unnamed)
+
+    def _label(self, iri: str) -> str:
+        """The label that the graph has for a term, or none."""
+        names = () if self.arrays is None else names_of(self.arrays, iri)
+        return best_label(names, ["en"]) or ""
 
     def _has_comment(self, iri: str) -> bool:
         graph = self.arrays

@@ -126,8 +126,10 @@ def _counts_rows(part: object) -> bool:
 
 
 def _of_a_set(value: object) -> bool:
-    return value is None or isinstance(value, Variable) or (
-        isinstance(value, Call) and value.name in _SET_AGGREGATES
+    return (
+        value is None
+        or isinstance(value, Variable)
+        or (isinstance(value, Call) and value.name in _SET_AGGREGATES)
     )
 
 
@@ -225,9 +227,7 @@ def _element(pattern: Pattern, paths: VirtualPaths, sets: bool) -> Element:
             return replace(pattern, predicate=_replaced(pattern.predicate, paths))
 
 
-def _any_predicate(
-    pattern: Pattern, name: Variable, paths: VirtualPaths, sets: bool
-) -> Nested:
+def _any_predicate(pattern: Pattern, name: Variable, paths: VirtualPaths, sets: bool) -> Nested:
     """What the graph itself has there, and what each virtual predicate gives."""
     branches = [Group((pattern,))]
     for iri, path in paths.items():

@@ -25,7 +25,10 @@ async def steps_of(
     """Give the steps of a method as they come; `TimedOut` after so many seconds.
 
     Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends the run.
+    An answer's query has the graph's own predicates, also where the method used virtual ones.
     """
+    from askgraph.agent.own_predicates import with_own_predicates
+
     loop = asyncio.get_running_loop()
     end = None if timeout is None else loop.time() + timeout
     stream = method.answer(question, graphs)
@@ -41,7 +44,7 @@ async def steps_of(
                 raise TimedOut(f"no answer within {timeout:g} seconds") from error
             if step is None:
                 return
-            yield step
+            yield with_own_predicates(step, graphs)
     finally:
         if isinstance(stream, AsyncGenerator):
             await stream.aclose()

@@ -73,6 +73,7 @@ def build_local(
     progress("profiling", 0, None)
     profile = _with_graphs(_profile(arrays, files, source), folder / "store", graphs)
     progress("indexing names", 0, None)
+    profile = _with_steps(profile, folder)
     _names(arrays, profile, without=_unnamed(folder)).save(folder)
     (folder / "arrays").mkdir()
     arrays.save(folder / "arrays")
@@ -133,7 +134,8 @@ def known_paths(folder: Path) -> "VirtualPaths":
     """Return the virtual predicates of a data folder with the paths that they stand for."""
     if not (folder / ENRICHMENT).is_file():
         return {}
-    from askgraph.metadata.definitions import read_definitions, virtual_paths
+    from askgraph.metadata.definitions import virtual_paths
+    from askgraph.metadata.definitions_file import read_definitions
 
     return virtual_paths(read_definitions(folder / ENRICHMENT))
 
@@ -146,7 +148,7 @@ def _enriched_arrays(
     progress: Progress,
 ) -> "GraphArrays":
     """Load the files and what is said of the terms; the arrays hold the virtual triples as well."""
-    from askgraph.metadata.definitions import read_definitions
+    from askgraph.metadata.definitions_file import read_definitions
     from askgraph.metadata.enrichment import links, statements, told_names
 
     definitions = read_definitions(enrich)
@@ -223,11 +225,23 @@ def _names(
     return NameIndex.of(name for name in names_in(arrays, profile) if name.target not in without)
 
 
+def _with_steps(profile: Profile, folder: Path) -> Profile:
+    """The profile with how many predicates each virtual one stands for."""
+    paths = known_paths(folder)
+    if not paths:
+        return profile
+    from askgraph.sparql.virtual import predicates_in
+
+    steps = {iri: len(list(predicates_in(path))) for iri, path in paths.items()}
+    told = (replace(p, steps=steps.get(p.iri, 1)) for p in profile.predicates)
+    return replace(profile, predicates=tuple(told))
+
+
 def _unnamed(folder: Path) -> frozenset[str]:
     """The virtual predicates for which no word of a question stands."""
     if not (folder / ENRICHMENT).is_file():
         return frozenset()
-    from askgraph.metadata.definitions import read_definitions
+    from askgraph.metadata.definitions_file import read_definitions
 
     properties = read_definitions(folder / ENRICHMENT).properties
     return frozenset(one.iri for one in properties if one.unnamed)

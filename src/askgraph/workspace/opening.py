@@ -70,6 +70,7 @@ def open_graph(
             examples,
             services.url_of(short),
             kept_descriptions(description) if description else (),
+            known_paths(data),
         )
     except BaseException:
         result_of(endpoint.close())

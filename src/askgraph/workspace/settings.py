@@ -80,7 +80,7 @@ class GraphSettings:
     dump: tuple[str, ...] = ()
     embeddings: str | None = None
     examples: str | None = None
-    enrich: str | None = None
+    enrich: str = ""
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any]) -> Self:

@@ -72,7 +72,8 @@ def changed_file(
 ) -> str | None:
     """Return a file that changed, came or went since it was read, or None where all is the same.
 
-    `also` are files that were read besides the sources. Raises `SetupError` where a source is gone altogether.
+    `also` are files that were read besides the sources. Raises `SetupError` where a source is gone
+    altogether.
     """
     before = {file.path: file for file in known}
     now = [*rdf_files(sources), *also]

@@ -1,0 +1,90 @@
+"""`askgraph advise`: which representation of a graph would help, and why."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import (
+    DebugOption,
+    JsonOption,
+    WorkspaceOption,
+    graph_names,
+    workspace_of,
+)
+
+if TYPE_CHECKING:
+    from askgraph.metadata.advise import Advice
+
+__all__ = ["advise"]
+
+
+def advise(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", autocompletion=graph_names, help="A graph."),
+    ] = None,
+    definitions: Annotated[
+        bool,
+        typer.Option("--definitions", help="Print all of it as definitions, to edit (TOML)."),
+    ] = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Say what to add to a graph so that questions find their way: shortcuts, inverses, words.
+
+    What is marked is what 'askgraph enrich NAME --virtual' adds. The definitions can be edited and
+    given to 'askgraph enrich NAME --definitions FILE'.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.tables import print_json
+    from askgraph.metadata.advise import ADVICE_KINDS
+    from askgraph.metadata.definitions_file import definitions_text
+    from askgraph.workspace.enriching import advised, definitions_for
+
+    place = workspace_of(ctx)
+    with progress_bar() as progress:
+        found = advised(place, name, progress=progress)
+        made = definitions_for(place, name, tuple(ADVICE_KINDS), progress=progress)
+    if json:
+        print_json([_plain(one) for one in found])
+    elif definitions:
+        typer.echo(definitions_text(made), nl=False)
+    else:
+        _show(found)
+
+
+def _plain(one: "Advice") -> dict[str, object]:
+    from askgraph.metadata.advise import ADVICE_KINDS
+    from askgraph.metadata.definitions import DefinedProperty
+    from askgraph.sparql.tree import text_of
+
+    plain: dict[str, object] = {
+        "kind": one.kind,
+        "about": list(one.about),
+        "why": one.why,
+        "helps": ADVICE_KINDS[one.kind],
+        "default": one.default,
+    }
+    if isinstance(one.definition, DefinedProperty):
+        made = one.definition
+        plain |= {"property": made.iri, "path": text_of(made.path), "label": made.label}
+    return plain
+
+
+def _show(found: "tuple[Advice, ...]") -> None:
+    from rich import box
+    from rich.table import Table
+
+    from askgraph.cli.tables import show
+    from askgraph.metadata.advise import ADVICE_KINDS
+    from askgraph.metadata.definitions import DefinedProperty
+
+    table = Table("", "kind", "helps", "label", "why", box=box.SIMPLE_HEAD, show_edge=False)
+    for one in found:
+        label = one.definition.label if isinstance(one.definition, DefinedProperty) else ""
+        table.add_row("*" if one.default else "", one.kind, ADVICE_KINDS[one.kind], label, one.why)
+    show([table])
+    if not found:
+        typer.echo("nothing to add was found", err=True)

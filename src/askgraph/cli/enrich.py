@@ -1,0 +1,132 @@
+"""`askgraph enrich`: predicates, comments and names that a graph only implies."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import (
+    DebugOption,
+    JsonOption,
+    WorkspaceOption,
+    graph_names,
+    workspace_of,
+)
+
+if TYPE_CHECKING:
+    from askgraph.metadata.advise import AdviceKind
+    from askgraph.metadata.definitions import Definitions
+    from askgraph.workspace import Progress, Workspace
+
+__all__ = ["enrich"]
+
+
+def enrich(
+    ctx: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", autocompletion=graph_names, help="A graph.")
+    ],
+    definitions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What to add, as 'askgraph advise --definitions' says."),
+    ] = None,
+    inverse: Annotated[bool, typer.Option("--inverse", help="Inverse properties.")] = False,
+    shortcuts: Annotated[
+        bool, typer.Option("--shortcuts", help="Predicates for property paths.")
+    ] = False,
+    comments: Annotated[bool, typer.Option("--comments", help="Comments on terms.")] = False,
+    names: Annotated[
+        bool, typer.Option("--names", help="Names of nodes that only link others.")
+    ] = False,
+    virtual: Annotated[
+        bool, typer.Option("--virtual", help="Add it to the questions' graph, not to its files.")
+    ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Take away what was added virtually.")
+    ] = False,
+    as_name: Annotated[
+        str | None,
+        typer.Option("--as", metavar="NEWNAME", help="Make another graph, and leave this one."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.ttl", help="Write the whole graph into a file.")
+    ] = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Add what a graph only implies: inverses, shortcuts for paths, comments, names of relations.
+
+    With --virtual the graph stays as it is: a query with the new predicates is written out as
+    property paths before it runs. Otherwise the new triples go into a file (--out) or a graph of
+    their own (--as). Without a kind and without definitions it is what 'askgraph advise' marks.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.errors import SetupError
+    from askgraph.metadata.definitions import Definitions
+    from askgraph.workspace.enriching import add_enriched, enrich_virtually, write_enriched
+
+    if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
+        raise SetupError("say what to do with it: --virtual, --out FILE, or --as NEWNAME")
+    place = workspace_of(ctx)
+    flags = {"inverse": inverse, "shortcuts": shortcuts, "comments": comments, "names": names}
+    with progress_bar() as progress:
+        made = Definitions() if plain else _made(place, name, definitions, flags, progress)
+        if virtual or plain:
+            profile = enrich_virtually(place, name, made, as_name=as_name, progress=progress)
+            told = {"name": as_name or name, "triples": profile.triples}
+        elif out is not None:
+            added = write_enriched(place, name, made, out, progress=progress)
+            told = {"file": str(out), "added": added}
+        else:
+            profile = add_enriched(place, name, made, str(as_name), progress=progress)
+            told = {"name": str(as_name), "triples": profile.triples}
+    _tell(told, made, json=json)
+
+
+def _made(
+    place: "Workspace",
+    name: str,
+    file: Path | None,
+    flags: dict[str, bool],
+    progress: "Progress",
+) -> "Definitions":
+    """The definitions of a file, or those that are advised, of the kinds that are wanted."""
+    from askgraph.errors import SetupError
+    from askgraph.metadata.definitions_file import read_definitions
+    from askgraph.workspace.enriching import definitions_for
+
+    if file is not None:
+        found = read_definitions(file)
+        return found.only(**flags) if any(flags.values()) else found
+    if flags["comments"]:
+        raise SetupError("comments come from a file: give it with --definitions")
+    kinds: list[AdviceKind] = []
+    kinds += ["declared", "inverse"] if flags["inverse"] else []
+    kinds += ["chain", "closure", "nary"] if flags["shortcuts"] else []
+    kinds += ["name"] if flags["names"] else []
+    made = definitions_for(place, name, kinds, progress=progress)
+    if not made:
+        raise SetupError(
+            f"nothing to add to {name!r} was found; see: askgraph advise {name}, or give "
+            "--definitions FILE"
+        )
+    return made
+
+
+def _tell(told: dict[str, object], made: "Definitions", *, json: bool) -> None:
+    from askgraph.cli.tables import print_json
+
+    counts = {
+        "properties": len(made.properties),
+        "comments": len(made.comments),
+        "names": len(made.names),
+    }
+    if json:
+        print_json(told | counts)
+        return
+    said = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number) or "nothing"
+    where = told.get("name") or told.get("file")
+    number = told.get("triples", told.get("added"))
+    what = "triples" if "triples" in told else "new triples"
+    typer.echo(f"{where}: {said} added; {number:,} {what}", err=True)

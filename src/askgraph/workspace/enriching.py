@@ -1,0 +1,156 @@
+"""A graph of the workspace with what it says only indirectly: virtually, or in new files."""
+
+import dataclasses
+from collections.abc import Collection, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from askgraph.errors import SetupError
+from askgraph.evaluation.whole_file import replaced
+from askgraph.metadata.advise import Advice, AdviceKind, advice_for, defined_by
+from askgraph.metadata.definitions import Definitions
+from askgraph.metadata.definitions_file import definitions_text
+from askgraph.metadata.enrichment import links, statements, told_names
+from askgraph.metadata.store import write_whole
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace.build import known_paths
+
+if TYPE_CHECKING:
+    from pyoxigraph import Triple
+
+    from askgraph.metadata import Profile
+    from askgraph.traversal.arrays import GraphArrays
+
+__all__ = ["add_enriched", "advised", "definitions_for", "enrich_virtually", "write_enriched"]
+
+
+def advised(
+    workspace: Workspace, name: str | None, *, progress: Progress = silent
+) -> tuple[Advice, ...]:
+    """Return what would help a graph, which is made ready where needed.
+
+    What was added to it virtually is not looked at.
+    """
+    profile, arrays = workspace.known(name, progress=progress)
+    added = known_paths(workspace.data(name or next(iter(workspace.graphs()))))
+    own = tuple(p for p in profile.predicates if p.iri not in added)
+    return advice_for(dataclasses.replace(profile, predicates=own), arrays)
+
+
+def definitions_for(
+    workspace: Workspace,
+    name: str | None,
+    kinds: Collection[AdviceKind] = (),
+    *,
+    progress: Progress = silent,
+) -> Definitions:
+    """Return the definitions of the advice for a graph: of some kinds, else what is the default."""
+    found = advised(workspace, name, progress=progress)
+    chosen = [one for one in found if (one.kind in kinds if kinds else one.default)]
+    profile, _ = workspace.known(name, progress=progress)
+    return defined_by(chosen, PrefixMap(dict(profile.prefixes)).namespaces)
+
+
+def enrich_virtually(
+    workspace: Workspace,
+    name: str,
+    definitions: Definitions,
+    *,
+    as_name: str | None = None,
+    progress: Progress = silent,
+) -> "Profile":
+    """Add definitions virtually to a graph, or to another one of the same sources; return it.
+
+    They are kept as `enrichments/NAME.toml` in the workspace, for a person to edit: a change takes
+    effect with the next question. Without any definition the graph is as it was before. Raises
+    `SetupError` for a graph behind an endpoint and where a path links too much.
+    """
+    settings = workspace.graphs().get(name)
+    if settings is None:
+        workspace.graph(name)  # says what there is
+        raise SetupError(f"no graph {name!r}")
+    if settings.url:
+        raise SetupError(
+            f"graph {name!r} lies behind an endpoint; virtual predicates need its triples here"
+        )
+    target = as_name or name
+    if as_name and as_name in workspace.graphs():
+        raise SetupError(f"there is a graph {as_name!r} already; take another name with --as")
+    table = {"enrich": ""} if not definitions else {"enrich": f"enrichments/{target}.toml"}
+    if definitions:
+        path = workspace.folder / table["enrich"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, definitions_text(definitions))
+    kept = {
+        field.name: value
+        for field in dataclasses.fields(settings)
+        if field.name not in ("sources", "url", "enrich")
+        and (value := getattr(settings, field.name)) != field.default
+    }
+    return workspace.add(
+        target,
+        settings.sources,
+        settings={**kept, **table},
+        replace=as_name is None,
+        progress=progress,
+    )
+
+
+def write_enriched(
+    workspace: Workspace,
+    name: str | None,
+    definitions: Definitions,
+    out: Path,
+    *,
+    progress: Progress = silent,
+) -> int:
+    """Write a graph with what the definitions add as N-Triples; return how many triples are new.
+
+    Raises `SetupError` for a graph behind an endpoint, and where the file cannot be written.
+    """
+    _, arrays = workspace.known(name, progress=progress)
+    if arrays is None:
+        raise SetupError("a graph behind an endpoint cannot be written out: its triples lie there")
+    known = {*_triples(arrays)}
+    added = {*_added(definitions, arrays)} - known
+    progress("writing", 0, None)
+    with replaced(out.absolute()) as file:
+        for triple in chain(_triples(arrays), sorted(added, key=str)):
+            file.write(f"{triple} .\n".encode())
+    return len(added)
+
+
+def add_enriched(
+    workspace: Workspace,
+    name: str,
+    definitions: Definitions,
+    as_name: str,
+    *,
+    progress: Progress = silent,
+) -> "Profile":
+    """Write a graph with what the definitions add into the workspace, as a graph of its own."""
+    if as_name in workspace.graphs():
+        raise SetupError(f"there is a graph {as_name!r} already; take another name with --as")
+    out = workspace.folder / "enrichments" / f"{as_name}.nt"
+    write_enriched(workspace, name, definitions, out, progress=progress)
+    return workspace.add(as_name, [out], progress=progress)
+
+
+def _added(definitions: Definitions, arrays: "GraphArrays") -> "Iterator[Triple]":
+    yield from statements(definitions)
+    yield from told_names(definitions, arrays)
+    yield from links(definitions, arrays)
+
+
+def _triples(arrays: "GraphArrays") -> "Iterator[Triple]":
+    from pyoxigraph import Literal, NamedNode, Triple
+
+    for number in range(len(arrays.predicates)):
+        predicate = NamedNode(arrays.iri_of(number))
+        pairs = arrays.between(0, len(arrays.terms), number)
+        for subject, value in zip(*(one.tolist() for one in pairs), strict=True):
+            node = arrays.terms.term(subject)
+            if not isinstance(node, Literal):
+                yield Triple(node, predicate, arrays.terms.term(value))

@@ -1,0 +1,79 @@
+"""`askgraph advise` and `askgraph enrich`: what would help a graph, and to add it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.graphs_in_regions import FIRMS
+from typer.testing import CliRunner
+
+from askgraph.cli import app
+from askgraph.workspace import Workspace
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "firms.ttl").write_text(FIRMS)
+    Workspace(tmp_path).add("firms", [tmp_path / "firms.ttl"])
+    return tmp_path
+
+
+def call(place: Path, *arguments: object) -> str:
+    result = CliRunner().invoke(app, [*map(str, arguments), "--workspace", str(place)])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_advice_as_json_says_what_why_and_for_whom(place: Path) -> None:
+    found = json.loads(call(place, "advise", "firms", "--json"))
+
+    first = next(one for one in found if one["default"])
+    assert first["label"] == "seat part of"
+    assert first["helps"] == "search and models"
+    assert "hierarchy of 'part of' (6 triples, 100% of the objects" in first["why"]
+
+
+def test_advice_is_shown_with_what_is_added_by_default_marked(place: Path) -> None:
+    lines = call(place, "advise", "firms").splitlines()
+    marked = [line for line in lines if line.lstrip().startswith("*")]
+    assert len(marked) == 1
+    assert "seat part of" in marked[0]
+
+
+def test_definitions_can_be_edited_and_given_back(place: Path) -> None:
+    text = call(place, "advise", "firms", "--definitions")
+    edited = place / "mine.toml"
+    edited.write_text(text.replace('label = "has buyer"', 'label = "sells to"'))
+
+    call(place, "enrich", "firms", "--definitions", edited, "--shortcuts", "--virtual")
+
+    names = {text for p in Workspace(place).profile("firms").predicates for text, _ in p.names}
+    assert {"sells to", "has seller"} <= names
+    assert "buyer of" not in names
+
+
+def test_a_new_file_or_a_new_graph_holds_what_was_added(place: Path) -> None:
+    told = json.loads(
+        call(place, "enrich", "firms", "--inverse", "--out", place / "new.ttl", "--json")
+    )
+    call(place, "enrich", "firms", "--inverse", "--as", "more")
+
+    assert told["properties"] == 5
+    base, more = (Workspace(place).profile(name).triples for name in ("firms", "more"))
+    assert more == base + told["added"]
+    assert (place / "new.ttl").read_text().count("\n") == more
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["firms"], "say what to do"),
+        (["firms", "--virtual", "--out", "x.ttl"], "say what to do"),
+        (["firms", "--comments", "--virtual"], "comments"),
+        (["nobody", "--virtual"], "no graph 'nobody'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(place: Path, arguments: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, ["enrich", *arguments, "--workspace", str(place)])
+    assert result.exit_code != 0
+    assert said in result.output

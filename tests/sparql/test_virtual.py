@@ -1,0 +1,149 @@
+"""A query over virtual predicates gives what it would give were their triples there."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, Store, Triple
+
+from askgraph.errors import QueryError, QuerySyntaxError, SetupError
+from askgraph.sparql.tree import Path, Predicate, text_of
+from askgraph.sparql.virtual import read_path, written_out
+from askgraph.traversal.build import build_arrays
+from askgraph.traversal.paths import path_pairs
+
+PLACE = "http://example.org/"
+HEAD = f"PREFIX : <{PLACE}> "
+NODES = [NamedNode(PLACE + name) for name in "abcd"]
+OWN = [NamedNode(PLACE + name) for name in "pqr"]
+TRIPLES = st.lists(
+    st.builds(Triple, st.sampled_from(NODES), st.sampled_from(OWN), st.sampled_from(NODES)),
+    max_size=14,
+)
+
+
+def longer(inner: st.SearchStrategy[Predicate]) -> st.SearchStrategy[Predicate]:
+    pairs = st.tuples(inner, inner)
+    return st.one_of(
+        st.builds(Path, st.sampled_from(["^", "+"]), st.tuples(inner)),
+        st.builds(Path, st.sampled_from(["/", "|"]), pairs),
+        st.builds(lambda a, b: Path("/", (a, Path("*", (b,)))), inner, inner),
+        st.builds(lambda a, b: Path("/", (Path("?", (a,)), b)), inner, inner),
+    )
+
+
+PATHS: st.SearchStrategy[Predicate] = st.recursive(st.sampled_from(OWN), longer, max_leaves=4)
+QUERIES = [
+    "SELECT ?x ?y { ?x :v ?y }",
+    "SELECT DISTINCT ?y { :a :v ?y }",
+    "SELECT ?x { ?x :v :b ; :p ?y }",
+    "SELECT (COUNT(*) AS ?n) { ?x :v ?y . ?y :w ?z }",
+    "SELECT ?x (COUNT(DISTINCT ?y) AS ?n) { ?x :v ?y } GROUP BY ?x",
+    "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?x :v ?y } }",
+    "SELECT ?x { ?x :p ?y OPTIONAL { ?y :v ?z } MINUS { ?x :w ?y } }",
+    "SELECT ?p ?y { :a ?p ?y }",
+    "SELECT ?p (COUNT(*) AS ?n) { ?x ?p ?y } GROUP BY ?p",
+    "SELECT * { ?x ?p [ :v ?y ] }",
+    "SELECT DISTINCT ?x { ?x :p/:v/:w ?y }",
+    "SELECT DISTINCT ?x { ?x ^:v|:q+ ?y }",
+    "SELECT ?x { { ?x :v ?y } UNION { ?x :w :a } }",
+    "SELECT ?x { ?x :v ?x }",
+    "SELECT ?x { VALUES ?x { :a :b } :a :v :b }",
+    "ASK { :a :v :b }",
+]
+
+
+def answer(store: Store, query: str) -> Counter[tuple[str, ...]] | bool:
+    result = store.query(query)
+    if isinstance(result, QueryBoolean):
+        return bool(result)
+    assert isinstance(result, QuerySolutions)
+    names = sorted(variable.value for variable in result.variables)
+    return Counter(tuple(str(row[name]) for name in names) for row in result)
+
+
+def stored(triples: Sequence[Triple]) -> Store:
+    store = Store()
+    for triple in triples:
+        store.add(Quad(triple.subject, triple.predicate, triple.object))
+    return store
+
+
+@settings(max_examples=150, deadline=None)
+@given(TRIPLES, PATHS, PATHS, st.sampled_from(QUERIES))
+def test_written_out_it_gives_what_the_triples_would(
+    triples: list[Triple], first: Predicate, second: Predicate, query: str
+) -> None:
+    paths = {PLACE + "v": first, PLACE + "w": second}
+    arrays = build_arrays(triples)
+    full = list(triples)
+    for iri, path in paths.items():
+        for source, target in zip(*path_pairs(arrays, path, limit=1000), strict=True):
+            ends = (arrays.terms.term(int(source)), arrays.terms.term(int(target)))
+            full.append(Triple(ends[0], NamedNode(iri), ends[1]))  # type: ignore[arg-type]
+
+    written = written_out(HEAD + query, paths)
+
+    assert answer(stored(triples), written) == answer(stored(full), HEAD + query)
+
+
+def test_all_but_the_predicates_stays_as_it_was_written() -> None:
+    paths = {PLACE + "in": read_path(":site/:part+", {"": PLACE})}
+    query = (
+        HEAD + "\nSELECT DISTINCT ?x WHERE {\n  ?x a :Firm ;  # which\n     :in :Ulm, :Bonn .\n}"
+    )
+
+    assert written_out(query, paths) == query.replace(":in", ":site/(:part+)")
+
+
+def test_a_query_without_virtual_predicates_stays_as_it_is() -> None:
+    query = "SELECT * { ?s <http://example.org/p> ?o } # all"
+    assert written_out(query, {PLACE + "v": OWN[0]}) is query
+
+
+def test_the_short_form_of_construct_keeps_its_template() -> None:
+    paths = {PLACE + "v": read_path(":p/:q", {"": PLACE})}
+    store = stored([Triple(NODES[0], OWN[0], NODES[1]), Triple(NODES[1], OWN[1], NODES[2])])
+
+    written = written_out(HEAD + "CONSTRUCT WHERE { ?x :v ?y }", paths)
+
+    made = [str(triple) for triple in store.query(written)]  # type: ignore[union-attr]
+    assert made == [f"{NODES[0]} <{PLACE}v> {NODES[2]}"]
+
+
+def test_what_stands_in_a_service_is_left_alone() -> None:
+    query = HEAD + "SELECT DISTINCT ?x { SERVICE <http://other.org/> { ?x :v ?y } }"
+    assert written_out(query, {PLACE + "v": OWN[0]}) == query
+
+
+def test_what_cannot_be_read_is_left_to_the_endpoint() -> None:
+    assert written_out("SELECT ?x {", {PLACE + "v": OWN[0]}) == "SELECT ?x {"
+
+
+def test_a_negated_set_with_a_virtual_predicate_is_refused() -> None:
+    with pytest.raises(QueryError, match=r"<http://example.org/v> .* cannot be negated"):
+        written_out(HEAD + "SELECT DISTINCT ?x { ?x !(:v|:p) ?y }", {PLACE + "v": OWN[0]})
+
+
+@pytest.mark.parametrize("text", ["?p", "1", ":p .", ":p ?x . ?x :q", ""])
+def test_what_is_no_path_is_refused(text: str) -> None:
+    with pytest.raises(QuerySyntaxError):
+        read_path(text, {"": PLACE})
+
+
+@pytest.mark.parametrize("text", [":p*", ":p?", "(:p|:q*)", ":p*/:q?"])
+def test_a_path_that_may_be_empty_links_nothing(text: str) -> None:
+    arrays = build_arrays([Triple(NODES[0], OWN[0], NODES[1])])
+    with pytest.raises(SetupError, match="may be empty"):
+        path_pairs(arrays, read_path(text, {"": PLACE}), limit=10)
+
+
+def test_a_path_that_links_too_much_is_refused_with_its_name() -> None:
+    arrays = build_arrays([Triple(one, OWN[0], other) for one in NODES for other in NODES])
+    path = read_path(":p/:p", {"": PLACE})
+
+    assert len(path_pairs(arrays, path, limit=64)[0]) == 16
+    with pytest.raises(SetupError, match=text_of(OWN[0])):
+        path_pairs(arrays, path, limit=15)
