@@ -30,7 +30,7 @@ COMMANDS = (
     "metrics",
     "tools",
 )
-GROUPS = ("benchmark", "examples", "index", "metadata", "trace")
+GROUPS = ("benchmark", "examples", "index", "metadata", "trace", "tune")
 
 
 class _Commands(TyperGroup):

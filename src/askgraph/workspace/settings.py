@@ -38,6 +38,7 @@ __all__ = [
     "method_settings",
     "model_tables",
     "with_graph",
+    "with_method",
     "without",
 ]
 
@@ -147,6 +148,20 @@ def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:
         for key, value in new.items():
             if old.get(key) != value:
                 old[key] = value
+
+    _changed(folder, change)
+
+
+def with_method(folder: Path, name: str, settings: Mapping[str, str]) -> None:
+    """Put settings into the table of a method; the others that it has stay."""
+
+    def change(document: "TOMLDocument") -> None:
+        import tomlkit
+
+        methods = document.setdefault("methods", tomlkit.table(is_super_table=True))
+        plain = {known.replace("-", "_"): known for known in methods}
+        own = methods.setdefault(plain.get(name.replace("-", "_"), name), tomlkit.table())
+        own.update(settings)
 
     _changed(folder, change)
 

@@ -1,0 +1,121 @@
+"""`askgraph tune`: numbers that are searched on training questions."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import (
+    DebugOption,
+    FormatOption,
+    GraphOption,
+    JsonOption,
+    LangOption,
+    WorkspaceOption,
+    workspace_of,
+)
+
+if TYPE_CHECKING:
+    from askgraph.evaluation.reports.render import Sheet
+    from askgraph.workspace.tuning import TunedIndex
+
+__all__ = ["tune"]
+
+tune = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Search the numbers of a ranking on training questions.",
+)
+
+
+@tune.callback()
+def _tune() -> None:
+    """Keep the subcommands by name, however few there are."""
+
+
+@tune.command("bm25")
+def bm25(
+    ctx: typer.Context,
+    benchmarks: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="BENCHMARK...", help="Files of questions; FILE@GRAPH names the graph."
+        ),
+    ],
+    graph: GraphOption = None,
+    split: Annotated[
+        str, typer.Option("--split", metavar="SPLIT", help="The split to learn from.")
+    ] = "train",
+    whole: Annotated[
+        bool, typer.Option("--whole", help="The files hold training questions and nothing else.")
+    ] = False,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test", metavar="BENCHMARK", help="Measure these, too, and learn nothing from them."
+        ),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Write the numbers into askgraph.toml.")
+    ] = False,
+    format: FormatOption = None,
+    lang: LangOption = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Search k1 and b of BM25 by which most of what training questions name is found.
+
+    Entities and predicates apart, for the recall of the first 10 hits. Only questions of the
+    split are looked at; files without splits, as 'benchmark split' writes them for training,
+    need --whole. The method multi-stage reads what --keep writes.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.sheets import form_of, give
+    from askgraph.workspace.running import result_of
+    from askgraph.workspace.selection import Selection, selected
+    from askgraph.workspace.tuning import keep_tuned, tune_bm25
+
+    place = workspace_of(ctx)
+    chosen = Selection(
+        graph=graph, format=format, language=lang, split=None if whole else split
+    )  # fmt: skip
+    training = selected(place, benchmarks, chosen)
+    others = selected(place, test or [], Selection(graph=graph, format=format, language=lang))
+    with progress_bar() as tell:
+        found = result_of(tune_bm25(place, training, others, progress=tell))
+    if keep:
+        keep_tuned(place, found)
+    said = "all questions of " if whole else f"the split {split!r} of "
+    sheet = _sheet(found, said + ", ".join(one.name for one in training))
+    form = form_of(markdown=False, csv=False, latex=False, json=json)
+    give([sheet], sheet.json(), form, out=None)
+
+
+def _sheet(found: "tuple[TunedIndex, ...]", learnt: str) -> "Sheet":
+    from askgraph.evaluation.reports.render import Cell, Column, Sheet
+
+    limits = [limit for limit, _ in found[0].tuned.recall_before.at]
+    columns = (
+        Column("index"),
+        Column("questions"),
+        Column("k1", "number"),
+        Column("b", "number"),
+        Column("n", "count"),
+        *(Column(f"recall@{limit}", "share") for limit in limits),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        done = one.tuned
+        pairs = [
+            ("training, before", done.before, done.recall_before),
+            ("training, after", done.after, done.recall_after),
+        ]
+        if one.tested is not None:
+            pairs += [
+                ("test, before", done.before, one.tested[0]),
+                ("test, after", done.after, one.tested[1]),
+            ]
+        for said, numbers, measured in pairs:
+            shares = (share for _, share in measured.at)
+            rows.append((one.what, said, numbers.k1, numbers.b, measured.questions, *shares))
+    return Sheet("BM25", columns, tuple(rows), (f"Learnt from {learnt}.",))
