@@ -1,5 +1,6 @@
 """What graph search makes of one question over one graph: candidates, answers, a decision."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -33,6 +34,8 @@ from askgraph.trace import (
     Question,
     Refusal,
 )
+from askgraph.writing.pointer import pointer_writer
+from askgraph.writing.reranked import reranked
 
 __all__ = ["AHEAD", "PASSED_OVER", "SearchLimits", "Searched", "top_score"]
 
@@ -57,6 +60,7 @@ class SearchLimits:
     ask_from: float = 0.25
     operators: bool = True
     today: str = ""
+    writer: str = ""
 
 
 @dataclass
@@ -69,15 +73,18 @@ class Searched:
     endpoint: Counted
 
     async def proposal(self) -> Proposal:
-        """Read, link and grow."""
+        """Read, link, grow, and listen to the trained writer where there is one."""
         limits = self.limits
-        return await proposal_of(
+        grown = await proposal_of(
             self.question,
             self.counted,
             states=limits.states,
             operators=limits.operators,
             today=date.fromisoformat(limits.today) if limits.today else None,
         )
+        if not limits.writer:
+            return grown
+        return await asyncio.to_thread(reranked, grown, pointer_writer(limits.writer), self.graph)
 
     def findings(self, proposal: Proposal) -> Findings:
         """What the words of the question were taken to mean by the best candidate."""

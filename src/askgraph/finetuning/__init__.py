@@ -1,0 +1,1 @@
+"""Learning to write queries with language models, large and small."""

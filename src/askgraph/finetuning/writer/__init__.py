@@ -1,0 +1,1 @@
+"""Training of the pointer writer: generated questions, lessons, the training itself."""

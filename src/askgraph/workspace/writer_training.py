@@ -1,0 +1,195 @@
+"""The pointer writer's training from end to end: graphs made up, questions gathered, weights kept.
+
+Weights of folds: a benchmark's graphs are parted, and the weights of a graph have seen neither it
+nor its questions.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+from torch import from_numpy
+
+from askgraph.errors import SetupError
+from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.whole_file import replaced
+from askgraph.finetuning.writer.lessons import Lesson
+from askgraph.finetuning.writer.marking import from_examples, generated
+from askgraph.finetuning.writer.training import Plan, Trained, started, trained
+from askgraph.finetuning.writer.worlds import world
+from askgraph.graph import KnowledgeGraph
+from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace.question_graphs import graph_of
+from askgraph.workspace.running import result_of
+from askgraph.writing.network import Settings
+from askgraph.writing.pointer import PointerWriter, saved
+
+__all__ = ["PRACTICE", "STUDY", "Learned", "Wished", "train_folds", "train_writer"]
+
+STUDY = Plan()
+"""How made-up questions are learned from."""
+
+PRACTICE = Plan(epochs=3, rate=5e-4, forget=0.3, drop=0.15)
+"""How people's questions are learned from, after the made-up ones."""
+
+_PARTS = 26
+
+
+@dataclass(frozen=True)
+class Wished:
+    """What to train on: so many made-up `questions`, or weights to `start` from; benchmarks."""
+
+    questions: int = 3_000
+    benchmarks: tuple[Path, ...] = ()
+    start: Path | None = None
+    without: tuple[str, ...] = ()
+    graph: str | None = None
+    seed: int = 42
+    plan: Plan = STUDY
+    practice: Plan = PRACTICE
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What was learned: where the weights are, from how many lessons, the last losses' mean."""
+
+    path: Path
+    lessons: int
+    loss: float
+
+
+def train_writer(
+    workspace: Workspace, wished: Wished, out: Path, *, progress: Progress = silent
+) -> Learned:
+    """Train one set of weights, and write it to a file.
+
+    Raises `SetupError` where a benchmark or the weights to start from cannot be read, and where
+    there is nothing to learn from.
+    """
+    first = _first(workspace, wished, progress)
+    lessons = [lesson for _, own in _practice(workspace, wished, progress) for lesson in own]
+    return _finished(first, lessons, wished, out, progress)
+
+
+def train_folds(
+    workspace: Workspace, wished: Wished, folder: Path, *, folds: int, progress: Progress = silent
+) -> list[Learned]:
+    """Train weights for each graph of the benchmarks that have not seen it: FOLDER/GRAPH.npz.
+
+    So many `folds` are trained, each without its share of the graphs, by chance of the seed.
+    Raises `SetupError` as `train_writer` does, and where there are fewer graphs than folds.
+    """
+    first = _first(workspace, wished, progress)
+    by_graph = dict(_practice(workspace, wished, progress))
+    names = sorted(by_graph)
+    if folds < 2 or len(names) < folds:
+        raise SetupError(f"{len(names)} graphs cannot be parted into {folds} folds")
+    Random(wished.seed).shuffle(names)
+    found: list[Learned] = []
+    for fold in range(folds):
+        held = names[fold::folds]
+        lessons = [one for name in sorted(by_graph) if name not in held for one in by_graph[name]]
+        kept = replace(wished, without=(*wished.without, *held))
+        for name in held:
+            done = found[-1].path if name != held[0] else None
+            path = folder / f"{name}.npz"
+            if done is None:
+                found.append(_finished(first, lessons, kept, path, progress))
+            else:
+                with replaced(path) as file:
+                    file.write(done.read_bytes())
+                found.append(replace(found[-1], path=path))
+    return found
+
+
+def _first(workspace: Workspace, wished: Wished, progress: Progress) -> Trained:
+    """Weights that have learned from made-up questions, or those to start from."""
+    if wished.start is not None:
+        writer = PointerWriter.load(wished.start)
+        weights = {name: from_numpy(value.copy()) for name, value in writer.weights.items()}
+        return Trained(weights, 0.0, dict(writer.about))
+    lessons = list(_made_up(wished, progress))
+    if not lessons:
+        return Trained(started(Settings(), wished.seed), 0.0, {})
+    plan = replace(wished.plan, seed=wished.seed)
+    done = trained(
+        started(Settings(), wished.seed), lessons, Settings(), plan, told=_told(progress, "writing")
+    )
+    return replace(done, about={"made up": len(lessons), "seed": wished.seed})
+
+
+def _finished(
+    first: Trained, lessons: Sequence[Lesson], wished: Wished, out: Path, progress: Progress
+) -> Learned:
+    done = first
+    if lessons:
+        plan = replace(wished.practice, seed=wished.seed)
+        done = trained(first.weights, lessons, Settings(), plan, told=_told(progress, "practising"))
+    about: Mapping[str, object] = {
+        **first.about,
+        "practised": len(lessons),
+        "without": sorted(wished.without),
+        "data": _digest(lessons),
+    }
+    with replaced(out) as file:
+        arrays = {name: value.numpy() for name, value in done.weights.items()}
+        saved(file, arrays, Settings(), about)
+    return Learned(out, len(lessons), done.loss)
+
+
+def _made_up(wished: Wished, progress: Progress) -> Iterator[Lesson]:
+    """Lessons over worlds of their own, each opened in a workspace that goes with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(-(-wished.questions // _PARTS)):
+            progress("making up questions", number * _PARTS, wished.questions)
+            path = Path(folder) / f"world{number}.nt"
+            seed = wished.seed * 100_000 + number
+            path.write_text(world(seed), "utf-8")
+            graph = Workspace(Path(folder) / "graphs").find(path)
+            yield from result_of(_all(generated(graph, seed=seed, number=_PARTS), graph))
+
+
+def _practice(
+    workspace: Workspace, wished: Wished, progress: Progress
+) -> Iterator[tuple[str, list[Lesson]]]:
+    """The lessons of each graph that the benchmarks ask, but for those to be left out."""
+    for path in wished.benchmarks:
+        _, contents = read_benchmark(path)
+        asked: dict[str | Path, list[GoldQuestion]] = {}
+        for question in contents.questions:
+            place = graph_of(workspace, question, path, wished.graph)
+            asked.setdefault(place, []).append(question)
+        for at, (place, questions) in enumerate(asked.items()):
+            progress(f"reading {path.name}", at, len(asked))
+            graph = workspace.find(place)
+            if graph.name not in wished.without and graph.arrays is not None:
+                yield graph.name, result_of(_all(from_examples(questions, graph), graph))
+
+
+async def _all(lessons: AsyncGenerator[Lesson, None], graph: KnowledgeGraph) -> list[Lesson]:
+    try:
+        async with aclosing(lessons) as found:
+            return [lesson async for lesson in found]
+    finally:
+        await graph.endpoint.close()
+
+
+def _told(progress: Progress, what: str) -> Callable[[int, int, float], None]:
+    def told(done: int, planned: int, loss: float) -> None:
+        progress(f"{what}, loss {loss:.2f}", done, planned)
+
+    return told
+
+
+def _digest(lessons: Sequence[Lesson]) -> str:
+    """A hash of what was learned from."""
+    whole = hashlib.sha256()
+    for one in lessons:
+        whole.update(one.units.grams.tobytes())
+        whole.update(repr((one.skeletons, one.worths)).encode())
+    return whole.hexdigest()[:16]
