@@ -1,6 +1,7 @@
 """Skeletons: queries there and back again, and nothing but queries."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +29,8 @@ def forms() -> list[Form]:
     space = Known(store)
     lines = questions_path().with_suffix(".jsonl").read_text("utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines[::4]]
-    return [c.form for text in questions for c in space.proposal(text).candidates[:5]]
+    found = [c.form for text in questions for c in space.proposal(text).candidates[:5]]
+    return [one for one in found if not (one.optional or one.given or one.computed)]
 
 
 def placed(form: Form) -> dict[str, int]:
@@ -53,8 +55,7 @@ def test_what_comes_back_has_the_same_parts(forms: list[Form]) -> None:
 
 def test_variables_and_the_order_of_patterns_make_no_difference(forms: list[Form]) -> None:
     form = max(forms, key=lambda one: len(one.patterns))
-    turned = Form(tuple(reversed(form.patterns)), form.columns, form.filters, form.without,
-                  form.either, form.group, form.having, form.order, form.limit)  # fmt: skip
+    turned = replace(form, patterns=tuple(reversed(form.patterns)))
     assert skeleton_of(turned, placed(form)) == skeleton_of(form, placed(form))
 
 

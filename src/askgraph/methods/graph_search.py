@@ -27,15 +27,12 @@ class GraphSearch:
     with a result, `evidence_rows` the rows for which the triples behind them are fetched. `rows`
     caps the result. `timeout` is in seconds a query. Below `answer_from` (a confidence) it asks
     back, below `ask_from` it refuses. Without `operators` no question is read as a count, a
-<<<<<<< HEAD
     comparison, an order or a negation: for measuring what these are worth. What is current, and
     how old something is, is so `today` (2024-06-30); on the day of the clock where it is empty.
+    `writer` is the path of trained weights (`askgraph finetune writer`) that have a say in the
+    order of the candidates.
 
     Raises `SetupError` for a day that is none.
-=======
-    comparison, an order or a negation: for measuring what these are worth. `writer` is the path of
-    trained weights (`askgraph finetune writer`) that have a say in the order of the candidates.
->>>>>>> b3d5d02 (The pointer writer: skeletons, a network for numpy and torch, made-up lessons, reranking)
     """
 
     states: int = 150
@@ -46,8 +43,8 @@ class GraphSearch:
     answer_from: float = 0.5
     ask_from: float = 0.25
     operators: bool = True
-<<<<<<< HEAD
     today: str = ""
+    writer: str = ""
 
     def __post_init__(self) -> None:
         try:
@@ -56,9 +53,6 @@ class GraphSearch:
             raise SetupError(
                 f"today={self.today!r} is no day; write it as in today=2024-06-30"
             ) from error
-=======
-    writer: str = ""
->>>>>>> b3d5d02 (The pointer writer: skeletons, a network for numpy and torch, made-up lessons, reranking)
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]

@@ -181,9 +181,18 @@ class _Parser:
         limit, piece = yield from self.number(piece, "LIMIT", ("OFFSET",))
         offset, piece = yield from self.number(piece, "OFFSET", ())
         return Form(
-            patterns, columns, filters, tuple(without), tuple(either), group, having, order,
-            limit, offset or 0, head == "ASK",
-        )  # fmt: skip
+            patterns,
+            columns,
+            filters,
+            tuple(without),
+            tuple(either),
+            group=group,
+            having=having,
+            order=order,
+            limit=limit,
+            offset=offset or 0,
+            ask=head == "ASK",
+        )
 
     def after(self, *, either: bool = True) -> frozenset[str]:
         """What may stand after the patterns; nothing but more of them while one is missing."""

@@ -36,6 +36,8 @@ def skeleton_of(form: Form, places: Mapping[str, int]) -> Skeleton:
 
     Raises `Inexpressible` where a term has no place, or where the form needs more variables.
     """
+    if form.optional or form.given or form.computed:
+        raise Inexpressible("what may be missing, is given in rows or is computed")
     writer = _Writer(places)
     return (*writer.query(form), STOP)
 

@@ -189,6 +189,13 @@ class Restricted:
             group = tuple(dict.fromkeys([0, *group]))
         shown = tuple(Column(column) for column in columns)
         return Form(
-            (kind, *build.patterns), shown, tuple(build.filters), tuple(build.without), (), group,
-            tuple(build.having), order, limit, ask=ask,
-        )  # fmt: skip
+            (kind, *build.patterns),
+            shown,
+            tuple(build.filters),
+            tuple(build.without),
+            group=group,
+            having=tuple(build.having),
+            order=order,
+            limit=limit,
+            ask=ask,
+        )
