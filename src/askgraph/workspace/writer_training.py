@@ -12,15 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from torch import from_numpy
-
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.reading import read_benchmark
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.whole_file import replaced
 from askgraph.finetuning.writer.lessons import Lesson
 from askgraph.finetuning.writer.marking import from_examples, generated
-from askgraph.finetuning.writer.training import Plan, Trained, started, trained
+from askgraph.finetuning.writer.training import Plan, Trained, continued, started, trained
 from askgraph.finetuning.writer.worlds import world
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Progress, Workspace, silent
@@ -111,8 +109,7 @@ def _first(workspace: Workspace, wished: Wished, progress: Progress) -> Trained:
     """Weights that have learned from made-up questions, or those to start from."""
     if wished.start is not None:
         writer = PointerWriter.load(wished.start)
-        weights = {name: from_numpy(value.copy()) for name, value in writer.weights.items()}
-        return Trained(weights, 0.0, dict(writer.about))
+        return continued(writer.weights, dict(writer.about))
     lessons = list(_made_up(wished, progress))
     if not lessons:
         return Trained(started(Settings(), wished.seed), 0.0, {})
@@ -137,8 +134,7 @@ def _finished(
         "data": _digest(lessons),
     }
     with replaced(out) as file:
-        arrays = {name: value.numpy() for name, value in done.weights.items()}
-        saved(file, arrays, Settings(), about)
+        saved(file, done.arrays(), Settings(), about)
     return Learned(out, len(lessons), done.loss)
 
 

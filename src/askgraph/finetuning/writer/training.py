@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
@@ -13,7 +14,7 @@ from askgraph.writing.batches import known_steps, unit_arrays
 from askgraph.writing.network import Settings, Steps, encoded, judged, shapes
 from askgraph.writing.pointer import RANK
 
-__all__ = ["Plan", "TorchLibrary", "Trained", "losses", "started", "trained"]
+__all__ = ["Plan", "TorchLibrary", "Trained", "continued", "losses", "started", "trained"]
 
 _LAST = 20
 
@@ -45,6 +46,10 @@ class Trained:
     weights: Mapping[str, Tensor]
     loss: float
     about: Mapping[str, object] = field(default_factory=dict)
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """The weights for numpy."""
+        return {name: value.numpy() for name, value in self.weights.items()}
 
 
 class TorchLibrary:
@@ -91,6 +96,11 @@ def started(settings: Settings, seed: int = 42) -> dict[str, Tensor]:
     found["grams"] += torch.randn(found["grams"].shape, generator=generator) * 0.01
     found["mix"] += torch.tensor([0.1, 1.0])
     return found
+
+
+def continued(arrays: Mapping[str, NDArray[np.float32]], about: Mapping[str, object]) -> Trained:
+    """Return weights to go on from."""
+    return Trained({name: torch.tensor(value) for name, value in arrays.items()}, 0.0, about)
 
 
 def trained(
