@@ -27,6 +27,7 @@ COMMANDS = (
     "score",
     "report",
     "compare",
+    "study",
     "metrics",
     "tools",
 )

@@ -15,6 +15,8 @@ from askgraph.metadata import Profile
 from askgraph.rdf import vocabulary as v
 
 __all__ = [
+    "INDIVIDUALS",
+    "SCHEMA",
     "Boundary",
     "Kind",
     "below",
@@ -28,6 +30,10 @@ __all__ = [
 
 Boundary = Literal["outgoing", "neighbourhood", "specific", "auto"]
 Kind = Literal["class", "property", "individual"]
+
+INDIVIDUALS = ("outgoing", "neighbourhood")
+SCHEMA = ("outgoing", "neighbourhood", "specific")
+"""The boundaries that a study varies, of individuals and of classes and properties."""
 
 
 def kind_of(iri: str, types: Iterable[str], profile: Profile) -> Kind:

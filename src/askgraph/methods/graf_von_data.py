@@ -24,6 +24,7 @@ from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Budget
 from askgraph.llm.prices import Prices
 from askgraph.llm.stack import charged
+from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
 from askgraph.tools import Limits, Toolbox
 from askgraph.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.tools.toolbox import GraphToolbox
@@ -70,8 +71,6 @@ _NO_ACTION = "There is no action in your reply. Write `Act:` and an action, such
 _NO_QUERY = "No query has run yet, so there is nothing to confirm: run the query first."
 _FAILED = "The query failed, so there is nothing to confirm."
 _PATIENCE = 2
-_INDIVIDUALS = ("outgoing", "neighbourhood")
-_SCHEMA = ("outgoing", "neighbourhood", "specific")
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class GrafVonData:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        one_of(self, individuals=_INDIVIDUALS, schema=_SCHEMA)
+        one_of(self, individuals=INDIVIDUALS, schema=SCHEMA)
         at_least(self, 1, "cycles", "transcript", "hits", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
 

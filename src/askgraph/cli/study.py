@@ -1,0 +1,193 @@
+"""`askgraph study`: how the representation of a graph changes the answers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import (
+    DebugOption,
+    FormatOption,
+    JsonOption,
+    WorkspaceOption,
+    graph_names,
+    workspace_of,
+)
+from askgraph.cli.sheets import MarkdownOption
+
+if TYPE_CHECKING:
+    from askgraph.evaluation.reports.render import Sheet
+    from askgraph.evaluation.runs.record import Record
+    from askgraph.evaluation.runs.run import Progress as Told
+    from askgraph.evaluation.study import Figures
+    from askgraph.workspace import Progress
+    from askgraph.workspace.studying import Studied, Study
+
+__all__ = ["study"]
+
+
+def study(
+    ctx: typer.Context,
+    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Questions with gold.")],
+    graph: Annotated[
+        str,
+        typer.Option(
+            "--graph", "-g", metavar="NAME", autocompletion=graph_names, help="The plain graph."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="Keeps the runs; it goes on there.")
+    ],
+    method: Annotated[
+        str, typer.Option("--method", metavar="METHOD", help="With settings, as in 'evaluate'.")
+    ] = "graph-search",
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of it.")
+    ] = None,
+    repeat: Annotated[
+        int, typer.Option("--repeat", min=1, metavar="N", help="Ask every question N times.")
+    ] = 1,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="TAG", help="Also of the questions with a tag; repeatable."),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option("--metric", metavar="METRIC", help="'askgraph metrics' lists them.")
+    ] = "best_column",
+    experiments: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Other experiments than the paper's thirteen."),
+    ] = None,
+    definitions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What the variants add; else what is advised."),
+    ] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KINDS=NAME",
+            help="A graph that is a variant already, as inverse-shortcuts=NAME; repeatable.",
+        ),
+    ] = None,
+    published: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Published scores to stand beside, as lines of JSON."),
+    ] = None,
+    format: FormatOption = None,
+    markdown: MarkdownOption = False,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Ask the same questions over variants of a graph, and print one table.
+
+    An experiment is a choice of entity boundaries, inverse properties, shortcuts and comments; the
+    thirteen are those of Henselmann et al. (2025). The variants are made virtually, or are graphs
+    of the workspace that --variant names. EM is the share of questions whose F1 is 1.
+    """
+    from askgraph.cli.progress import progress_bar
+    from askgraph.cli.sheets import form_of, give
+    from askgraph.evaluation.study import EXPERIMENTS, read_experiments
+    from askgraph.metadata.definitions_file import read_definitions
+    from askgraph.workspace.studying import Study, studied
+
+    wanted = Study(
+        benchmark, graph, method, out,
+        read_experiments(experiments) if experiments else EXPERIMENTS,
+        tuple(by or ()), tuple(setting or ()), repeat, metric, format,
+        read_definitions(definitions) if definitions else None,
+        _variants(variant or []),
+    )  # fmt: skip
+    with progress_bar() as tell:
+        found = studied(workspace_of(ctx), wanted, progress=_telling(tell), preparing=tell)
+    beside = _beside(found, wanted, published)
+    for line in found.left_out:
+        typer.echo(line, err=True)
+    form = form_of(markdown=markdown, csv=False, latex=False, json=json)
+    give([_sheet(wanted, found, beside)], _plain(wanted, found, beside), form, out=None)
+
+
+def _variants(given: list[str]) -> dict[str, str]:
+    from askgraph.errors import SetupError
+
+    found = {}
+    for one in given:
+        kinds, sign, name = one.partition("=")
+        listed = kinds.replace("+", "-").split("-")
+        order = ("inverse", "shortcuts", "comments")
+        if not (sign and name) or (set(listed) - set(order) and listed != ["plain"]):
+            raise SetupError(
+                f"--variant {one!r}: write plain=NAME, or some of {', '.join(order)} joined by "
+                "'-', '=' and the name of a graph"
+            )
+        found["-".join(kind for kind in order if kind in listed) or "plain"] = name
+    return found
+
+
+def _telling(tell: "Progress") -> "Callable[[str], Told]":
+    def of_run(name: str) -> "Told":
+        def told(record: "Record", done: int, planned: int) -> None:
+            tell(name, done, planned)
+
+        return told
+
+    return of_run
+
+
+def _beside(
+    found: "Studied", wanted: "Study", published: Path | None
+) -> "dict[int, Figures] | None":
+    """The published figures of each experiment, of the same questions and tags."""
+    if published is None:
+        return None
+    from askgraph.evaluation.study import published_figures, read_published
+
+    lines = read_published(published)
+    tags_of = {record.id: record.tags for ones in found.records.values() for record in ones}
+    return {
+        one.number: published_figures(
+            [line for line in lines if line.experiment == one.number], tags_of, wanted.tags
+        )
+        for one in found.figures
+    }
+
+
+def _sheet(wanted: "Study", found: "Studied", beside: "dict[int, Figures] | None") -> "Sheet":
+    from askgraph.evaluation.study import study_sheet
+
+    notes = list(found.left_out)
+    if not found.bounded:
+        notes.append(
+            f"{wanted.method} has no entity boundaries: experiments that differ in these only are "
+            "one run."
+        )
+    title = f"{wanted.method} by representation, {wanted.metric}"
+    return study_sheet(
+        title, found.figures, wanted.tags,
+        published=beside, boundaries=found.bounded, notes=notes,
+    )  # fmt: skip
+
+
+def _plain(
+    wanted: "Study", found: "Studied", beside: "dict[int, Figures] | None"
+) -> list[dict[str, object]]:
+    from dataclasses import asdict
+
+    names = ("all", *wanted.tags)
+
+    def shares(figures: "Figures") -> dict[str, object]:
+        return {
+            name: None if pair is None else {"em": pair[0], "f1": pair[1]}
+            for name, pair in zip(names, figures, strict=False)
+        }
+
+    return [
+        {
+            **asdict(one),
+            "bounded": found.bounded,
+            "figures": shares(figures),
+            **({"published": shares(beside[one.number])} if beside else {}),
+        }
+        for one, figures in found.figures.items()
+    ]

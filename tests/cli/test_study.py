@@ -1,0 +1,89 @@
+"""`askgraph study`: a run for each variant, made of the plain graph, kept and used again."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.graphs_in_regions import FIRMS
+from typer.testing import CliRunner
+
+from askgraph.cli import app
+from askgraph.workspace import Workspace
+
+QUESTION = {
+    "id": "south",
+    "question": "Which firms are from Southland?",
+    "lang": "en",
+    "tags": ["geo"],
+    "sparql": "PREFIX : <http://example.org/> SELECT DISTINCT ?x { ?x :hasSeat/:partOf+ :south }",
+}
+MINE = """
+[[experiment]]
+[[experiment]]
+schema = "specific"
+[[experiment]]
+inverse = true
+shortcuts = true
+[[experiment]]
+comments = true
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "firms.ttl").write_text(FIRMS)
+    (tmp_path / "questions.jsonl").write_text(json.dumps(QUESTION) + "\n")
+    (tmp_path / "mine.toml").write_text(MINE)
+    Workspace(tmp_path).add("firms", [tmp_path / "firms.ttl"])
+    return tmp_path
+
+
+def call(place: Path, *more: str) -> tuple[str, str]:
+    arguments = [
+        "study", str(place / "questions.jsonl"), "-g", "firms", "--out", str(place / "runs"),
+        "--experiments", str(place / "mine.toml"), "--workspace", str(place), *more,
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout, result.stderr
+
+
+def test_a_study_says_what_each_representation_gives_and_what_is_left_out(place: Path) -> None:
+    out, err = call(place, "--by", "geo", "--json")
+
+    found = json.loads(out)
+    assert [one["number"] for one in found] == [1, 2, 3]
+    assert found[2]["figures"] == {"all": {"em": 1.0, "f1": 1.0}, "geo": {"em": 1.0, "f1": 1.0}}
+    assert "experiment 4: no definition has comments" in err
+
+
+def test_a_method_without_boundaries_is_asked_once_for_all_of_them(place: Path) -> None:
+    out, _ = call(place, "--markdown")
+
+    assert sorted(one.name for one in (place / "runs").iterdir()) == ["inverse-shortcuts", "plain"]
+    assert "graph-search has no entity boundaries" in out
+
+
+def test_a_second_time_the_runs_are_used_again(place: Path) -> None:
+    first, _ = call(place, "--json")
+    kept = {one: one.read_bytes() for one in (place / "runs").rglob("records.jsonl")}
+    second, _ = call(place, "--json")
+
+    assert second == first
+    assert {one: one.read_bytes() for one in kept} == kept  # with the seconds that each took
+
+
+def test_a_graph_that_is_a_variant_already_is_taken(place: Path) -> None:
+    Workspace(place).add("other", [place / "firms.ttl"])
+    call(place, "--variant", "shortcuts+inverse=other")
+
+    assert sorted(Workspace(place).graphs()) == ["firms", "other"]
+
+
+def test_a_variant_of_another_name_is_refused(place: Path) -> None:
+    arguments = ["study", str(place / "questions.jsonl"), "-g", "firms", "--out", str(place)]
+    result = CliRunner().invoke(
+        app, [*arguments, "--variant", "odd=firms", "--workspace", str(place)]
+    )
+    assert result.exit_code != 0
+    assert "--variant 'odd=firms'" in result.output
