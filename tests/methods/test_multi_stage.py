@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
-from pyoxigraph import Store
+from pyoxigraph import RdfFormat, Store
 from tests.graphs import MOONS
 from tests.servers.sparql import Reply, SparqlServer
 from tests.servers.sparql import Request as HttpRequest
@@ -30,6 +32,8 @@ from askgraph.trace import (
 )
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
+from askgraph.writing.network import Settings, shapes
+from askgraph.writing.pointer import saved
 
 EX, ONTO = "http://example.org/", "http://example.org/onto#"
 ASKED = "Which moons orbit Jupiter?"
@@ -195,6 +199,32 @@ def test_where_the_model_writes_nothing_that_is_listed_the_question_is_refused(
     assert isinstance(trace.outcome, Refusal) and "writer says" in trace.outcome.reason
 
 
+SMALL = Settings(width=16, heads=2, inner=16, encoder=1, decoder=1)
+
+
+def test_trained_weights_write_one_file_for_each_graph(
+    moons: KnowledgeGraph, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(1)
+    drawn = {
+        name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes(SMALL).items()
+    }
+    with (tmp_path / f"{moons.name}.npz").open("wb") as file:
+        saved(file, drawn, SMALL, {})
+
+    trace = run(moons, writer=str(tmp_path / "{graph}.npz"))
+
+    drafts = [step for step in trace.steps if isinstance(step, Draft)]
+    assert drafts and all(draft.score <= 0 for draft in drafts)
+
+
+def test_weights_that_are_not_there_are_told_of(moons: KnowledgeGraph, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="no file"):
+        MultiStage(writer=str(tmp_path / "none.npz"))
+    with pytest.raises(SetupError, match="no weights"):
+        run(moons, writer=str(tmp_path / "{graph}.npz"))
+
+
 def test_a_linker_outside_finds_the_entities(moons: KnowledgeGraph) -> None:
     class Server(SparqlServer):
         def honest(self, request: HttpRequest) -> Reply:
@@ -206,6 +236,18 @@ def test_a_linker_outside_finds_the_entities(moons: KnowledgeGraph) -> None:
 
     assert stages(trace)[0] == {"Jupiter"}
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
+    store = Store()
+    store.load(MOONS.encode(), format=RdfFormat.TURTLE)
+    with SparqlServer(store) as server:
+        graph = Workspace(tmp_path).open(server.url)
+        trace = run(graph)
+        result_of(graph.endpoint.close())
+
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert stages(trace)[1] == {"onto#orbits"} and trace.outcome.usage.requests > 0
 
 
 def test_given_links_have_to_come_with_the_question(moons: KnowledgeGraph) -> None:

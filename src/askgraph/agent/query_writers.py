@@ -1,25 +1,40 @@
 """The writer that a setting names: grown without a model, a language model, or trained weights."""
 
+from pathlib import Path
+
 from askgraph.errors import SetupError
 from askgraph.llm import LanguageModel
 from askgraph.writing import QueryWriter
 from askgraph.writing.grown import GrownWriter
+from askgraph.writing.pointer import pointer_writer
 from askgraph.writing.prompted import PromptedWriter
 
-__all__ = ["check_writer", "writer_of"]
+__all__ = ["GRAPH", "check_writer", "writer_of"]
+
+GRAPH = "{graph}"
+"""Stands for the name of the graph in the path of trained weights."""
 
 
 def check_writer(name: str, model: LanguageModel | None) -> None:
     """Raise `SetupError` for a writer that there is none of, and for `model` without one."""
     if name == "model" and model is None:
         raise SetupError("writer=model needs a language model: name one with the setting 'model'")
-    if name not in ("grown", "model"):
-        raise SetupError(f"'writer' is grown or model, not {name!r}")
+    if name in ("grown", "model") or GRAPH in name:
+        return
+    if not Path(name).is_file():
+        raise SetupError(
+            f"'writer' is grown, model, or the path of trained weights; there is no file {name!r}"
+        )
 
 
-def writer_of(name: str, model: LanguageModel | None = None) -> QueryWriter:
-    """Return a writer by its name; see `check_writer`."""
+def writer_of(name: str, model: LanguageModel | None = None, *, graph: str = "") -> QueryWriter:
+    """Return a writer by its name, for a graph; see `check_writer`.
+
+    Raises `SetupError` for a file that holds no weights.
+    """
     check_writer(name, model)
     if name == "model" and model is not None:
         return PromptedWriter(model)
-    return GrownWriter()
+    if name == "grown":
+        return GrownWriter()
+    return pointer_writer(name.replace(GRAPH, graph))

@@ -228,7 +228,7 @@ class _Run:
     async def written(self, listed: Sequence[Listed]) -> AsyncIterator[Step]:
         """Write queries and run them until one has a result; refuse on errors and emptiness."""
         method, graph = self.method, self.context.graph
-        writer = writer_of(method.writer.replace("{graph}", graph.name), self.model)
+        writer = writer_of(method.writer, self.model, graph=graph.name)
         if method.writer == "model":
             told = messages(self.context.question.text, References(listed))
             yield Prompt("write", tuple(told))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from askgraph.candidates.asked import schema_around
 from askgraph.candidates.decide import confidence_of
+from askgraph.candidates.operators import frame_of
 from askgraph.candidates.propose import Proposal, proposed, read_and_linked
 from askgraph.candidates.render import rendered
 from askgraph.candidates.schema import Schema
@@ -25,8 +26,8 @@ __all__ = ["GrownWriter"]
 _STANDARD = (voc.RDF, voc.RDFS, voc.XSD)
 _LEAST = 0.01  # a chance that is said to be smaller is said as this
 _NEXT = 0.8  # what is left of the chance for each query that is believed more
+_SEEDS = (Kind.ENTITY, Kind.VALUE)
 _BELIEVED = 0.5  # the score from which a term is meant although no word of the question is its name
-_WORDS = 4  # that may mean such a term
 _USED = 0.3  # what a candidate gains by using all that others than its words speak for
 
 
@@ -34,8 +35,9 @@ _USED = 0.3  # what a candidate gains by using all that others than its words sp
 class GrownWriter:
     """Writes the queries of graph search that name only what is listed, the best result first.
 
-    A listed term of a good score that no word of the question is linked to may be meant by any word
-    that nothing else is listed for; a predicate that no word names costs, as in graph search.
+    A listed thing of a good score that no word of the question is linked to is taken for what the
+    words mean that nothing else is listed for; a predicate that no word names costs, as in graph
+    search. What uses more of such terms goes first.
     Of queries with one result only the best is written. The first one's score is the logarithm of
     its confidence, each further one has less.
     """
@@ -79,27 +81,32 @@ def _linked(question: Question, listed: Sequence[Listed], graph: KnowledgeGraph)
     links = [one for one in linked.links if (one.kind, one.target) in wanted]
     there = {(one.kind, one.target) for one in links}
     free = _free(linked, links, listed)
+    named = any(link.kind is not Kind.PREDICATE for link in links)
+    unnamed = _SEEDS if named else (*_SEEDS, Kind.CLASS)
     for one in listed:
-        positions = one.positions or (() if one.kind is Kind.PREDICATE else free)
-        if (one.kind, one.target) in there or not positions:
+        if (one.kind, one.target) in there:
             continue
-        fit = min(1.0, max(one.score, 0.5))
-        links.append(Link(one.kind, one.target, one.label, fit, positions, (fit,) * len(positions)))
+        if one.positions:
+            links.append(_link(one, one.positions, one.score))
+        elif one.score >= _BELIEVED and one.kind in unnamed and free:
+            links.append(_link(one, free, _BELIEVED))
     ordered = sorted(links, key=lambda link: (-link.score, link.positions, link.target))
     return replace(linked, links=tuple(ordered))
 
 
-def _link(one: Listed, positions: tuple[int, ...]) -> Link:
-    fit = min(1.0, max(one.score, _BELIEVED))
+def _link(one: Listed, positions: tuple[int, ...], score: float) -> Link:
+    fit = min(1.0, max(_BELIEVED, score))
     return Link(one.kind, one.target, one.label, fit, positions, (fit,) * len(positions))
 
 
 def _free(linked: Linked, links: Sequence[Link], listed: Sequence[Listed]) -> tuple[int, ...]:
-    """The first words of content that no listed term is known to be meant by."""
-    taken = {at for link in links for at in link.positions}
-    taken |= {at for one in listed for at in one.positions}
+    """The words of content that no listed term is known to be meant by, nor any operator."""
+    taken = frame_of(linked.reading).mask
+    for positions in (*(link.positions for link in links), *(one.positions for one in listed)):
+        for at in positions:
+            taken |= 1 << at
     content = [at for at, weight in enumerate(linked.weights) if weight]
-    return tuple(at for at in content if at not in taken)[:_WORDS] or tuple(content[:_WORDS])
+    return tuple(at for at in content if not taken >> at & 1) or tuple(content)
 
 
 def _believed(proposal: Proposal, listed: Sequence[Listed]) -> Proposal:
