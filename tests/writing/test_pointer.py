@@ -35,7 +35,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 def weights(seed: int) -> dict[str, np.ndarray]:
     random = np.random.default_rng(seed)
     found = {k: random.normal(size=s).astype(np.float32) / 4 for k, s in shapes(SMALL).items()}
-    found["mix"] = np.array([0.1, 1.0], dtype=np.float32)
+    found["rank"] = np.ones(1, dtype=np.float32)
     return found
 
 

@@ -84,7 +84,8 @@ class Searched:
         )
         if not limits.writer:
             return grown
-        return await asyncio.to_thread(reranked, grown, pointer_writer(limits.writer), self.graph)
+        writer = pointer_writer(limits.writer.replace("{graph}", self.graph.name))
+        return await asyncio.to_thread(reranked, grown, writer, self.graph)
 
     def findings(self, proposal: Proposal) -> Findings:
         """What the words of the question were taken to mean by the best candidate."""

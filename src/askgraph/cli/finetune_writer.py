@@ -7,9 +7,19 @@ import typer
 
 from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption, workspace_of
 
-__all__ = ["writer"]
+__all__ = ["finetune", "writer"]
+
+finetune = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Train models that write queries."
+)
 
 
+@finetune.callback()
+def _group() -> None:
+    """Train models that write queries."""
+
+
+@finetune.command("writer")
 def writer(
     ctx: typer.Context,
     out: Annotated[
@@ -19,11 +29,10 @@ def writer(
         int, typer.Option(min=0, metavar="N", help="Made-up questions to learn from first.")
     ] = 3_000,
     benchmark: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Questions that people asked, learned last; repeatable."),
-    ] = None,
-    graph: Annotated[
-        str | None, typer.Option("--graph", "-g", metavar="NAME", help="What these are asked of.")
+        list[str] | None,
+        typer.Option(
+            metavar="[GRAPH=]FILE", help="Questions that people asked, learned last; repeatable."
+        ),
     ] = None,
     without: Annotated[
         list[str] | None,
@@ -50,7 +59,8 @@ def writer(
     \b
       askgraph finetune writer --out writer.npz
       askgraph finetune writer --start writer.npz --benchmark q.jsonl --folds 5 --out weights
-      askgraph ask "…" --setting writer=writer.npz
+
+    Graph search listens to the weights that its setting 'writer' names.
     """
     from askgraph.cli.progress import progress_bar
     from askgraph.cli.tables import print_json
@@ -62,7 +72,8 @@ def writer(
         raise SetupError(
             f"'finetune' needs {missing.name}: pip install 'askgraph[local]'"
         ) from missing
-    wished = Wished(questions, tuple(benchmark or ()), start, tuple(without or ()), graph, seed)
+    asked = tuple(_asked(one) for one in benchmark or ())
+    wished = Wished(questions, asked, start, tuple(without or ()), seed)
     with progress_bar() as progress:
         place = workspace_of(ctx)
         if folds:
@@ -74,3 +85,9 @@ def writer(
         return
     for one in made:
         typer.echo(f"{one.path}: {one.lessons} questions that people asked, loss {one.loss:.3f}")
+
+
+def _asked(text: str) -> tuple[Path, str | None]:
+    """A file of questions, and the graph that it is said to ask."""
+    graph, sign, path = text.partition("=")
+    return (Path(path), graph) if sign else (Path(text), None)

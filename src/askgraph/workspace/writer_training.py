@@ -29,10 +29,10 @@ from askgraph.writing.pointer import PointerWriter, saved
 
 __all__ = ["PRACTICE", "STUDY", "Learned", "Wished", "train_folds", "train_writer"]
 
-STUDY = Plan()
+STUDY = Plan(epochs=4, rate=2e-3, write=0.5, forget=0.25)
 """How made-up questions are learned from."""
 
-PRACTICE = Plan(epochs=3, rate=5e-4, forget=0.3, drop=0.15)
+PRACTICE = Plan(epochs=3, rate=7e-4, write=0.2, forget=0.3, drop=0.15)
 """How people's questions are learned from, after the made-up ones."""
 
 _PARTS = 26
@@ -40,13 +40,16 @@ _PARTS = 26
 
 @dataclass(frozen=True)
 class Wished:
-    """What to train on: so many made-up `questions`, or weights to `start` from; benchmarks."""
+    """What to train on: so many made-up `questions`, or weights to `start` from.
+
+    `benchmarks` are files of questions, each with the graph that it asks, None where it says so
+    itself. The graphs of `without` are left out.
+    """
 
     questions: int = 3_000
-    benchmarks: tuple[Path, ...] = ()
+    benchmarks: tuple[tuple[Path, str | None], ...] = ()
     start: Path | None = None
     without: tuple[str, ...] = ()
-    graph: str | None = None
     seed: int = 42
     plan: Plan = STUDY
     practice: Plan = PRACTICE
@@ -154,11 +157,11 @@ def _practice(
     workspace: Workspace, wished: Wished, progress: Progress
 ) -> Iterator[tuple[str, list[Lesson]]]:
     """The lessons of each graph that the benchmarks ask, but for those to be left out."""
-    for path in wished.benchmarks:
+    for path, named in wished.benchmarks:
         _, contents = read_benchmark(path)
         asked: dict[str | Path, list[GoldQuestion]] = {}
         for question in contents.questions:
-            place = graph_of(workspace, question, path, wished.graph)
+            place = graph_of(workspace, question, path, named)
             asked.setdefault(place, []).append(question)
         for at, (place, questions) in enumerate(asked.items()):
             progress(f"reading {path.name}", at, len(asked))

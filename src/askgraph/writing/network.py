@@ -108,7 +108,7 @@ def shapes(settings: Settings) -> dict[str, tuple[int, ...]]:
         "symbols": (symbols, wide), "stages": (len(STAGES), wide), "steps": (LONGEST, wide),
         "pointed": (wide, wide), "symbol_bias": (symbols,), "ask_pointer": (wide, wide),
         "key_pointer": (wide, wide), "reuse": (2, len(STAGES)), "memory.norm": (2, wide),
-        "out.norm": (2, wide), "verdict": (wide, 1), "mix": (2,),
+        "out.norm": (2, wide), "verdict": (wide, 1), "rank": (1,),
     }  # fmt: skip
     for at in range(settings.encoder):
         found |= _layer_shapes(f"encoder{at}", settings, crossing=False)

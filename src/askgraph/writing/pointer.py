@@ -29,7 +29,7 @@ from askgraph.writing.skeleton import Skeleton, form_of, skeleton_of, terms_of
 __all__ = ["RANK", "NumpyLibrary", "PointerWriter", "pointer_writer", "saved"]
 
 RANK = 5.0
-"""What graph search's own score is multiplied by, beside verdicts and chances."""
+"""What graph search's own score is multiplied by, beside verdicts."""
 
 _HEADER = "header"
 _VERSION = 1
@@ -158,11 +158,10 @@ class PointerWriter:
         if not kept:
             return [None] * len(forms)
         known = known_steps(kept, units)
-        logs, verdicts = self._judged(self._memory(units), known)
+        _, verdicts = self._judged(self._memory(units), known)
         last = known.counts.sum(-1).astype(int) - 1
         verdict = verdicts[np.arange(len(kept)), last]
-        chance, rank = self.weights["mix"]
-        values = (verdict + chance * _told(logs, known)) / (RANK * max(float(rank), 0.1))
+        values = verdict / (RANK * max(float(self.weights["rank"][0]), 0.1))
         by_skeleton = dict(zip(kept, values.tolist(), strict=True))
         return [None if one is None else by_skeleton[one] for one in skeletons]
 

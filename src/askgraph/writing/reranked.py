@@ -11,7 +11,7 @@ __all__ = ["CONSIDERED", "TRUST", "reranked"]
 CONSIDERED = 40
 """How many candidates are judged."""
 
-TRUST = 0.5
+TRUST = 0.4
 """How much of the writer's judgement is added to a score."""
 
 _WORST = 0.6

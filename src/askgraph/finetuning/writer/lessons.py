@@ -37,7 +37,7 @@ class Lesson:
 
 
 def lesson_of(linked: Linked, offers: Sequence[Offer], graph: KnowledgeGraph) -> Lesson | None:
-    """Return a lesson; None where none of its offers is worth anything that can be written."""
+    """Return a lesson; None where none of its offers is right and can be written."""
     named = dict.fromkeys(term for one in offers for term in terms_of(one.form))
     listed = listed_terms(linked, graph.profile, named=named)
     units = units_of(linked.reading, linked.weights, listed, graph.profile, graph.arrays)
@@ -50,7 +50,7 @@ def lesson_of(linked: Linked, offers: Sequence[Offer], graph: KnowledgeGraph) ->
         except ValueError:
             continue
         kept.setdefault(skeleton, one)
-    if not kept:
+    if not any(one.worth >= RIGHT for one in kept.values()):
         return None
     best = kept.values()
     return Lesson(units, tuple(kept), tuple(o.worth for o in best), tuple(o.score for o in best))

@@ -94,7 +94,7 @@ def started(settings: Settings, seed: int = 42) -> dict[str, Tensor]:
         scale = 0.0 if zero else 0.1 if name in ("symbols", "stages", "steps") else shape[0] ** -0.5
         found[name] = torch.randn(shape, generator=generator) * scale
     found["grams"] += torch.randn(found["grams"].shape, generator=generator) * 0.01
-    found["mix"] += torch.tensor([0.1, 1.0])
+    found["rank"] += 1.0
     return found
 
 
@@ -165,20 +165,12 @@ def losses(
     worth, score, real = _offered(batch, chosen, steps.symbols.shape[1])
     right = (worth >= RIGHT) & real
     write = -(told * right).sum() / (lengths * right).sum().clamp(min=1)
-    total = _combined(weights, told, verdict, score).masked_fill(~real, -1e9)
+    total = (verdict + weights["rank"] * RANK * score).masked_fill(~real, -1e9)
     some = right.any(-1) & (~right & real).any(-1)
     if not some.any():
         return write, write * 0
     log = total.log_softmax(-1)
     return write, -log.masked_fill(~right, -1e9).logsumexp(-1)[some].mean()
-
-
-def _combined(
-    weights: Mapping[str, Tensor], told: Tensor, verdict: Tensor, score: Tensor
-) -> Tensor:
-    """The score of whole skeletons: the verdict, their chance, and graph search's own score."""
-    mix = weights["mix"]
-    return verdict + mix[0] * told + mix[1] * RANK * score
 
 
 def _chosen(lesson: Lesson, offers: int, random: np.random.Generator) -> list[int]:

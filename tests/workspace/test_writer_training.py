@@ -1,0 +1,75 @@
+"""The training of the pointer writer as a user starts it, made small."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="needs the extra 'local'")
+
+from askgraph import sample
+from askgraph.errors import SetupError
+from askgraph.finetuning.writer.training import Plan
+from askgraph.trace import Answer, Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.answering import outcome_of
+from askgraph.workspace.running import result_of
+from askgraph.workspace.writer_training import Wished, train_folds, train_writer
+from askgraph.writing.pointer import PointerWriter
+
+SHORT = Plan(epochs=1, batch=8)
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight questions of the sample, as if over two graphs."""
+    folder = tmp_path_factory.mktemp("benchmark")
+    lines = sample.questions_path().with_suffix(".jsonl").read_text("utf-8").splitlines()[:8]
+    for name in ("one", "two"):
+        (folder / f"{name}.ttl").write_bytes(sample.graph_path().read_bytes())
+    records = [
+        json.loads(line) | {"kg": f"{'one' if at % 2 else 'two'}.ttl"}
+        for at, line in enumerate(lines)
+    ]
+    path = folder / "questions.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory, benchmark: Path) -> Path:
+    folder = tmp_path_factory.mktemp("weights")
+    wished = Wished(questions=20, benchmarks=((benchmark, None),), plan=SHORT, practice=SHORT)
+    return train_writer(Workspace(folder / "workspace"), wished, folder / "w.npz").path
+
+
+def test_the_file_says_what_was_learned_from(weights: Path) -> None:
+    about = PointerWriter.load(weights).about
+    assert 5 <= int(str(about["practised"])) <= 8
+    assert about["made up"]
+
+
+def test_graph_search_answers_with_weights(weights: Path, tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    graph = workspace.open(sample.graph_path())
+    method = workspace.method("graph_search", {"writer": str(weights)})
+    question = Question("Which moons does Mars have?", "en")
+    outcome = result_of(outcome_of(question, method, [graph], timeout=30))
+    result_of(graph.endpoint.close())
+    assert isinstance(outcome, Answer)
+
+
+def test_the_weights_of_a_graph_have_not_seen_it(
+    weights: Path, benchmark: Path, tmp_path: Path
+) -> None:
+    wished = Wished(benchmarks=((benchmark, None),), start=weights, practice=SHORT)
+    made = train_folds(Workspace(tmp_path / "workspace"), wished, tmp_path / "folds", folds=2)
+    assert sorted(one.path.name for one in made) == ["one.npz", "two.npz"]
+    for one in made:
+        assert PointerWriter.load(one.path).about["without"] == [one.path.stem]
+
+
+def test_more_folds_than_graphs_are_refused(weights: Path, benchmark: Path, tmp_path: Path) -> None:
+    wished = Wished(benchmarks=((benchmark, None),), start=weights, practice=SHORT)
+    with pytest.raises(SetupError, match="3 folds"):
+        train_folds(Workspace(tmp_path / "workspace"), wished, tmp_path, folds=3)
