@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from tests.graphs_in_regions import FIRMS
+from tests.servers.llm import LlmServer, Turn
+from tests.servers.sparql import Reply, Request
 from typer.testing import CliRunner
 
 from askgraph.cli import app
@@ -77,3 +79,28 @@ def test_what_cannot_be_done_is_said(place: Path, arguments: list[str], said: st
     result = CliRunner().invoke(app, ["enrich", *arguments, "--workspace", str(place)])
     assert result.exit_code != 0
     assert said in result.output
+
+
+class Documenter(LlmServer):
+    """A model that says of every term that it is one."""
+
+    def honest(self, request: Request) -> Reply:
+        """What the model says to this request."""
+        told = json.loads(request.body)["messages"][1]["content"]
+        numbers = [int(line.partition(".")[0]) for line in told.splitlines()]
+        listed = [{"number": number, "text": "A term of trade."} for number in numbers]
+        self.turns.append(Turn(json.dumps({"comments": listed})))
+        return super().honest(request)
+
+
+def test_a_model_drafts_comments_for_terms_that_have_none(place: Path) -> None:
+    with Documenter() as server:
+        model = ("--model", "writer", "--base-url", f"{server.base}/v1")
+        told = json.loads(
+            call(place, "enrich", "firms", "--comments", "--virtual", *model, "--json")
+        )
+
+    assert told["comments"] == 9
+    kept = (place / "enrichments" / "firms.toml").read_text()
+    assert kept.count('why = "drafted by writer"') == 9
+    assert 'term = ":seller"\ntext = "A term of trade."' in kept

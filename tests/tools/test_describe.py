@@ -7,6 +7,9 @@ from tests.tools.exploring import called, line_with, served
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
+from askgraph.tools import Context, Limits
+from askgraph.tools.describe import describe
+from askgraph.trace import Question
 
 SMALL = {"": "http://example.org/"}
 
@@ -129,3 +132,15 @@ async def test_text_of_the_graph_stays_on_one_line_in_quotes(tmp_path: Path) -> 
 async def test_an_unknown_iri_is_an_error(space: KnowledgeGraph) -> None:
     with pytest.raises(QueryError):
         await called(space, "describe", iri="space:Nobody_At_All")
+
+
+async def test_the_boundaries_of_the_limits_go_before_what_a_call_asks_for(
+    space: KnowledgeGraph,
+) -> None:
+    limits = Limits(individuals="outgoing", schema="outgoing")
+
+    for iri in ("https://example.org/space/Jupiter", "https://example.org/space/ontology#Moon"):
+        bounded, free = Context(space, Question("?"), limits), Context(space, Question("?"))
+        told = (await describe(bounded, iri, "neighbourhood", terms="specific")).text
+        assert told == (await describe(free, iri, "outgoing")).text
+        assert told != (await describe(free, iri)).text

@@ -1,11 +1,13 @@
 """`askgraph enrich`: predicates, comments and names that a graph only implies."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from askgraph.cli.options import (
+    BaseUrlOption,
     DebugOption,
     JsonOption,
     WorkspaceOption,
@@ -14,6 +16,7 @@ from askgraph.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from askgraph.llm.budget import Budget
     from askgraph.metadata.advise import AdviceKind
     from askgraph.metadata.definitions import Definitions
     from askgraph.workspace import Progress, Workspace
@@ -51,6 +54,18 @@ def enrich(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.ttl", help="Write the whole graph into a file.")
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Drafts comments: a [models.NAME] table of askgraph.toml, or a model id.",
+        ),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WHAT=N", help="Stop the model at so many calls, tokens or money."),
+    ] = None,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
     debug: DebugOption = False,
@@ -69,9 +84,10 @@ def enrich(
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError("say what to do with it: --virtual, --out FILE, or --as NEWNAME")
     place = workspace_of(ctx)
+    drafts = _Drafts(model, base_url, tuple(budget or ()))
     flags = {"inverse": inverse, "shortcuts": shortcuts, "comments": comments, "names": names}
     with progress_bar() as progress:
-        made = Definitions() if plain else _made(place, name, definitions, flags, progress)
+        made = Definitions() if plain else _made(place, name, definitions, flags, drafts, progress)
         if virtual or plain:
             profile = enrich_virtually(place, name, made, as_name=as_name, progress=progress)
             told = {"name": as_name or name, "triples": profile.triples}
@@ -84,28 +100,54 @@ def enrich(
     _tell(told, made, json=json)
 
 
+@dataclass(frozen=True)
+class _Drafts:
+    """The language model that drafts comments, and what it may cost."""
+
+    model: str | None
+    base_url: str | None
+    budget: tuple[str, ...]
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self.model or self.base_url)
+
+    def bound(self) -> "Budget":
+        from askgraph.evaluation.runs.budget import Budget as Bounds
+
+        return Bounds.of(list(self.budget)).of_models()
+
+
 def _made(
     place: "Workspace",
     name: str,
     file: Path | None,
     flags: dict[str, bool],
+    drafts: "_Drafts",
     progress: "Progress",
 ) -> "Definitions":
     """The definitions of a file, or those that are advised, of the kinds that are wanted."""
     from askgraph.errors import SetupError
+    from askgraph.metadata.definitions import Definitions
     from askgraph.metadata.definitions_file import read_definitions
-    from askgraph.workspace.enriching import definitions_for
+    from askgraph.workspace.enriching import definitions_for, with_drafted_comments
 
     if file is not None:
         found = read_definitions(file)
         return found.only(**flags) if any(flags.values()) else found
-    if flags["comments"]:
-        raise SetupError("comments come from a file: give it with --definitions")
+    if flags["comments"] and not drafts.wanted:
+        raise SetupError("comments come from a file (--definitions) or a language model (--model)")
     kinds: list[AdviceKind] = []
     kinds += ["declared", "inverse"] if flags["inverse"] else []
     kinds += ["chain", "closure", "nary"] if flags["shortcuts"] else []
     kinds += ["name"] if flags["names"] else []
-    made = definitions_for(place, name, kinds, progress=progress)
+    only = flags["comments"] and not kinds
+    made = Definitions() if only else definitions_for(place, name, kinds, progress=progress)
+    if flags["comments"]:
+        made = with_drafted_comments(
+            place, name, made, model=drafts.model, base_url=drafts.base_url,
+            budget=drafts.bound(), progress=progress,
+        )  # fmt: skip
     if not made:
         raise SetupError(
             f"nothing to add to {name!r} was found; see: askgraph advise {name}, or give "

@@ -22,6 +22,7 @@ from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Budget
 from askgraph.llm.prices import Prices
 from askgraph.llm.stack import charged
+from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA, Boundary
 from askgraph.tools import Limits, Toolbox
 from askgraph.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.tools.toolbox import GraphToolbox, named_set
@@ -84,6 +85,8 @@ class Grasp:
     A run ends with its best attempt after `steps` turns, `tokens` (input and output), `seconds` or
     `money`. `transcript` are the tokens of messages above which old results are shortened; `hits`,
     `rows`, `columns`, `triples` are how much tools show; `timeout` is in seconds a query.
+    `individuals` and `schema` are the boundaries of what `describe` tells of a thing, and of a
+    class or property (outgoing, neighbourhood, specific); auto leaves them to the model.
     """
 
     searches: ClassVar[bool] = True
@@ -106,6 +109,8 @@ class Grasp:
     rows: int = 10
     columns: int = 10
     triples: int = 10
+    individuals: Boundary = "auto"
+    schema: Boundary = "auto"
     timeout: float = 20.0
     temperature: float | None = None
     seed: int | None = None
@@ -114,6 +119,7 @@ class Grasp:
     def __post_init__(self) -> None:
         named_set(self.tools)
         one_of(self, feedback=_FEEDBACKS, shots_by=_SHOTS)
+        one_of(self, individuals=("auto", *INDIVIDUALS), schema=("auto", *SCHEMA))
         at_least(self, 1, "steps", "transcript", "hits", "rows", "columns", "triples")
         at_least(self, 0, "shots", "feedbacks")
         above_zero(self, "timeout", "tokens", "seconds", "money")
@@ -125,7 +131,10 @@ class Grasp:
         if not graphs:
             raise ValueError("no graph was given")
         seconds = self.timeout if self.seconds is None else min(self.timeout, self.seconds)
-        limits = Limits(self.rows, self.columns, self.hits, self.triples, timeout=seconds)
+        limits = Limits(
+            self.rows, self.columns, self.hits, self.triples, timeout=seconds,
+            individuals=self.individuals, schema=self.schema,
+        )  # fmt: skip
         names = named_set(self.tools)
         toolbox = GraphToolbox(names, graphs, question, limits, self.guarded, self.seconds)
         async with aclosing(self._run(question, toolbox, self.model)) as steps:

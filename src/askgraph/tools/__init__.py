@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
+from askgraph.metadata.boundaries import Boundary
 from askgraph.trace import Observation, Question, ToolUse
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Limits:
 
     `rows`, `columns`, `hits` and `triples` are the most that is shown, `clip` the characters of a
     text. `candidates` bounds what a search is restricted to, `timeout` (seconds) each query.
+    `individuals` and `schema` are the boundaries of what is told of a thing, and of a class or
+    property, whatever a call asks for; "auto" leaves it to the call.
     """
 
     rows: int = 10
@@ -73,6 +76,8 @@ class Limits:
     clip: int = 80
     candidates: int = 65_536
     timeout: float = 20.0
+    individuals: Boundary = "auto"
+    schema: Boundary = "auto"
 
 
 @dataclass(eq=False)

@@ -30,7 +30,8 @@ async def describe(
 
     `auto` takes the specific boundary for classes and properties, which tells the terms around
     them, and the neighbourhood for anything else; so does `specific`. `terms` is the boundary of
-    classes and properties where theirs is another than that of individuals. Raises `QueryError`
+    classes and properties where theirs is another than that of individuals. The boundaries of
+    `Limits`, where these are set, go before. Raises `QueryError`
     for an IRI that the graph does not hold.
     """
     node = await named_node(context, iri)
@@ -39,6 +40,8 @@ async def describe(
     kind = kind_of(node, types, context.graph.profile)
     if terms is not None and kind != "individual":
         boundary = terms
+    bound = context.limits.individuals if kind == "individual" else context.limits.schema
+    boundary = boundary if bound == "auto" else bound
     around, edges = Around(), leaving
     if boundary in ("auto", "specific") and kind != "individual":
         around = await around_term(context, node, kind)

@@ -9,21 +9,30 @@ from typing import TYPE_CHECKING
 from askgraph.errors import SetupError
 from askgraph.evaluation.whole_file import replaced
 from askgraph.metadata.advise import Advice, AdviceKind, advice_for, defined_by
-from askgraph.metadata.definitions import Definitions
+from askgraph.metadata.definitions import Comment, Definitions
 from askgraph.metadata.definitions_file import definitions_text
 from askgraph.metadata.enrichment import links, statements, told_names
 from askgraph.metadata.store import write_whole
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.build import known_paths
+from askgraph.workspace.running import result_of
 
 if TYPE_CHECKING:
     from pyoxigraph import Triple
 
+    from askgraph.llm.budget import Budget
     from askgraph.metadata import Profile
     from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["add_enriched", "advised", "definitions_for", "enrich_virtually", "write_enriched"]
+__all__ = [
+    "add_enriched",
+    "advised",
+    "definitions_for",
+    "enrich_virtually",
+    "with_drafted_comments",
+    "write_enriched",
+]
 
 
 def advised(
@@ -51,6 +60,45 @@ def definitions_for(
     chosen = [one for one in found if (one.kind in kinds if kinds else one.default)]
     profile, _ = workspace.known(name, progress=progress)
     return defined_by(chosen, PrefixMap(dict(profile.prefixes)).namespaces)
+
+
+def with_drafted_comments(
+    workspace: Workspace,
+    name: str,
+    definitions: Definitions,
+    *,
+    model: str | None = None,
+    base_url: str | None = None,
+    budget: "Budget | None" = None,
+    progress: Progress = silent,
+) -> Definitions:
+    """Return definitions with comments that a language model drafts for the terms without any.
+
+    Without a name it is the workspace's model. Raises `SetupError` for a model that cannot be had,
+    `BudgetSpent` and `ServiceError` as it does.
+    """
+    from askgraph.agent.term_comments import drafted_comments
+    from askgraph.llm.budget import Account, Budget
+    from askgraph.llm.stack import charged
+    from askgraph.workspace.models import Models
+
+    advice = advised(workspace, name, progress=progress)
+    mute = next((one.about for one in advice if one.kind == "comment"), ())
+    models = Models(workspace.folder)
+    account = Account(budget or Budget(), scope="run")
+    prices = models.prices(models.settings(model, base_url=base_url))
+    talks = charged(models.model(model, base_url=base_url), account, prices=prices)
+    progress(f"{len(mute)} terms without a comment", 0, None)
+
+    async def drafted() -> tuple[Comment, ...]:
+        try:
+            return await drafted_comments(mute, workspace.profile(name), talks, account)
+        finally:
+            await models.close()
+
+    comments = (*definitions.comments, *result_of(drafted()))
+    prefixes = {**dict(workspace.profile(name).prefixes), **definitions.prefixes}
+    return dataclasses.replace(definitions, comments=comments, prefixes=prefixes)
 
 
 def enrich_virtually(

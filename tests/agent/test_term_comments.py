@@ -1,0 +1,55 @@
+"""Comments on terms in a model's words: what it is told, and what is taken of a reply."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from pyoxigraph import RdfFormat, parse
+from tests.graphs_in_regions import FIRMS
+
+from askgraph.agent.term_comments import drafted_comments
+from askgraph.llm.budget import Account, Budget
+from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.llm.stack import charged
+from askgraph.metadata.profile import profile_of
+from askgraph.traversal.build import build_arrays
+
+PLACE = "http://example.org/"
+TERMS = [PLACE + name for name in ("Deal", "seller", "partOf", "gone")]
+PROMPT = Path(__file__).parents[1] / "prompts" / "term-comments.txt"
+
+
+async def drafted(*replies: Reply) -> tuple[list[tuple[str, str]], ScriptedModel]:
+    profile = profile_of(build_arrays(parse(FIRMS, RdfFormat.TURTLE)))
+    model, account = ScriptedModel(replies), Account(Budget())
+    found = await drafted_comments(TERMS, profile, charged(model, account), account)
+    assert all(one.why.startswith("drafted by ") for one in found)
+    return [(one.term.removeprefix(PLACE), one.text) for one in found], model
+
+
+def said(*comments: tuple[int, str]) -> str:
+    return json.dumps({"comments": [{"number": n, "text": text} for n, text in comments]})
+
+
+async def test_the_prompt_says_how_each_term_is_used() -> None:
+    _, model = await drafted(said())
+
+    (request,) = model.requests
+    told = "\n\n".join(getattr(message, "text", "") for message in request.messages) + "\n"
+    if os.environ.get("ASKGRAPH_PROMPTS") == "write":
+        PROMPT.write_text(told, encoding="utf-8")
+    assert told == PROMPT.read_text(encoding="utf-8")
+
+
+async def test_a_comment_goes_to_the_term_of_its_number() -> None:
+    found, _ = await drafted(said((2, "Who\nsells."), (1, "A sale."), (9, "Nothing."), (3, " ")))
+    assert found == [("Deal", "A sale."), ("seller", "Who sells.")]
+
+
+@pytest.mark.parametrize("last", ["Here you are.", "{}"])
+async def test_a_reply_without_json_is_asked_for_once_more(last: str) -> None:
+    found, model = await drafted("Sure!", said((1, "A sale.")))
+    assert found == [("Deal", "A sale.")] and len(model.requests) == 2
+    found, model = await drafted("Sure!", last)
+    assert found == [] and len(model.requests) == 2
