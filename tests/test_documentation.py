@@ -11,7 +11,7 @@ import pytest
 import askgraph
 from askgraph import sample
 from askgraph.candidates.decide import CONFIDENCE
-from askgraph.candidates.rank import WEIGHTS
+from askgraph.candidates.rank import FEATURES
 from askgraph.cli import GROUPS, app
 from askgraph.evaluation.answer_object import answer_object
 from askgraph.methods.dfsl import Dfsl
@@ -120,7 +120,7 @@ def test_every_weight_is_explained() -> None:
     said = {row[0].strip("`") for row in _rows("docs/how-it-works.md", "### Rank")}
     sure = {row[0].strip("`") for row in _rows("docs/how-it-works.md", "### Decide")}
 
-    assert said == WEIGHTS.keys()
+    assert said == set(FEATURES)
     assert sure == CONFIDENCE.keys()
 
 

@@ -61,6 +61,7 @@ class SearchLimits:
     operators: bool = True
     today: str = ""
     writer: str = ""
+    ranking: str = ""
 
 
 @dataclass
@@ -80,6 +81,7 @@ class Searched:
             self.counted,
             states=limits.states,
             operators=limits.operators,
+            ranking=limits.ranking,
             today=date.fromisoformat(limits.today) if limits.today else None,
         )
         if not limits.writer:

@@ -8,6 +8,7 @@ import asyncio
 from datetime import date
 
 from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.candidates.ranking import weights_for
 from askgraph.candidates.schema import Schema
 from askgraph.graph import KnowledgeGraph, surroundings
 from askgraph.index.names import Kind
@@ -25,15 +26,24 @@ async def proposal_of(
     states: int = 150,
     operators: bool = True,
     today: date | None = None,
+    ranking: str = "",
 ) -> Proposal:
     """Return what a question was read as, and its candidates; see `proposed`.
 
-    Raises `ServiceError` where a remote graph does not answer.
+    `ranking` is a file of weights; see `askgraph.candidates.ranking`. Raises `ServiceError` where
+    a remote graph does not answer, and `SetupError` where the file holds no ranking.
     """
+    weights = weights_for(graph.name, ranking)
     linked = await asyncio.to_thread(read_and_linked, question.text, question.language, graph.names)
     schema = await schema_around(linked, graph)
     return await asyncio.to_thread(
-        proposed, linked, schema, states=states, operators=operators, today=today
+        proposed,
+        linked,
+        schema,
+        states=states,
+        operators=operators,
+        today=today,
+        weights=weights,
     )
 
 

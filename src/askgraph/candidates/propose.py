@@ -1,5 +1,6 @@
 """From a question to ranked candidate queries, over arrays alone: no input or output."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -8,6 +9,7 @@ from askgraph.candidates.finish import Finisher
 from askgraph.candidates.grow import Grower
 from askgraph.candidates.operators import Frame, frame_of
 from askgraph.candidates.rank import ranked
+from askgraph.candidates.ranking import weights_for
 from askgraph.candidates.schema import Schema
 from askgraph.candidates.search import grown
 from askgraph.candidates.timely import timely
@@ -56,11 +58,13 @@ def proposed(
     states: int = 150,
     operators: bool = True,
     today: date | None = None,
+    weights: Mapping[str, float] | None = None,
 ) -> Proposal:
     """Grow, finish and rank the candidates for a linked question; `states` bounds the work.
 
     Without `operators` only patterns come: no counts, comparisons, orders, negations. What is
-    current is so on the day `today`, that of the clock where none is given.
+    current is so on the day `today`, that of the clock where none is given. The `weights` of the
+    ranking are the package's where none are given.
     """
     day = (today or date.today()).toordinal() - _FIRST_DAY
     frame = timely(frame_of(linked.reading), schema, float(day))
@@ -69,5 +73,6 @@ def proposed(
     grower = Grower(schema.graph, schema, linked, frame)
     found = grown(grower)[:states]
     finisher = Finisher(grower, frame)
-    candidates = ranked(list(finisher.candidates(found)), linked, frame, schema)
+    weights = weights_for("") if weights is None else weights
+    candidates = ranked(list(finisher.candidates(found)), linked, frame, schema, weights)
     return Proposal(linked, frame, tuple(candidates))

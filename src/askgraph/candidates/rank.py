@@ -1,6 +1,9 @@
-"""The score of a candidate: all weights in one place."""
+"""The score of a candidate: what speaks for it and against it, by name, weighed and summed."""
 
-from dataclasses import replace
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from askgraph.candidates.form import Aggregate
 from askgraph.candidates.operators import Frame
@@ -12,31 +15,42 @@ from askgraph.index.names import Kind
 from askgraph.linking.link import Linked
 from askgraph.traversal.literals import Sort
 
-__all__ = ["WEIGHTS", "ranked"]
+__all__ = ["FEATURES", "ranked"]
 
-WEIGHTS = {
-    "covered": 2.0,
-    "patterns": -0.05,
-    "unknown": -0.16,
-    "spread": -0.01,
-    "nameless": -0.35,
-    "asks": 0.35,
-    "head": 0.25,
-    "far": -0.06,
-    "astray": -0.1,
-    "trivial": -0.5,
-}
+_ALIKE = 0.05
+"""How much worse a name may fit and still be called the same."""
+
+
+FEATURES = (
+    "covered",
+    "patterns",
+    "unknown",
+    "spread",
+    "nameless",
+    "asks",
+    "head",
+    "far",
+    "astray",
+    "trivial",
+    "contrary",
+    "obscure",
+)
+"""What is told of a candidate; `ranking.toml` has what each weighs."""
 
 
 def ranked(
-    candidates: list[Candidate], linked: Linked, frame: Frame, schema: Schema
+    candidates: list[Candidate],
+    linked: Linked,
+    frame: Frame,
+    schema: Schema,
+    weights: Mapping[str, float],
 ) -> list[Candidate]:
     """Score candidates and return them best first; equal queries only once."""
-    total = sum(linked.weights) + 0.6 * len(frame.operators) or 1.0
+    told = _Told(linked, frame, schema)
     scored = []
     for candidate in candidates:
-        features = _features(candidate, linked, frame, schema, total)
-        score = sum(WEIGHTS[name] * value for name, value in features.items())
+        features = told.features(candidate)
+        score = sum(weights[name] * value for name, value in features.items())
         scored.append(replace(candidate, score=score, features=features))
     best: dict[object, Candidate] = {}
     for candidate in sorted(scored, key=lambda c: -c.score):
@@ -44,21 +58,60 @@ def ranked(
     return list(best.values())
 
 
-def _features(
-    candidate: Candidate, linked: Linked, frame: Frame, schema: Schema, total: float
-) -> dict[str, float]:
-    return {
-        "covered": candidate.gain / total,
-        "patterns": float(candidate.patterns),
-        "unknown": candidate.unknown,
-        "spread": candidate.state.spread,
-        "nameless": _nameless(candidate, schema),
-        "asks": _agrees(candidate, linked, frame, schema),
-        "head": _head(candidate, linked, schema),
-        "far": _far(candidate),
-        "astray": _astray(candidate.state.node),
-        "trivial": _trivial(candidate),
-    }
+@dataclass
+class _Told:
+    """Tells the features of all candidates for one question."""
+
+    linked: Linked
+    frame: Frame
+    schema: Schema
+
+    def features(self, candidate: Candidate) -> dict[str, float]:
+        """What speaks for and against a candidate, by name, in the order of `FEATURES`."""
+        linked, frame, schema = self.linked, self.frame, self.schema
+        found = (
+            candidate.gain / self.total,
+            float(candidate.patterns),
+            candidate.unknown,
+            candidate.state.spread,
+            _nameless(candidate, schema),
+            _agrees(candidate, linked, frame, schema),
+            _head(candidate, linked, schema),
+            _far(candidate),
+            _astray(candidate.state.node),
+            _trivial(candidate),
+            _contrary(candidate),
+            self.obscure(candidate.state.node),
+        )
+        return dict(zip(FEATURES, found, strict=True))
+
+    @cached_property
+    def total(self) -> float:
+        """What all words of content weigh, and the operators."""
+        return sum(self.linked.weights) + 0.6 * len(self.frame.operators) or 1.0
+
+    def obscure(self, root: Node) -> float:
+        """How much less the graph says of the things meant than of others called the same."""
+        links = {id(node.link): node.link for node in root.walk() if node.link is not None}
+        return sum(self.behind.get((one.target, one.positions), 0.0) for one in links.values())
+
+    @cached_property
+    def behind(self) -> Mapping[tuple[str, tuple[int, ...]], float]:
+        """How many times fewer edges (as a power of ten) a thing has than the first of its name."""
+        things = self.linked.of(Kind.ENTITY)
+        edges = {one.target: self._edges(one.target) for one in things}
+        return {
+            (one.target, one.positions): max(
+                edges[other.target] - edges[one.target]
+                for other in things
+                if other.positions == one.positions and other.score >= one.score - _ALIKE
+            )
+            for one in things
+        }
+
+    def _edges(self, iri: str) -> float:
+        at = self.schema.graph.terms.iri(iri)
+        return math.log10(1 + self.schema.graph.degree(at)) if at is not None else 0.0
 
 
 def _nameless(candidate: Candidate, schema: Schema) -> float:
@@ -185,6 +238,14 @@ def _trivial(candidate: Candidate) -> float:
     given = {(p.subject, p.predicate) for p in form.patterns if isinstance(p.object, str)}
     said = {p.object for p in form.patterns if (p.subject, p.predicate) in given}
     return float(bool(shown) and all(value in said for value in shown))
+
+
+def _contrary(candidate: Candidate) -> float:
+    """Whether all that is denied of a thing is also said of it: there can be no result."""
+    said = set(candidate.form.patterns)
+    return float(
+        any(not filters and said.issuperset(denied) for denied, filters in candidate.form.without)
+    )
 
 
 def _far(candidate: Candidate) -> float:

@@ -167,6 +167,9 @@ def closed(places: Places, work: Work) -> Candidate | None:
         return None
     if work.state.denied and not draft.ask:
         return None
+    ids = places.ids_at(work, work.root)
+    if not len(ids):
+        return None  # what was hung on the pattern does not go together
     if work.grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
         draft.group = []
     if not any(isinstance(c.value, Aggregate) for c in draft.columns) and not (
@@ -183,7 +186,7 @@ def closed(places: Places, work: Work) -> Candidate | None:
         draft.form(),
         work.state,
         work.root.variable,
-        places.ids_at(work, work.root),
+        ids,
         work.used,
         work.gain,
         work.unknown,

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from askgraph.candidates.form import Aggregate
 from askgraph.candidates.work import Candidate
 
-__all__ = ["Cluster", "clusters"]
+__all__ = ["Cluster", "clusters", "together"]
+
+_NEAR = 0.5
+_AGREES, _ENOUGH = 0.02, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +26,14 @@ class Cluster:
     @property
     def score(self) -> float:
         """The best member's score, and a little for each that agrees with it."""
-        agreeing = [m for m in self.members[1:] if m.score > self.best.score - 0.5]
-        return self.best.score + 0.02 * min(3, len(agreeing))
+        return together([member.score for member in self.members])
+
+
+def together(scores: Sequence[float]) -> float:
+    """Return the score of a cluster: the best of its members', a little more for each near it."""
+    best = max(scores)
+    agreeing = sum(score > best - _NEAR for score in scores) - 1
+    return best + _AGREES * min(_ENOUGH, agreeing)
 
 
 def clusters(candidates: Sequence[Candidate]) -> list[Cluster]:

@@ -30,7 +30,8 @@ class GraphSearch:
     comparison, an order or a negation: for measuring what these are worth. What is current, and
     how old something is, is so `today` (2024-06-30); on the day of the clock where it is empty.
     `writer` is the path of trained weights (`askgraph finetune writer`) that have a say in the
-    order of the candidates; `{graph}` in it stands for the graph's name.
+    order of the candidates; `{graph}` in it stands for the graph's name. `ranking` is the
+    path of weights to rank candidates by, in the place of the package's `candidates/ranking.toml`.
 
     Raises `SetupError` for a day that is none.
     """
@@ -45,6 +46,7 @@ class GraphSearch:
     operators: bool = True
     today: str = ""
     writer: str = ""
+    ranking: str = ""
 
     def __post_init__(self) -> None:
         try:
