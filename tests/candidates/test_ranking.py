@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.candidates.asking import Known
 
@@ -31,6 +31,7 @@ def _written(folder: Path, text: str) -> Path:
 
 
 @given(weights=TABLES, graphs=st.dictionaries(st.text(max_size=12), TABLES, max_size=3))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_ranking_is_read_as_it_was_written(
     weights: dict[str, float],
     graphs: dict[str, dict[str, float]],
