@@ -1,12 +1,18 @@
 """An enriched graph answers with predicates that it does not have, and stays what it is."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat, Store, parse
 from tests.graphs_in_regions import FIRMS
+from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import SetupError
+from askgraph.metadata.advise import AdviceKind
+from askgraph.metadata.definitions import Definitions
+from askgraph.sparql.virtual import read_path
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.answering import outcome_of
@@ -19,6 +25,8 @@ from askgraph.workspace.enriching import (
 from askgraph.workspace.running import result_of
 
 PLACE = "http://example.org/"
+NARY: tuple[AdviceKind, ...] = ("nary",)
+NAME: tuple[AdviceKind, ...] = ("name",)
 VIRTUAL = "urn:askgraph:virtual:"
 SOUTH = f"SELECT DISTINCT ?x {{ ?x <{VIRTUAL}seatPartOf> <{PLACE}south> }}"
 
@@ -139,3 +147,71 @@ def test_a_name_that_is_taken_is_refused(workspace: Workspace) -> None:
         add_enriched(workspace, "firms", definitions, "firms")
     with pytest.raises(SetupError, match="is a graph 'firms' already"):
         enrich_virtually(workspace, "firms", definitions, as_name="firms")
+
+
+def test_what_cannot_be_built_leaves_all_as_it_was(workspace: Workspace) -> None:
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    wrong = definitions_for(workspace, "firms", ("closure",))
+    starred = replace(wrong.properties[0], path=read_path(":partOf*", {"": PLACE}))
+
+    with pytest.raises(SetupError, match="may be empty"):
+        enrich_virtually(workspace, "firms", Definitions((starred,)))
+
+    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
+
+
+@pytest.fixture
+def behind(tmp_path: Path) -> Iterator[tuple[Workspace, SparqlServer]]:
+    store = Store()
+    store.load(FIRMS.encode(), RdfFormat.TURTLE)
+    with SparqlServer(store) as server:
+        place = Workspace(tmp_path / "behind")
+        place.add("firms", [server.url])
+        yield place, server
+
+
+def test_behind_an_endpoint_virtual_predicates_are_asked_too(
+    behind: tuple[Workspace, SparqlServer],
+) -> None:
+    workspace, _ = behind
+    definitions = definitions_for(workspace, "firms", ("chain", "nary"))
+    profile = enrich_virtually(workspace, "firms", definitions)
+
+    known = {p.iri.removeprefix(VIRTUAL): p for p in profile.predicates}
+    assert known["seatPartOf"].object_classes[0][0] == PLACE + "Region"
+    assert known["hasBuyer"].subject_classes[0][0] == PLACE + "Firm"
+    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
+
+
+def test_behind_an_endpoint_an_answer_is_found_by_a_virtual_predicate(
+    behind: tuple[Workspace, SparqlServer],
+) -> None:
+    workspace, _ = behind
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    graph = workspace.graph("firms")
+    try:
+        answer = result_of(
+            outcome_of(Question("Which firms are from Southland?"), workspace.method(), [graph])
+        )
+    finally:
+        result_of(graph.endpoint.close())
+
+    assert isinstance(answer, Answer)
+    assert {str(row[0]).replace(PLACE, "") for row in answer.result.rows} == {
+        "<f1>", "<f3>", "<f5>",
+    }  # fmt: skip
+    assert "hasSeat" in answer.query
+
+
+def test_behind_an_endpoint_it_is_taken_away_again(
+    behind: tuple[Workspace, SparqlServer],
+) -> None:
+    workspace, _ = behind
+    before = workspace.profile("firms")
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms", NARY))
+    enrich_virtually(workspace, "firms", Definitions())
+
+    assert workspace.profile("firms") == before
+    assert rows(workspace, "firms", SOUTH) == set()
+    with pytest.raises(SetupError, match="not at an endpoint"):
+        enrich_virtually(workspace, "firms", definitions_for(workspace, "firms", NAME))

@@ -1,5 +1,6 @@
 """A graph of the workspace with what it says only indirectly: virtually, or in new files."""
 
+import contextlib
 import dataclasses
 from collections.abc import Collection, Iterator
 from itertools import chain
@@ -16,6 +17,7 @@ from askgraph.metadata.store import write_whole
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.build import known_paths
+from askgraph.workspace.enriching_endpoints import enrich_endpoint
 from askgraph.workspace.running import result_of
 
 if TYPE_CHECKING:
@@ -112,38 +114,56 @@ def enrich_virtually(
     """Add definitions virtually to a graph, or to another one of the same sources; return it.
 
     They are kept as `enrichments/NAME.toml` in the workspace, for a person to edit: a change takes
-    effect with the next question. Without any definition the graph is as it was before. Raises
-    `SetupError` for a graph behind an endpoint and where a path links too much.
+    effect with the next question, but for a graph behind an endpoint (see `enriching_endpoints`),
+    where it is enriched again. Without any definition the graph is as it was before. Raises
+    `SetupError` where a path links too much; then all stays as it was.
     """
     settings = workspace.graphs().get(name)
     if settings is None:
         workspace.graph(name)  # says what there is
         raise SetupError(f"no graph {name!r}")
     if settings.url:
-        raise SetupError(
-            f"graph {name!r} lies behind an endpoint; virtual predicates need its triples here"
-        )
+        if as_name:
+            raise SetupError(f"graph {name!r} lies behind an endpoint: add it again as {as_name!r}")
+        workspace.known(name, progress=progress)
+        return enrich_endpoint(workspace.data(name), definitions)
     target = as_name or name
     if as_name and as_name in workspace.graphs():
         raise SetupError(f"there is a graph {as_name!r} already; take another name with --as")
     table = {"enrich": ""} if not definitions else {"enrich": f"enrichments/{target}.toml"}
-    if definitions:
-        path = workspace.folder / table["enrich"]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, definitions_text(definitions))
     kept = {
         field.name: value
         for field in dataclasses.fields(settings)
         if field.name not in ("sources", "url", "enrich")
         and (value := getattr(settings, field.name)) != field.default
     }
-    return workspace.add(
-        target,
-        settings.sources,
-        settings={**kept, **table},
-        replace=as_name is None,
-        progress=progress,
-    )
+    with _kept_definitions(workspace.folder / table["enrich"], definitions):
+        return workspace.add(
+            target,
+            settings.sources,
+            settings={**kept, **table},
+            replace=as_name is None,
+            progress=progress,
+        )
+
+
+@contextlib.contextmanager
+def _kept_definitions(path: Path, definitions: Definitions) -> Iterator[None]:
+    """Write definitions; what was there comes back where the graph cannot be built with them."""
+    if not definitions:
+        yield
+        return
+    before = path.read_text(encoding="utf-8") if path.is_file() else None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, definitions_text(definitions))
+    try:
+        yield
+    except BaseException:
+        if before is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_whole(path, before)
+        raise
 
 
 def write_enriched(
