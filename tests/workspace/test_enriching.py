@@ -25,6 +25,7 @@ from askgraph.workspace.enriching import (
 from askgraph.workspace.running import result_of
 
 PLACE = "http://example.org/"
+CLOSURE: tuple[AdviceKind, ...] = ("closure",)
 NARY: tuple[AdviceKind, ...] = ("nary",)
 NAME: tuple[AdviceKind, ...] = ("name",)
 VIRTUAL = "urn:askgraph:virtual:"
@@ -151,7 +152,7 @@ def test_a_name_that_is_taken_is_refused(workspace: Workspace) -> None:
 
 def test_what_cannot_be_built_leaves_all_as_it_was(workspace: Workspace) -> None:
     enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
-    wrong = definitions_for(workspace, "firms", ("closure",))
+    wrong = definitions_for(workspace, "firms", CLOSURE)
     starred = replace(wrong.properties[0], path=read_path(":partOf*", {"": PLACE}))
 
     with pytest.raises(SetupError, match="may be empty"):
