@@ -3,7 +3,8 @@
     python benchmarks/writer.py WEIGHTS [--set sample]
 
 WEIGHTS is a file of `askgraph finetune writer`; `{graph}` in its name stands for the graph's. The
-time of reading, linking and growing is not in it. What the writer is worth is measured with
+time is that of a core, however busy the machine, without reading, linking and growing. What the
+writer is worth is measured with
 
     python tools/accuracy_floors.py --out before
     python tools/accuracy_floors.py --setting writer=WEIGHTS --out after
@@ -29,7 +30,7 @@ from askgraph.writing.reranked import reranked
 
 
 def times(asked: Asked, weights: str) -> tuple[list[float], list[float]]:
-    """Seconds of judging and of writing, for each question of a graph."""
+    """Seconds of a core for judging and for writing, for each question of a graph."""
     graph, judging, writing = asked.graph, list[float](), list[float]()
     writer = pointer_writer(weights.replace("{graph}", graph.name))
     for gold in asked.questions:
@@ -37,13 +38,13 @@ def times(asked: Asked, weights: str) -> tuple[list[float], list[float]]:
             continue
         linked = read_and_linked(gold.text, gold.language, graph.names)
         proposal = proposed(linked, schema_of(graph.arrays, graph.profile))
-        started = time.perf_counter()
+        started = time.process_time()
         reranked(proposal, writer, graph)
-        judging.append(time.perf_counter() - started)
+        judging.append(time.process_time() - started)
         listed = listed_terms(linked, graph.profile)
-        started = time.perf_counter()
+        started = time.process_time()
         result_of(writer.write(Question(gold.text, gold.language), listed, graph, n=5))
-        writing.append(time.perf_counter() - started)
+        writing.append(time.process_time() - started)
     return judging, writing
 
 

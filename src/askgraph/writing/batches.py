@@ -11,7 +11,7 @@ from askgraph.writing.network import LONGEST
 from askgraph.writing.pieces import STAGES, SYMBOLS, Next, awaited
 from askgraph.writing.skeleton import Skeleton
 
-__all__ = ["NUMBER_OF", "Known", "allowed_after", "known_steps", "unit_arrays"]
+__all__ = ["NUMBER_OF", "Known", "allowed_after", "fits", "known_steps", "unit_arrays"]
 
 NUMBER_OF = {symbol: at for at, symbol in enumerate(SYMBOLS)}
 _STAGE = {stage: at for at, stage in enumerate(STAGES)}
@@ -57,6 +57,18 @@ class Known:
     allowed: Floats
     targets: Ints
     counts: Floats
+
+
+def fits(skeleton: Skeleton, units: Units) -> bool:
+    """Whether a skeleton can be read: each term in a role that it has, and not too long.
+
+    Raises `ValueError` for what is no skeleton.
+    """
+    return len(skeleton) <= LONGEST and all(
+        bool(units.roles[piece] & before.roles)
+        for piece, before in zip(skeleton, awaited(skeleton), strict=False)
+        if isinstance(piece, int)
+    )
 
 
 def known_steps(

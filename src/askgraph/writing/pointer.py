@@ -19,7 +19,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.linking.link import Linked
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
-from askgraph.writing.batches import Known, known_steps, unit_arrays
+from askgraph.writing.batches import Known, fits, known_steps, unit_arrays
 from askgraph.writing.beams import beams, is_whole
 from askgraph.writing.inputs import Units, units_of
 from askgraph.writing.listing import MOST, listed_terms, said_numbers, written
@@ -213,7 +213,6 @@ def _with_numbers(listed: Sequence[Listed], linked: Linked, graph: KnowledgeGrap
 def _expressed(form: Form, places: Mapping[str, int], units: Units) -> Skeleton | None:
     try:
         skeleton = skeleton_of(form, places)
-        known_steps([skeleton], units)
+        return skeleton if fits(skeleton, units) else None
     except ValueError:
         return None
-    return skeleton

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from askgraph.candidates.form import Form
 from askgraph.graph import KnowledgeGraph
 from askgraph.linking.link import Linked
-from askgraph.writing.batches import known_steps
+from askgraph.writing.batches import fits
 from askgraph.writing.inputs import Units, units_of
 from askgraph.writing.listing import listed_terms, written
 from askgraph.writing.skeleton import Skeleton, skeleton_of, terms_of
@@ -46,10 +46,10 @@ def lesson_of(linked: Linked, offers: Sequence[Offer], graph: KnowledgeGraph) ->
     for one in offers:
         try:
             skeleton = skeleton_of(one.form, places)
-            known_steps([skeleton], units)
+            if fits(skeleton, units):
+                kept.setdefault(skeleton, one)
         except ValueError:
             continue
-        kept.setdefault(skeleton, one)
     if not any(one.worth >= RIGHT for one in kept.values()):
         return None
     best = kept.values()
