@@ -37,7 +37,8 @@ def age(places: Places, work: Work, operator: Operator) -> int | None:
     That is the date that words after "when" name, else its death or end, else today.
     """
     measure = operator.measure
-    start = places.by_words(work, measure.dates, (Sort.DATE, Sort.YEAR)) if measure else None
+    dates = measure.dates if measure is not None else ()
+    start = places.by_words(work, dates, (Sort.DATE, Sort.YEAR), named=True)
     if start is None:
         return None
     born = places.hang(work, start)
@@ -136,11 +137,11 @@ def _of_thing(
     places: Places, work: Work, opened: int, slots: list[Slot]
 ) -> tuple[int | str, int | None] | None:
     """The date of a thing named after "when": that which words name, else its start or only one."""
-    for link in places.linked.of(Kind.ENTITY):
-        event = places.graph.terms.iri(link.target)
-        if link.positions[0] < opened or event is None or not places.grower.gain(link, work.used):
+    for link in places.linked.of(Kind.ENTITY, Kind.VALUE):
+        if link.positions[0] < opened or not places.grower.gain(link, work.used):
             continue
-        present = _dates_at(places, event)
+        event = places.thing_of(link)
+        present = _dates_at(places, event) if event is not None else []
         named = [
             (slot, one, number)
             for slot in slots
@@ -148,14 +149,14 @@ def _of_thing(
             if (number := places.schema.number(one.target)) in present
         ]
         starts = [start for start, _, _ in places.schema.spans if start in present]
-        chosen = named[0][2] if named else (*starts, *present[:1])[0] if present else None
-        if chosen is None:
+        if event is None or not present:
             continue
+        chosen = named[0][2] if named else (*starts, *present)[0]
         if named:
             places.use(work, named[0][0], named[0][1])
         iri = places.graph.iri_of(chosen)
         date = work.draft.variable(work.draft.hint_of(iri))
-        work.draft.patterns.append(Pattern(f"<{link.target}>", iri, date))
+        work.draft.patterns.append(Pattern(places.graph.terms.text(event), iri, date))
         work.take(link.mask, places.grower.gain(link, work.used))
         return date, chosen
     return None

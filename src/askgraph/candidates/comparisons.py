@@ -1,5 +1,7 @@
 """Comparisons with a number, a date, a count, the average, or another thing's value."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from askgraph.candidates.ages import compared_age, is_age
@@ -41,9 +43,9 @@ def comparison(places: Places, work: Work, operator: Operator) -> bool:
     unit = places.next_place(work, quantity.last, 2)
     if unit is not None and not temporal:
         return _counted_against(places, work, operator, quantity, sign)
-    spot = _compared(places, work, operator, quantity, temporal)
-    if spot is None and not temporal and _of_nodes(places, work, operator, quantity, sign):
+    if not temporal and _of_unit(places, work, operator, quantity, sign):
         return True
+    spot = _compared(places, work, operator, quantity, temporal)
     if spot is None:
         return not temporal and _counted_against(places, work, operator, quantity, sign)
     since = places.reading.tokens[operator.first].folded in _SINCE
@@ -52,10 +54,17 @@ def comparison(places: Places, work: Work, operator: Operator) -> bool:
     return True
 
 
-def _of_nodes(
-    places: Places, work: Work, operator: Operator, quantity: Quantity, sign: str
-) -> bool:
-    """A number with its unit at a node of its own, which words near by name."""
+def _of_unit(places: Places, work: Work, operator: Operator, quantity: Quantity, sign: str) -> bool:
+    """ "More than 30 years old", or a number with its unit at a node that words near by name."""
+    following = quantity.measured.stop
+    if quantity.unit is not None and following < len(places.reading.tokens):
+        word = places.reading.tokens[following].folded
+        for measure in places.reading.words.adjectives.get(word, ()):
+            if measure.degree == "plain" and is_age(measure) and quantity.value is not None:
+                old = replace(operator, measure=measure)
+                if compared_age(places, work, old, quantity.value, sign):
+                    places.take_tokens(work, range(quantity.first, following + 1))
+                    return True
     near = (places.last_slot(work, operator.first, 5), places.next_slot(work, quantity.last, 3))
     return compared_nodes(places, work, [s for s in near if s is not None], quantity, sign)
 

@@ -76,7 +76,7 @@ class Finisher:
             for one in links:
                 self.usable |= one.mask
         for operator in frame.of("during"):
-            for one in grower.linked.of(Kind.ENTITY):
+            for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
                 if one.positions[0] > operator.last:
                     self.usable |= one.mask
 

@@ -17,6 +17,9 @@ from askgraph.traversal.arrays import Ids
 __all__ = ["by_dimension", "compared_nodes", "converted", "fits_unit", "number_of", "plain"]
 
 
+_NEAR = 5
+
+
 def plain(value: float) -> str:
     """Return a number as SPARQL, whole numbers without a point."""
     return str(int(value)) if float(value).is_integer() else repr(value)
@@ -38,8 +41,11 @@ def number_of(places: Places, work: Work, predicate: int, quantity: Quantity) ->
 
 
 def by_dimension(places: Places, work: Work, quantity: Quantity) -> Spot | None:
-    """The only predicate in the pattern whose numbers are of the dimension of a quantity."""
-    unit = quantity.unit
+    """The only predicate in the pattern whose numbers are of the dimension of a quantity.
+
+    None where the words just before name something else in the pattern.
+    """
+    unit = None if _is_named(work, quantity) else quantity.unit
     for place in work.draft.places if unit is not None else ():
         if not places.is_resource(place.node.ids):
             continue
@@ -55,6 +61,17 @@ def by_dimension(places: Places, work: Work, quantity: Quantity) -> Spot | None:
         if len(fits) == 1:
             return unnamed_spot(place, fits[0])
     return None
+
+
+def _is_named(work: Work, quantity: Quantity) -> bool:
+    """Whether a step of the pattern is named by words shortly before a quantity."""
+    lasts = [
+        edge.link.positions[-1]
+        for node in work.state.node.walk()
+        for edge, _ in node.edges
+        if edge.link is not None
+    ]
+    return any(0 < quantity.first - last <= _NEAR for last in lasts)
 
 
 def compared_nodes(

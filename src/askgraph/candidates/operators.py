@@ -152,7 +152,7 @@ def _at(reading: Reading, at: int) -> Operator | None:
             found.append((length, 3, Operator(name, at, last, measure)))
     for phrase, name in lists.phrases.get(token.folded, ()):
         if _fits(reading, at, phrase) and _may_stand(name, at, reading):
-            rank = 2 if name in _FIRST else 0
+            rank = 2 if name in _FIRST else int(name == "past")
             found.append((len(phrase), rank, Operator(name, at, at + len(phrase) - 1)))
     return max(found, key=lambda one: one[:2])[2] if found else None
 

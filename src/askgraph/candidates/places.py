@@ -331,14 +331,21 @@ class Places:
         ids = self.graph.step(spot.place.node.ids[:200], spot.predicate, inverse=spot.inverse)
         name = self.schema.name_predicate(ids)
         if name is None and not spot.inverse:
-            name = self.schema.same_named(ids, spot.predicate)
+            name = self.schema.stated(ids, spot.predicate)
         if name is None:
             return variable
         return work.draft.attach(Place(variable, Node(ids), 1), name)
 
-    def by_words(self, work: Work, words: Sequence[str], sorts: Sequence[Sort]) -> Spot | None:
-        """A predicate of the root (or of another place) whose name holds one of the words."""
+    def by_words(
+        self, work: Work, words: Sequence[str], sorts: Sequence[Sort], *, named: bool = False
+    ) -> Spot | None:
+        """A predicate of the root (or of another place) whose name holds one of the words.
+
+        With `named`, things without a name do not count.
+        """
         for place in work.draft.places:
+            if named and self.schema.is_nameless(place.node.ids):
+                continue
             present = [int(p) for p in self.graph.predicates_of(place.node.ids[:300])[0]]
             for word in words:
                 for number in present:
@@ -359,14 +366,26 @@ class Places:
                 return unnamed_spot(place, (named or fits)[0])
         return None
 
+    def thing_of(self, link: Link) -> int | None:
+        """The one thing that a link names, itself or by a text that is its name."""
+        if link.kind is Kind.ENTITY:
+            return self.graph.terms.iri(link.target)
+        text = self.graph.terms.find(link.target)
+        if text is None:
+            return None
+        node = np.array([text], dtype=np.int32)
+        found = [self.graph.step(node, number, inverse=True) for number in self.schema.naming]
+        things = np.unique(np.concatenate(found)) if found else node[:0]
+        return int(things[0]) if len(things) == 1 else None
+
     def named(self, work: Work, place: Place) -> int:
         """The variable to show for a thing: its name where the graph has its own."""
         ids, name = place.node.ids, self.schema.name_predicate(place.node.ids)
         if name is None:
             leading = [edge.predicate for edge, _ in place.node.edges if edge.inverse]
             leading += [place.edge.predicate] if place.edge and not place.edge.inverse else []
-            stated = (self.schema.same_named(ids, number) for number in leading)
-            name = next((number for number in stated if number is not None), None)
+            values = (self.schema.stated(ids, number) for number in leading)
+            name = next((number for number in values if number is not None), None)
         if name is None and isinstance(place.variable, int):
             return place.variable
         return work.draft.attach(place, name or 0)

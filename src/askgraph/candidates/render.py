@@ -199,11 +199,19 @@ class _Writer:
         return self.prefixes.shorten(iri)
 
 
+def _is_name_char(character: str) -> bool:
+    """Whether a variable's name may hold it: letters and digits, but not ² or ª."""
+    if character.isascii():
+        return character.isalnum()
+    return character >= "\u00c0" and (character.isalpha() or character.isdecimal())
+
+
 def _names(hints: Mapping[int, str]) -> dict[int, str]:
     taken: dict[str, int] = {}
     names = {}
     for variable, hint in hints.items():
-        base = re.sub(r"\W+", "_", folded(hint)).strip("_")[:40].strip("_") or "thing"
+        kept = "".join(c if _is_name_char(c) else "_" for c in folded(hint))
+        base = re.sub("_+", "_", kept).strip("_")[:40].strip("_") or "thing"
         if not base[0].isalpha():
             base = "n" + base
         taken[base] = taken.get(base, 0) + 1

@@ -119,6 +119,17 @@ class Schema:
         """The number of a predicate."""
         return self._numbers.get(iri)
 
+    def stated(self, ids: Ids, predicate: int) -> int | None:
+        """The predicate that gives the value of nameless nodes to which a predicate leads.
+
+        It is called as the predicate itself, or its number has a unit beside it.
+        """
+        same = self.same_named(ids, predicate)
+        if same is not None or not self.is_nameless(ids):
+            return same
+        present = set(self.graph.predicates_of(ids[:50])[0].tolist())
+        return next((v for v, unit, _ in self.quantities if {v, unit} <= present), None)
+
     def same_named(self, ids: Ids, predicate: int) -> int | None:
         """The predicate of nameless nodes that is called as the one that leads to them.
 

@@ -10,7 +10,7 @@ from askgraph.candidates.draft import Place
 from askgraph.candidates.form import Filter, Pattern
 from askgraph.candidates.operators import Operator
 from askgraph.candidates.places import Places, unnamed_spot
-from askgraph.candidates.work import Work
+from askgraph.candidates.work import Slot, Work
 from askgraph.traversal.arrays import Ids
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 _FAR = float("inf")
+_NAMED, _APART = 0.6, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +76,27 @@ def asked_span(
 
 
 def is_point(places: Places, work: Work, one: Spanned) -> bool:
-    """Return whether words name the start or the end: "started in 1995"."""
-    iris = {places.graph.iri_of(number) for number in (one.start, one.end)}
-    return any(
-        link.target in iris and link.score * link.quality >= 0.6
-        for slot in work.slots
-        for link in slot.links
-    )
+    """Return whether words name the start or the end, not both: "started in 1995"."""
+    start, end = (places.graph.iri_of(number) for number in (one.start, one.end))
+    for slot in work.slots:
+        first, last = (_fit(slot, iri) for iri in (start, end))
+        if max(first, last) >= _NAMED and abs(first - last) > _APART:
+            return True
+    return False
+
+
+def _take_names(places: Places, work: Work, one: Spanned) -> None:
+    """Words that name the start and the end alike name the time between: "in service"."""
+    start, end = (places.graph.iri_of(number) for number in (one.start, one.end))
+    for slot in work.slots:
+        if work.is_left(slot) and _fit(slot, start) and _fit(slot, end):
+            places.use(work, slot, slot.links[0])
+
+
+def _fit(slot: Slot, iri: str) -> float:
+    """How well words name a predicate."""
+    fits = (one.score * one.quality for one in slot.links if one.target == iri)
+    return max(fits, default=0.0)
 
 
 def days_of(places: Places, nodes: Ids, predicate: int, missing: float) -> NDArray[np.float64]:
@@ -108,6 +123,7 @@ def overlapping(places: Places, work: Work, one: Spanned, low: float, high: floa
     start = places.hang(work, unnamed_spot(one.place, one.start))
     work.draft.filters.append(Filter(start, "<=", (_literal(places, one.start, high, end=True),)))
     _not_ended(places, work, one, _literal(places, one.end, low), always=bool((ends < _FAR).all()))
+    _take_names(places, work, one)
     places.keep(work, one.place, kept)
     return True
 
@@ -127,6 +143,7 @@ def unfinished(places: Places, work: Work, one: Spanned) -> bool:
     future = bool((ends[ends < _FAR] >= today).any())
     ended = _literal(places, one.end, today) if future else None
     _not_ended(places, work, one, ended, always=False)
+    _take_names(places, work, one)
     places.keep(work, one.place, kept)
     return True
 

@@ -47,8 +47,11 @@ def _served(frame: Frame, operator: Operator, spans: bool, dated: bool) -> Itera
         if dated:
             yield operator
     elif operator.name in _OF_SPANS:
+        words = tuple(tokens[at].folded for at in operator.positions)
         if spans:
             yield operator
+        elif words in frame.reading.words.operators["not"]:
+            yield replace(operator, name="not")
     elif spans and _is_verb(frame, operator):
         yield replace(operator, name="lasted", measure=None)
     else:

@@ -64,7 +64,7 @@ def lasted(places: Places, work: Work, operator: Operator) -> bool:
 
 def during(places: Places, work: Work, operator: Operator) -> bool:
     """ "During X": at the time between the start and the end of a thing that X names."""
-    for link in places.linked.of(Kind.ENTITY):
+    for link in places.linked.of(Kind.ENTITY, Kind.VALUE):
         near = 0 < link.positions[0] - operator.last <= 3
         if near and places.grower.gain(link, work.used) and _during(places, work, link):
             work.take(link.mask, places.grower.gain(link, work.used))
@@ -105,7 +105,7 @@ def _leading(work: Work, variable: int) -> Pattern | None:
 
 def _during(places: Places, work: Work, link: Link) -> bool:
     """Put what the pattern is about into the time of a thing: its span, or its one date."""
-    event = places.graph.terms.iri(link.target)
+    event = places.thing_of(link)
     if event is None:
         return False
     node = np.array([event], dtype=np.int32)
@@ -113,7 +113,7 @@ def _during(places: Places, work: Work, link: Link) -> bool:
     if dates is None:
         return False
     first, last = dates
-    subject, draft = f"<{link.target}>", work.draft
+    subject, draft = places.graph.terms.text(event), work.draft
     if _point_during(places, work, subject, first, last):
         return True
     one = spanned(places, work, named=True)
