@@ -15,6 +15,7 @@ from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.rdf.labels import best_label
 from askgraph.rdf.vocabulary import RDFS_LABEL
 from askgraph.sample import graph_path
+from askgraph.sparql.elapsed import Elapsed, elapsed_text
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))
 PREFIX = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
@@ -22,6 +23,32 @@ PREFIX = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XML
 
 def words(query: str, language: str = "en") -> str:
     return in_words(PREFIX + query, {}, language=language)
+
+
+BORN = elapsed_text(Elapsed("years", "?b", "?d"))
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The years from the birth of Ada to the death of Ada."),
+        ("de", "Die Jahre von birth von Ada bis death von Ada."),
+        ("es", "Años desde birth de Ada hasta death de Ada."),
+        ("fr", "Années de birth de Ada à death de Ada."),
+    ],
+)
+def test_the_time_between_two_dates_is_called_so(language: str, text: str) -> None:
+    query = f"SELECT ?age {{ :Ada :birth ?b ; :death ?d . BIND({BORN} AS ?age) }}"
+    assert words(query, language) == text
+
+
+def test_a_condition_on_an_age_tells_from_when_to_when() -> None:
+    bound = 'BIND("2024-06-30"^^xsd:date AS ?d)'
+    query = f"SELECT ?s {{ ?s a :Singer ; :born ?b . {bound} BIND({BORN} AS ?a) FILTER(?a < 30) }}"
+
+    assert words(query) == (
+        "The singers, where the years from their born to 2024-06-30 is less than 30."
+    )
 
 
 @pytest.mark.parametrize(

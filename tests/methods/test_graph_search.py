@@ -14,9 +14,10 @@ from tests.graphs import MOONS
 from tests.methods.strange import SOURCES, STRANGE
 from tests.servers import faults
 from tests.servers.sparql import Fault, SparqlServer
+from tests.temporal.asked import HERE
 
 from askgraph.endpoint.http import HttpEndpoint
-from askgraph.errors import ServiceError, TimedOut, Unreachable
+from askgraph.errors import ServiceError, SetupError, TimedOut, Unreachable
 from askgraph.evaluation.asking import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import NameIndex
@@ -377,3 +378,24 @@ async def test_queries_that_are_too_slow_are_told_and_do_not_hang(server: Sparql
     assert isinstance(trace.outcome, Refusal)
     assert "time" in trace.outcome.reason
     assert time.perf_counter() - began < 20
+
+
+def test_what_is_current_is_so_on_the_day_that_a_setting_names(tmp_path: Path) -> None:
+    office = kept((HERE / "office.ttl").read_text(encoding="utf-8"), tmp_path, "office")
+    answers = {}
+    for today in ("2003-06-01", "2031-01-01"):
+        outcome = asked("Which projects are currently running?", office, today=today).steps[-1]
+        assert isinstance(outcome, Answer)
+        answers[today] = {value_of(row[0]) for row in outcome.result.rows}
+    result_of(office.endpoint.close())
+
+    space = "https://office.example/"
+    assert answers == {
+        "2003-06-01": {f"{space}Orion", f"{space}Lyra"},
+        "2031-01-01": {f"{space}Altair"},
+    }
+
+
+def test_a_day_that_is_none_is_refused_before_anything_is_asked() -> None:
+    with pytest.raises(SetupError, match="today='soon' is no day"):
+        GraphSearch(today="soon")

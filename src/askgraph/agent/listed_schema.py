@@ -27,5 +27,5 @@ async def listed_schema(
     near = SchemaLines(part, writer, kin=True, values=values)
     head = f"{GRAPH}{linked.asked.name}\n" if several else ""
     every = await asyncio.to_thread(lambda: list(schema.lines()))
-    kept = await asyncio.to_thread(lambda: list(near.properties(part.near[:_FEW])))
+    kept = await asyncio.to_thread(lambda: [*near.properties(part.near[:_FEW]), *near.times()])
     return Piece((head + "\n".join(every), head + "\n".join(kept)))

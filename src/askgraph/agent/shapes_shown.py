@@ -23,6 +23,7 @@ from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.metadata.shapes import Shape, ShapeLine, known_shape, shape_at
 from askgraph.metadata.shex import shex_of
 from askgraph.rdf import vocabulary as v
+from askgraph.tools.time_lines import time_lines
 
 __all__ = ["ShapeParts", "shape_pieces"]
 
@@ -72,10 +73,24 @@ async def shape_pieces(
         kin = _kin(near, [other.iri for other, _ in others])
         texts = _texts(near, shape, parts, named)
         pieces.append(Piece(tuple(f"{head}{text}{kin}" for text in texts)))
+    if parts.properties:
+        pieces += await asyncio.to_thread(_times, told, several)
     linked = await asyncio.to_thread(_linked, told) if parts.properties else []
     if linked:
         lines = (linked, linked[: _LINKED // 2])
         pieces.append(Piece(tuple("# Linked to these:\n" + "\n".join(some) for some in lines)))
+    return pieces
+
+
+def _times(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> list[Piece]:
+    """How each graph says when things hold and in which units, as far as the question asks."""
+    graphs = {id(near.graph): near.graph for (near, _), *_ in told}
+    pieces = []
+    for one in graphs.values():
+        graph, head = one.context.graph, f"{GRAPH}{one.asked.name}\n" if several else ""
+        lines = time_lines(one.linked.reading, graph, one.near.near, graph.prefixes.shorten)
+        if text := "\n".join(f"# {line}" for line in lines):
+            pieces.append(Piece((head + text,)))
     return pieces
 
 

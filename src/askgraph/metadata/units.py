@@ -30,13 +30,14 @@ _OF = frozenset("of de von".split())
 class Unit:
     """A unit: its size in the base of its dimension is `value * factor + offset`.
 
-    `name` is the word that a variable is called by.
+    `name` is the word that a variable is called by, `scale` how many of what it names it is.
     """
 
     dimension: str
     factor: float
     offset: float = 0.0
     name: str = ""
+    scale: float = 1.0
 
     def converted(self, value: float, other: "Unit") -> float:
         """Return a value of this unit in another one of its dimension, to twelve digits."""
@@ -45,7 +46,7 @@ class Unit:
 
     def times(self, scale: float) -> "Unit":
         """Return so many of the unit as a unit: millions of kilometres."""
-        return Unit(self.dimension, self.factor * scale, self.offset * scale, self.name)
+        return Unit(self.dimension, self.factor * scale, self.offset, self.name, scale)
 
 
 def is_unit_like(profile: PredicateProfile) -> bool:

@@ -8,6 +8,7 @@ from askgraph.rdf.prefixes import namespace_of
 from askgraph.tools._usual_values import usual_values
 from askgraph.tools.shown import Writer
 from askgraph.tools.slice import Slice
+from askgraph.tools.time_lines import time_lines
 
 __all__ = ["SchemaLines", "terms_of"]
 
@@ -44,6 +45,12 @@ class SchemaLines:
         yield from properties
         if self.slice.far:
             yield f"further properties: {', '.join(self.writer.iri(p.iri) for p in self.slice.far)}"
+        yield from self.times()
+
+    def times(self) -> Iterator[str]:
+        """How the graph says when things hold and in which units, as far as the question asks."""
+        graph, reading = self.slice.graph, self.slice.linked.reading
+        return time_lines(reading, graph, self.slice.near, self.writer.short)
 
     def properties(self, chosen: Iterable[PredicateProfile] | None = None) -> Iterator[str]:
         """Predicates by what they lead from, those near if none are chosen.

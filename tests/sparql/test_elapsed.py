@@ -1,0 +1,72 @@
+"""The time between two dates, computed by an engine as Python computes it."""
+
+from datetime import date
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pyoxigraph import Literal, QuerySolutions, Store
+
+from askgraph.sparql.elapsed import Elapsed, elapsed_in, elapsed_text
+from askgraph.sparql.reader import read
+from askgraph.sparql.tree import Bind, text_of
+
+STORE = Store()
+DATES = st.dates(date(1, 1, 1), date(9999, 12, 31))
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def computed(unit: str, start: date, end: date, datatype: str = "date") -> int:
+    time = "T23:59:59" if datatype == "dateTime" else ""
+    first, last = (f'"{day}{time}"^^<{XSD}{datatype}>' for day in (start, end))
+    result = STORE.query(f"SELECT ({elapsed_text(Elapsed(unit, first, last))} AS ?n) {{}}")
+    assert isinstance(result, QuerySolutions)
+    value = next(iter(result))["n"]
+    assert isinstance(value, Literal)
+    return int(float(value.value))
+
+
+@given(start=DATES, end=DATES)
+@example(start=date(2000, 2, 29), end=date(2001, 2, 28))
+@example(start=date(1999, 12, 31), end=date(2000, 1, 1))
+@example(start=date(1900, 2, 28), end=date(1900, 3, 1))
+def test_days_are_those_of_the_calendar(start: date, end: date) -> None:
+    assert computed("days", start, end) == (end - start).days
+
+
+@given(start=DATES, end=DATES)
+@example(start=date(2000, 2, 29), end=date(2018, 2, 28))
+@example(start=date(2000, 2, 29), end=date(2018, 3, 1))
+def test_years_are_birthdays_that_have_passed(start: date, end: date) -> None:
+    passed = (end.month, end.day) >= (start.month, start.day)
+    assert computed("years", start, end) == end.year - start.year - (not passed)
+
+
+@given(start=DATES, end=DATES)
+def test_months_are_whole_ones(start: date, end: date) -> None:
+    whole = 12 * (end.year - start.year) + end.month - start.month - (end.day < start.day)
+    assert computed("months", start, end) == whole
+
+
+def test_a_date_with_a_time_counts_by_its_day() -> None:
+    assert computed("days", date(2020, 2, 28), date(2020, 3, 1), "dateTime") == 2
+
+
+@pytest.mark.parametrize("unit", ["years", "months", "days", "calendar years"])
+@pytest.mark.parametrize("end", ["?died", f'"2024-06-30"^^<{XSD}date>'])
+def test_the_expression_is_known_again(unit: str, end: str) -> None:
+    text = elapsed_text(Elapsed(unit, "?born", end))
+    element = read(f"SELECT * {{ BIND({text} AS ?n) }}").where.elements[0]
+
+    assert isinstance(element, Bind)
+    found = elapsed_in(element.value)
+    assert found is not None
+    assert (found.unit, text_of(found.start), text_of(found.end)) == (unit, "?born", end)
+
+
+@pytest.mark.parametrize("text", ["?a - ?b", "YEAR(?a) + YEAR(?b)", "YEAR(?a) - 5", "?a * 2"])
+def test_other_expressions_are_no_elapsed_time(text: str) -> None:
+    element = read(f"SELECT * {{ BIND({text} AS ?n) }}").where.elements[0]
+
+    assert isinstance(element, Bind)
+    assert elapsed_in(element.value) is None
