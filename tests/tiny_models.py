@@ -12,6 +12,9 @@ from transformers import (
     T5Config,
     T5ForConditionalGeneration,
 )
+from transformers.utils.logging import disable_progress_bar
+
+disable_progress_bar()
 
 __all__ = ["tiny_qwen", "tiny_t5"]
 

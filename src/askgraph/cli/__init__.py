@@ -31,7 +31,7 @@ COMMANDS = (
     "metrics",
     "tools",
 )
-GROUPS = ("benchmark", "examples", "index", "metadata", "trace", "tune")
+GROUPS = ("benchmark", "examples", "finetune", "index", "metadata", "trace", "tune")
 
 
 class _Commands(TyperGroup):

@@ -1,0 +1,86 @@
+"""Make the pairs that a model is trained on, from a benchmark or from what a graph keeps."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from askgraph.errors import SetupError
+from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.questions import GoldQuestion, of_graph
+from askgraph.finetuning.near_terms import near_terms
+from askgraph.finetuning.pairs import Asked, LeftOut, Pair, made_pairs, write_pairs
+from askgraph.graph import KnowledgeGraph
+from askgraph.sparql.declared import with_declared
+from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace.running import result_of
+
+__all__ = ["MadePairs", "make_pairs"]
+
+
+@dataclass(frozen=True)
+class MadePairs:
+    """How many questions had a query, how many pairs they made, and which were left out."""
+
+    questions: int
+    pairs: int
+    left_out: tuple[LeftOut, ...]
+
+
+def make_pairs(
+    workspace: Workspace,
+    questions: Path | None,
+    output: Path,
+    *,
+    graph: str | None = None,
+    format: str | None = None,
+    language: str | None = None,
+    split: str | None = None,
+    seed: int = 42,
+    copies: bool = True,
+    progress: Progress = silent,
+) -> MadePairs:
+    """Write the pairs of a benchmark's questions, or of the examples kept for the graph.
+
+    Raises `SetupError` where there are no questions with a query.
+    """
+    opened = workspace.graph(graph, progress=progress)
+    try:
+        if questions is None:
+            asked = list(_kept(opened))
+        else:
+            asked = list(_read(questions, opened.name, format, language, split))
+        if not asked:
+            where = questions or f"the examples of {opened.name!r}"
+            raise SetupError(f"{where}: there is no question with a query")
+        left_out: list[LeftOut] = []
+
+        def written() -> Iterator[Pair]:
+            with near_terms(opened) as terms:
+                made = made_pairs(asked, terms, seed=seed, copies=copies)
+                for number, one in enumerate(made):
+                    progress("pairs", number, None)
+                    if isinstance(one, LeftOut):
+                        left_out.append(one)
+                    else:
+                        yield one
+
+        number = write_pairs(output, written())
+        return MadePairs(len(asked), number, tuple(left_out))
+    finally:
+        result_of(opened.endpoint.close())
+
+
+def _kept(graph: KnowledgeGraph) -> Iterator[Asked]:
+    for number, example in enumerate(graph.examples):
+        for wording, asked in enumerate(example.wordings):
+            yield Asked(f"example-{number}-{wording}", asked.text, example.query)
+
+
+def _read(
+    path: Path, graph: str, format: str | None, language: str | None, split: str | None
+) -> Iterator[Asked]:
+    _, contents = read_benchmark(path, format=format, language=language)
+    asked: tuple[GoldQuestion, ...] = of_graph(contents.questions, graph)
+    for one in asked:
+        if one.sparql and split in (None, one.split):
+            yield Asked(one.id, one.text, with_declared(one.sparql, contents.prefixes))
