@@ -9,6 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.8
+# Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
+TORCH_VERSION := 2.13.0
 
 .PHONY: help demo test check bench lock clean venv
 
@@ -18,7 +20,7 @@ help: ## list the targets
 demo: $(VENV)/run.stamp ## set everything up and answer five questions over the sample graph
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-test: check ## lint, types, layers and all tests
+test: check $(VENV)/local.stamp ## lint, types, layers and all tests
 	$(BIN)/python -m pytest
 
 check: $(VENV)/dev.stamp ## lint, format, types and layers
@@ -32,7 +34,7 @@ bench: $(VENV)/dev.stamp ## run every script in benchmarks/
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
 
-venv: $(VENV)/dev.stamp ## only set up the environment
+venv: $(VENV)/local.stamp ## only set up the environment
 
 $(VENV)/python.stamp:
 	@found=""; python=""; \
@@ -63,6 +65,11 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
 	$(PIP) install --require-hashes -r requirements/dev.txt
 	@touch $@
 
+$(VENV)/local.stamp: $(VENV)/dev.stamp requirements/local.txt
+	$(PIP) install torch==$(TORCH_VERSION)
+	$(PIP) install --no-deps --require-hashes -r requirements/local.txt
+	@touch $@
+
 # One resolution for Python 3.11 and newer on all systems; no index address is written.
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-annotate --group build
@@ -74,6 +81,9 @@ lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--u
 	$(COMPILE) $(UPGRADE) --extra dev --extra evaluation --extra dask --extra ray --extra vector \
 		--extra anthropic --extra google --extra telemetry \
 		--constraints requirements/run.txt --output-file requirements/dev.txt
+	printf '%s; sys_platform == "never"\n' torch triton >build/lock/left-out.txt
+	$(COMPILE) $(UPGRADE) --extra local --override build/lock/left-out.txt \
+		--constraints requirements/dev.txt --output-file requirements/local.txt
 	@if grep -nE '://|--index|--extra-index|--find-links' requirements/*.txt; then \
 	  echo "A lock file names an address; it must not." >&2; exit 1; \
 	fi

@@ -30,6 +30,8 @@ from askgraph.writing.prompt import messages, prompt, query_in
 from askgraph.writing.prompted import PromptedWriter
 from askgraph.writing.references import References
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # peft
+
 QUICK = preset("quick", epochs=24, batch=5, rate=4e-3, warmup=10)
 
 
