@@ -30,7 +30,10 @@ from askgraph.writing.prompt import messages, prompt, query_in
 from askgraph.writing.prompted import PromptedWriter
 from askgraph.writing.references import References
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # peft
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning"),  # of peft
+]
 
 QUICK = preset("quick", epochs=24, batch=5, rate=4e-3, warmup=10)
 

@@ -101,6 +101,7 @@ def train(
     measured = _plain(trainer.evaluate()) if held else {}
     trainer.save_model(str(folder))
     tokenizer.save_pretrained(str(folder))
+    (folder / "training_args.bin").unlink(missing_ok=True)  # no one's but the trainer's
     steps, loss = int(output.global_step), float(output.training_loss)
     result = Trained(folder, steps, loss, measured, len(examples), long, last is not None)
     if trainer.is_world_process_zero():
