@@ -96,8 +96,6 @@ for _name in COMMANDS:
 for _name in GROUPS:
     app.add_typer(getattr(import_module(f"askgraph.cli.{_name}"), _name), name=_name)
 
-app.add_typer(import_module("askgraph.cli.finetune_writer").finetune, name="finetune")
-
 
 def main() -> None:
     """Run the command line and exit."""

@@ -1,10 +1,11 @@
-"""`askgraph finetune`: train a language model to write queries, and see how well it does."""
+"""`askgraph finetune`: train models to write queries, and see how well they do."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from askgraph.cli.finetune_writer import writer
 from askgraph.cli.options import (
     DebugOption,
     FormatOption,
@@ -21,8 +22,9 @@ __all__ = ["finetune"]
 finetune = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Train a language model to write queries: pairs, training, merging, evaluation.",
+    help="Train models to write queries: a language model on pairs, or our own small writer.",
 )
+finetune.command("writer")(writer)
 
 PairsArgument = Annotated[
     list[Path], typer.Argument(metavar="PAIRS...", help="Files that 'finetune pairs' wrote.")

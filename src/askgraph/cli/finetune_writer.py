@@ -7,19 +7,9 @@ import typer
 
 from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption, workspace_of
 
-__all__ = ["finetune", "writer"]
-
-finetune = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Train models that write queries."
-)
+__all__ = ["writer"]
 
 
-@finetune.callback()
-def _group() -> None:
-    """Train models that write queries."""
-
-
-@finetune.command("writer")
 def writer(
     ctx: typer.Context,
     out: Annotated[
