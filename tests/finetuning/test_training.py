@@ -32,6 +32,7 @@ from askgraph.writing.references import References
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.timeout(600),  # on a busy machine; on a core of its own all takes about a minute
     pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning"),  # of peft
 ]
 
