@@ -1,18 +1,25 @@
 """Answers to fit confidences to: to people's questions, and to questions that a graph gives itself.
 
-A case is the first answer of graph search, with what speaks for it and its score. What the second
-answers are worth is not fitted.
+Some of the latter have a word masked that nobody knows, so that most of them cannot be answered. A
+case is the answer of graph search to a question, with what speaks for its best reading and its
+score. The graphs of one original (default, inverse and shortcut properties) count as one graph.
 """
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from random import Random
+from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 from tools.accuracy_floors import floors_run
 
 from askgraph.candidates.calibration import calibrated
-from askgraph.candidates.decide import evidence_for, weighed
-from askgraph.candidates.propose import proposed, read_and_linked, schema_of
+from askgraph.candidates.confidence import weighed
+from askgraph.candidates.evidence import evidence_for
+from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
 from askgraph.candidates.vote import clusters
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
@@ -26,79 +33,126 @@ from askgraph.workspace.planning import Asked
 from askgraph.workspace.running import result_of
 from askgraph.workspace.two_readings import results_of, same
 
-__all__ = ["VARIANTS", "Case", "cases", "generated_cases"]
+__all__ = ["PARTS", "VARIANTS", "Case", "Floats", "Source", "cases", "generated_cases", "shares"]
+
+Floats = npt.NDArray[np.float64]
 
 VARIANTS = {"default": "supply-kgrep", "inverse-and-shortcut": "supply-kgrep"}
+
+Source = Literal["people", "generated", "masked"]
+
+PARTS: Mapping[Source, float] = {"people": 1.0, "generated": 0.25, "masked": 0.1}
+"""What all questions of a source weigh over one graph, for each 1 that people's weigh."""
+
+_UNHEARD = "qwertzuiop"
 _SECONDS = 10.0
+_RIGHT = 1 - 1e-9
 
 
 @dataclass(frozen=True)
 class Case:
-    """A first answer: the set and the graph it is of, what speaks for it, and its F1.
+    """An answer: the set and the graph it is of, what speaks for its best reading, and its F1.
 
-    A `generated` question was made from a template; its F1 is 1 where the answer is what the
-    template's own query gives, else 0.
+    `left` is what is left of the confidence in the best reading, below 1 where another reading was
+    passed over or the result is empty; `asked` is the set by its own name. A `generated` question
+    was made from a template; its F1 is 1 where the answer is what the template's own query gives,
+    else 0. In a `masked` one a word is replaced by one that means nothing; only where the best
+    query stays the same, its F1 does, else it is 0.
     """
 
     set: str
     evidence: Mapping[str, float]
     f1: float
     graph: str = ""
-    generated: bool = False
+    source: Source = "people"
+    left: float = 1.0
+    asked: str = ""
 
     @property
     def given(self) -> float:
-        """What the logistic model gives for it."""
+        """What the logistic model in use gives for it."""
         return weighed(self.evidence)
 
+    @property
+    def right(self) -> bool:
+        """Whether nothing of the answer is wrong or missing."""
+        return self.f1 >= _RIGHT
 
-def cases(asked: Asked, workspace: Workspace) -> Iterator[Case]:
-    """The first answers of a set; where the first cluster gave no result, there is none.
+
+def shares(found: Sequence[Case]) -> Floats:
+    """Return the weight of each case, 1 on average.
+
+    A graph weighs the square root of the number of people's questions, so that none rules and none
+    is ruled by a few; what others weigh beside these is in `PARTS`.
+    """
+    number = Counter((case.graph, case.source) for case in found)
+    weights = np.array(
+        [
+            (number[case.graph, "people"] or number[case.graph, case.source]) ** 0.5
+            * PARTS[case.source]
+            / number[case.graph, case.source]
+            for case in found
+        ]
+    )  # fmt: skip
+    return np.asarray(weights / weights.mean())
+
+
+def cases(asked: Asked, workspace: Workspace, *, jobs: int = 1) -> Iterator[Case]:
+    """The answers to the questions of a set; where there is no attempt at all, there is no case.
 
     An answer to a question that the graph cannot answer has F1 0.
     """
-    run = floors_run(workspace, [asked], method=DEFAULT_METHOD)
+    run = floors_run(workspace, [asked], method=DEFAULT_METHOD, jobs=jobs)
     records = {record.id: record for record in run.records}
     name = VARIANTS.get(asked.name, asked.name)
     for source in dict.fromkeys(asked.graphs):
         graph = workspace.find(source)
         try:
             for question, place in zip(asked.questions, asked.graphs, strict=True):
-                if place != source:
+                record = records[question.id]
+                if place != source or record.sparql is None or record.error or record.gold_error:
                     continue
                 evidence = _evidence(question.text, question.language, graph)
-                record = records[question.id]
-                if evidence is None or record.error or record.gold_error:
-                    continue
-                if _is_first(record.confidence, evidence):
+                if evidence is not None:
                     f1 = 0.0 if question.unanswerable else record.f1
-                    yield Case(name, evidence, f1, _title(asked.name, graph))
+                    left = _left(record.confidence, evidence)
+                    title = _title(asked.name, graph)
+                    yield Case(name, evidence, f1, title, left=left, asked=asked.name)
         finally:
             result_of(_closed(graph.endpoint))
 
 
 def generated_cases(asked: Asked, workspace: Workspace, *, number: int) -> Iterator[Case]:
-    """First answers to so many questions that the profile of each graph of a set suggests."""
-    method = workspace.method()
+    """First answers to so many questions that the profile of each graph of a set suggests.
+
+    After each of them comes the same question with a word masked, where it has one to mask.
+    """
+    method, chance = workspace.method(), Random(0)
     for source in dict.fromkeys(asked.graphs):
         graph = workspace.find(source)
-        yield from result_of(_generated(graph, method, asked.name, number))
+        yield from result_of(_generated(graph, method, asked.name, number, chance))
 
 
-async def _generated(graph: KnowledgeGraph, method: Method, name: str, number: int) -> list[Case]:
+async def _generated(
+    graph: KnowledgeGraph, method: Method, name: str, number: int, chance: Random
+) -> list[Case]:
     try:
         async with aclosing(_answered(graph, method, name)) as found:
             kept: list[Case] = []
-            async for case in found:
-                kept.append(case)
-                if len(kept) == number:
+            count = 0
+            async for question, case in found:
+                kept += [case, *_masked(question, case, graph, chance)]
+                count += 1
+                if count == number:
                     break
             return kept
     finally:
         await graph.endpoint.close()
 
 
-async def _answered(graph: KnowledgeGraph, method: Method, name: str) -> AsyncGenerator[Case, None]:
+async def _answered(
+    graph: KnowledgeGraph, method: Method, name: str
+) -> AsyncGenerator[tuple[str, Case], None]:
     async with aclosing(drafts(graph.profile, graph.endpoint, graph.prefixes)) as given:
         async for draft in given:
             evidence = _evidence(draft.question, "en", graph)
@@ -111,25 +165,50 @@ async def _answered(graph: KnowledgeGraph, method: Method, name: str) -> AsyncGe
             except (QueryError, ServiceError):
                 continue
             best = outcome if isinstance(outcome, Answer) else outcome.best
-            if best is None or not _is_first(best.confidence, evidence):
+            if best is None or _left(best.confidence, evidence) < 1:
                 continue
             right = any(same(best, query, result) for query, result in results)
             variant = VARIANTS.get(name, name)
-            yield Case(variant, evidence, float(right), _title(name, graph), generated=True)
+            title = _title(name, graph)
+            yield draft.question, Case(variant, evidence, float(right), title, "generated")
+
+
+def _masked(text: str, case: Case, graph: KnowledgeGraph, chance: Random) -> Iterator[Case]:
+    """The same question with one of the words masked that its best query uses."""
+    whole = _proposal(text, "en", graph)
+    best = clusters(whole.candidates)[0].best
+    used = [
+        token
+        for at, token in enumerate(whole.reading.tokens)
+        if whole.linked.weights[at] and best.used >> at & 1 and token.text.isalpha()
+    ]
+    if not used:
+        return
+    token = chance.choice(used)
+    unheard = _UNHEARD.capitalize() if token.capital else _UNHEARD
+    proposal = _proposal(f"{text[: token.start]}{unheard}{text[token.end :]}", "en", graph)
+    if found := clusters(proposal.candidates):
+        f1 = case.f1 if found[0].best.form == best.form else 0.0
+        yield Case(case.set, evidence_for(proposal, found), f1, case.graph, "masked")
 
 
 def _evidence(text: str, language: str | None, graph: KnowledgeGraph) -> dict[str, float] | None:
-    if graph.arrays is None:
-        return None
-    linked = read_and_linked(text, language, graph.names)
-    proposal = proposed(linked, schema_of(graph.arrays, graph.profile))
+    proposal = _proposal(text, language, graph)
     found = clusters(proposal.candidates)
     return evidence_for(proposal, found) if found else None
 
 
-def _is_first(confidence: float, evidence: Mapping[str, float]) -> bool:
-    """Whether an answer is that of the first cluster: later ones are trusted less."""
-    return abs(confidence - calibrated(weighed(evidence))) < 1e-4
+def _proposal(text: str, language: str | None, graph: KnowledgeGraph) -> Proposal:
+    if graph.arrays is None:
+        raise ValueError(f"the graph {graph.name!r} has no arrays to grow candidates over")
+    linked = read_and_linked(text, language, graph.names)
+    return proposed(linked, schema_of(graph.arrays, graph.profile))
+
+
+def _left(confidence: float, evidence: Mapping[str, float]) -> float:
+    """What is left of the confidence in the best reading; 1 where that is what was answered."""
+    whole = calibrated(weighed(evidence))
+    return 1.0 if abs(confidence - whole) < 1e-4 else min(1.0, confidence / whole)
 
 
 def _title(name: str, graph: KnowledgeGraph) -> str:

@@ -1,77 +1,79 @@
 """The curve from the logistic model's confidence to a chance: fitted, and tried on other graphs."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from tools.calibration_cases import Case
+from tools.calibration_cases import PARTS, Case, shares
+from tools.calibration_weights import confidences
 
 from askgraph.candidates.calibration import Curve, Scored, curve_text, fitted
 from askgraph.evaluation.reports.confidence import aurc, calibration
 
-__all__ = ["GENERATED", "curve_file", "curve_of", "curve_report", "held_out"]
+__all__ = ["about", "curve_file", "curve_of", "curve_report", "given_without", "held_out"]
 
-GENERATED = 0.25
-"""What all generated questions of a graph weigh, for each 1 that people's weigh."""
+Weights = Mapping[str, float]
 
 
-def curve_of(found: Sequence[Case]) -> Curve:
-    """Fit the curve to cases.
+def given_without(found: Sequence[Case], weights: Mapping[str, Weights]) -> list[float]:
+    """What the logistic model gives for each case by the weights fitted without its graph."""
+    return [float(confidences(weights[case.graph], [case.evidence])[0]) for case in found]
 
-    A graph weighs the square root of the number of its questions, so that none rules and none is
-    ruled by a few; its generated questions weigh a quarter of that, because they are easier.
+
+def curve_of(found: Sequence[Case], given: Sequence[float]) -> Curve:
+    """Fit the curve to the F1 of cases and what the model gives for each; they weigh as `shares`.
+
+    Not to those with a word masked: how often such questions are asked is nothing that they tell.
+    Nor to what is left of a confidence where another reading was passed over.
     """
-    number = Counter((case.graph, case.generated) for case in found)
-    people = {graph: n for (graph, generated), n in number.items() if not generated}
-    return fitted(
-        [
-            Scored(
-                case.given,
-                case.f1,
-                people.get(case.graph, number[case.graph, case.generated]) ** 0.5
-                * (GENERATED if case.generated else 1.0)
-                / number[case.graph, case.generated],
-            )
-            for case in found
-        ]
-    )  # fmt: skip
+    weighted = zip(found, given, shares(found).tolist(), strict=True)
+    kept = [item for item in weighted if item[0].left == 1 and item[0].source != "masked"]
+    return fitted([Scored(one, case.f1, share) for case, one, share in kept])
 
 
-def held_out(found: Sequence[Case]) -> list[float]:
-    """The chance of each case by a curve that was fitted without its graph."""
+def held_out(found: Sequence[Case], given: Sequence[float]) -> list[float]:
+    """The confidence of each case by a curve that was fitted without its graph."""
     curves = {}
     for graph in {case.graph for case in found}:
-        others = [case for case in found if case.graph != graph]
-        curves[graph] = curve_of(others or found)
-    return [curves[case.graph](case.given) for case in found]
+        others = [at for at, case in enumerate(found) if case.graph != graph]
+        kept = others or range(len(found))
+        curves[graph] = curve_of([found[at] for at in kept], [given[at] for at in kept])
+    pairs = zip(found, given, strict=True)
+    return [curves[case.graph](one) * case.left for case, one in pairs]
 
 
-def curve_report(found: Sequence[Case]) -> str:
+def curve_report(found: Sequence[Case], given: Sequence[float]) -> str:
     """How well confidences hold before and after, each graph by a curve fitted without it."""
-    after = held_out(found)
+    after = held_out(found, given)
     lines = ["questions  confidence   n      mean  F1     ECE    Brier  AURC"]
-    for title, generated in (("people's", False), ("generated", True)):
-        at = [place for place, case in enumerate(found) if case.generated is generated]
+    for title in PARTS:
+        at = [place for place, case in enumerate(found) if case.source == title]
         if at:
             scores = [found[place].f1 for place in at]
-            before = [found[place].given for place in at]
-            lines.append(_line(title, "logistic", before, scores))
+            lines.append(_line(title, "logistic", [given[place] for place in at], scores))
             lines.append(_line(title, "curve", [after[place] for place in at], scores))
-    by_graph = list(_by_graph(found, after))
+    by_graph = list(_by_graph(found, given, after))
     lines += ["", "graph (people's questions)     n    mean F1  logistic  curve", *by_graph]
     return "\n".join(lines)
 
 
-def curve_file(found: Sequence[Case], command: str) -> str:
+def curve_file(found: Sequence[Case], given: Sequence[float], command: str) -> str:
     """The curve as a file, with what it was fitted to."""
-    people = sum(not case.generated for case in found)
+    first = "From the confidence of askgraph.candidates.confidence to a chance; see calibration.py."
+    return curve_text(curve_of(found, given), [first, *about(found, command)])
+
+
+def about(found: Sequence[Case], command: str) -> list[str]:
+    """What a fitted file says of itself: by what command, and to what."""
+    firsts = [case for case in found if case.left == 1]
+    number = Counter(case.source for case in firsts)
     graphs = len({case.graph for case in found})
-    about = [
-        "From the confidence of askgraph.candidates.decide to a chance; see calibration.py.",
+    weigh = " and ".join(f"{PARTS[name]:g}" for name in ("generated", "masked"))
+    return [
         f"Made by: {command}",
-        f"Fitted to {people} answers to people's questions and {len(found) - people} to generated",
-        f"ones over {graphs} graphs; generated ones of a graph weigh {GENERATED:g} of people's.",
+        f"Fitted to {number['people']} answers to people's questions, {number['generated']} to",
+        f"generated ones and {number['masked']} to those with a word masked, over {graphs} graphs;",
+        f"the latter weigh {weigh} of people's (the curve leaves the masked out).",
     ]
-    return curve_text(curve_of(found), about)
 
 
 def _line(title: str, which: str, given: Sequence[float], scores: Sequence[float]) -> str:
@@ -83,11 +85,13 @@ def _line(title: str, which: str, given: Sequence[float], scores: Sequence[float
     )
 
 
-def _by_graph(found: Sequence[Case], after: Sequence[float]) -> Iterator[str]:
+def _by_graph(
+    found: Sequence[Case], given: Sequence[float], after: Sequence[float]
+) -> Iterator[str]:
     for graph in sorted({case.graph for case in found}):
-        at = [n for n, case in enumerate(found) if case.graph == graph and not case.generated]
+        at = [n for n, case in enumerate(found) if case.graph == graph and case.source == "people"]
         if at:
             score = sum(found[n].f1 for n in at) / len(at)
-            before = sum(found[n].given for n in at) / len(at)
+            before = sum(given[n] for n in at) / len(at)
             curve = sum(after[n] for n in at) / len(at)
             yield f"{graph:<30} {len(at):<4} {score:>7.3f}  {before:>8.3f}  {curve:.3f}"

@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode
 
 from askgraph.agent.options import worth_asking
 from askgraph.candidates.asked import proposal_of
-from askgraph.candidates.decide import Thresholds, confidence_of, decided
+from askgraph.candidates.decide import EMPTY, Thresholds, confidence_of, decided
 from askgraph.candidates.propose import Proposal
 from askgraph.candidates.render import answer_columns, rendered
 from askgraph.candidates.vote import Cluster, clusters
@@ -161,7 +161,7 @@ class Searched:
                 continue
             if answer.boolean is not None or answer.result.rows:
                 return answer
-            fallback = fallback or answer
+            fallback = fallback or _less_sure(answer)
         return fallback
 
     async def answer(
@@ -236,6 +236,12 @@ class Searched:
 def top_score(proposal: Proposal) -> float:
     """Return the score of the best candidate, minus infinity where there is none."""
     return proposal.candidates[0].score if proposal.candidates else float("-inf")
+
+
+def _less_sure(empty: Answer) -> Answer:
+    """An answer without a result, with what is left of its confidence."""
+    confidence = round((empty.confidence or 0.0) * EMPTY, 4)
+    return replace(empty, confidence=confidence)
 
 
 def _nothing(proposal: Proposal) -> str:

@@ -36,6 +36,7 @@ class By(StrEnum):
     FAILURE = "failure"
     CONFIDENCE = "confidence"
     COVERAGE = "coverage"
+    REJECTION = "rejection"
 
 
 def report(

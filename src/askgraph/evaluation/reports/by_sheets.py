@@ -14,6 +14,7 @@ from askgraph.evaluation.reports.group_rows import (
 )
 from askgraph.evaluation.reports.groups import groups_of, incomplete
 from askgraph.evaluation.reports.outcomes import calibration_of
+from askgraph.evaluation.reports.rejections import RIGHT_FROM, policies
 from askgraph.evaluation.reports.render import Column, Sheet
 from askgraph.evaluation.reports.report import MAIN, SLICES
 from askgraph.evaluation.runs.run_folder import Run
@@ -96,10 +97,30 @@ def _by_coverage(runs: Sequence[Run], metric: str) -> Sheet:
     return Sheet("Risk and coverage", columns, tuple(rows), incomplete(runs))
 
 
+def _by_rejection(runs: Sequence[Run], metric: str) -> Sheet:
+    rows: list[Row] = []
+    for group in groups_of(runs, metric=metric):
+        for least in RIGHT_FROM:
+            for one in policies(group.report.records, metric, right_from=least):
+                ends = (
+                    (s.mean, s.low, s.high) if s else (None,) * 3 for s in (one.caught, one.lost)
+                )
+                caught, lost = ends
+                row: Row = (one.name, least, one.wrong, *caught, one.right, *lost)
+                rows.append((*label(group), *row))
+    columns = (
+        *(*LABEL, Column("rejected by"), Column("right from", "share")),
+        *(Column("wrong", "count"), Column("caught", "share"), *ENDS),
+        *(Column("right", "count"), Column("lost", "share"), *ENDS),
+    )
+    return Sheet("Rejection", columns, tuple(rows), incomplete(runs))
+
+
 BY: Mapping[str, Callable[[Sequence[Run], str], Sheet]] = {
     "metric": _by_metric,
     **{slicing: _by_slice(slicing) for slicing in SLICES},
     "confidence": _by_confidence,
     "coverage": _by_coverage,
+    "rejection": _by_rejection,
 }
 """What the figures can be taken apart by, each with what makes its table."""

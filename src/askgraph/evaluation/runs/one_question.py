@@ -74,6 +74,7 @@ async def asked(
         patterns=patterns,
         unanswerable=question.unanswerable,
         executed=scored.predicted is not None,
+        rows=len(scored.predicted.rows) if scored.predicted else None,
         drafts=scored.drafts,
         attempts=attempt.number,
         gold_links=task.gold_links,

@@ -65,6 +65,7 @@ async def scored(
         patterns=patterns,
         unanswerable=question.unanswerable,
         executed=predicted is not None,
+        rows=len(predicted.rows) if predicted else None,
         usage=said.usage,
         error=said.error or error,
         gold_error=gold_error,

@@ -29,7 +29,8 @@ class Record:
     gold query's. `error` and `gold_error` say what failed; both score 0, unless there is stored
     gold. `gold_links` says that the method was told the entities and relations of the gold query,
     so that its scores compare with no other's. `failure` is the class of what went wrong, None
-    where nothing did. `fingerprint` stands for question, gold and settings together.
+    where nothing did. `rows` is how many rows the answer's query gave, None where it is not known.
+    `fingerprint` stands for question, gold and settings together.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Record:
     patterns: int | None = None
     unanswerable: bool = False
     executed: bool = False
+    rows: int | None = None
     drafts: tuple[float, ...] = ()
     attempts: int = 1
     gold_links: bool = False
