@@ -1,4 +1,4 @@
-"""Faults of a query: right queries have none, and each is found where a right query is spoilt."""
+"""Faults of a query: right ones have none, and each is found where a right one is spoilt."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -94,7 +94,7 @@ def _kind(subject: Subject) -> dict[str, float]:
     variables = [one.variable if isinstance(one, Aggregate) else one for one in subject.shown]
     owners = {one.subject for one in form.patterns if one.object in variables}
     return {
-        "denies": float(bool(form.without)),
+        "denies": float(bool(form.without) and bool(subject.frame.of("not"))),
         "groups": float(_groups_unasked(subject)),
         "scattered": float(max(0, len(owners) - 1)),
     }

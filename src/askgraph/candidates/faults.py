@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from askgraph.candidates.expected import Expected, expected_of
-from askgraph.candidates.faults_form import FORM_FAULTS
+from askgraph.candidates.faults_form import FORM_FAULTS, denied_apart
 from askgraph.candidates.form import Aggregate, Filter, Form
 from askgraph.candidates.operators import Frame, Operator
 from askgraph.candidates.propose import Proposal
@@ -85,10 +85,13 @@ class Subject:
     def terms(self) -> frozenset[str]:
         """All IRIs and literals that the query names, as N-Triples text; predicates bare."""
         parts = (*self.form.without, *self.form.either)
-        patterns = (*self.form.patterns, *(one for some, _ in parts for one in some))
+        within = (one for some, _ in parts for one in some)
+        patterns = (*self.form.patterns, *self.form.optional, *within)
         ends = (end for one in patterns for end in (one.subject, one.object))
         values = (value for one in self.filters for value in one.values)
-        named = (str(term) for term in (*ends, *values) if isinstance(term, str))
+        rows = (value for given in self.form.given for row in given.rows for value in row)
+        made = (one for computed in self.form.computed for one in computed.operands)
+        named = (term for term in (*ends, *values, *rows, *made) if isinstance(term, str))
         return frozenset([*named, *(one.predicate for one in patterns)])
 
     def names(self, link: Link) -> bool:
@@ -153,8 +156,10 @@ def _thing_missing(subject: Subject) -> bool:
     """Words that surely name a thing or a value, none of whose readings the query names."""
     texts = " ".join(str(value).lower() for one in subject.filters for value in one.values)
     tokens = subject.proposal.reading.tokens
+    units = {one.last + 1 for one in subject.proposal.reading.quantities}
+    units |= {one.last for one in subject.frame.of("in_unit")}
     return any(
-        weight and tokens[at].folded not in texts and _is_missing(at, subject)
+        weight and at not in units and tokens[at].folded not in texts and _is_missing(at, subject)
         for at, weight in enumerate(subject.linked.weights)
     )
 
@@ -190,13 +195,17 @@ def _counts_noun(quantity: Quantity, subject: Subject) -> bool:
 
 def _extreme_missing(subject: Subject) -> bool:
     """Fewer smallest, largest or most than the words ask for."""
-    asked = {one.name for one in subject.frame.of(*_EXTREMES) if not _is_named(one, subject)}
+    asked = {one.name for one in _extremes(subject)}
     form = subject.form
     aggregates = [one.value for one in form.columns if isinstance(one.value, Aggregate)]
     kept = sum(one.function in ("MIN", "MAX") for one in aggregates) + bool(form.having)
     if form.limit is not None:
         kept += len({key.value for key in form.order})
     return len(asked) > kept
+
+
+def _extremes(subject: Subject) -> Iterator[Operator]:
+    return (one for one in subject.frame.of(*_EXTREMES) if not _is_named(one, subject))
 
 
 def _is_named(operator: Operator, subject: Subject) -> bool:
@@ -212,6 +221,8 @@ def _limit_missing(subject: Subject) -> bool:
     """The question asks for so many of an order, and the query keeps all."""
     aggregates = [c.value for c in subject.form.columns if isinstance(c.value, Aggregate)]
     if subject.expected.limit is None or subject.form.limit is not None:
+        return False
+    if not (subject.frame.of("top") or any(_extremes(subject))):
         return False
     return not any(one.function in ("MIN", "MAX") for one in aggregates)
 
@@ -230,6 +241,11 @@ def _columns_missing(subject: Subject) -> bool:
     expected = subject.expected
     wanted = max(expected.columns or 0, expected.nouns)
     return not subject.form.ask and wanted > len(subject.shown)
+
+
+def _denied_apart(subject: Subject) -> bool:
+    """What is denied hangs on another thing than what is shown (what has no end is not denied)."""
+    return bool(subject.frame.of("not")) and denied_apart(subject.form)
 
 
 def _unasked(subject: Subject) -> bool:
@@ -254,6 +270,7 @@ _WORD_FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
     "limit_missing": (_limit_missing, "so many of an order are asked for, and all are kept"),
     "limit_extra": (_limit_extra, "only the first are kept, and no word asks for that"),
     "columns_missing": (_columns_missing, "fewer columns than things are asked for"),
+    "denied_apart": (_denied_apart, "what is denied hangs on another thing than what is shown"),
     "wrong_sort": (_wrong_sort, "a number or a date is asked for, and none is shown"),
     "unasked": (_unasked, "a property is asked for, and all that is shown is what no word names"),
 }

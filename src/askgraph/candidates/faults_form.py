@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from askgraph.candidates.form import Aggregate, Filter, Form, Pattern
 
-__all__ = ["FORM_FAULTS"]
+__all__ = ["FORM_FAULTS", "denied_apart"]
 
 _NUMBER = re.compile(r'^"?(-?\d+(?:\.\d+)?)')
 _LOWER, _UPPER = (">", ">=", "="), ("<", "<=", "=")
@@ -63,12 +63,13 @@ def _bound_twice(form: Form) -> bool:
     return len(sides) > len(set(sides))
 
 
-def _denied_apart(form: Form) -> bool:
-    """What it denies hangs on something else than what it shows: another one may still have it."""
+def denied_apart(form: Form) -> bool:
+    """Whether what it denies hangs on something else than what it shows: another may have it."""
     main = {end for one in form.patterns for end in _variables(one)}
     things = {one.subject for one in form.patterns}
-    asked = set(_shown(form))
-    asked |= {p.subject for p in form.patterns if p.object in asked - things}
+    shown = set(_shown(form))
+    asked: set[int | str] = {*shown}
+    asked.update(one.subject for one in form.patterns if one.object in shown - things)
     return not form.ask and any(
         not {end for one in some for end in _variables(one)} & main & asked
         for some, _ in form.without
@@ -79,12 +80,20 @@ def _idle_condition(form: Form) -> bool:
     """A condition says nothing of what is shown: only of a thing that the question names."""
     if form.ask:
         return False
+    joined = list(_joined(form))
     reached, before = set(_shown(form)), -1
     while len(reached) > before:
         before = len(reached)
-        ends = [set(_variables(one)) for one in form.patterns]
-        reached = reached.union(*(some for some in ends if some & reached))
+        reached = reached.union(*(some for some in joined if some & reached))
     return any(one.variable not in reached for one in form.filters)
+
+
+def _joined(form: Form) -> Iterator[set[int]]:
+    """The variables that stand together: in a pattern, in given rows, in what is computed."""
+    yield from (set(_variables(one)) for one in (*form.patterns, *form.optional))
+    yield from (set(one.variables) for one in form.given)
+    for made in form.computed:
+        yield {made.variable, *(one for one in made.operands if isinstance(one, int))}
 
 
 def _shown(form: Form) -> Iterator[int]:
@@ -104,6 +113,5 @@ FORM_FAULTS: Mapping[str, tuple[Callable[[Form], bool], str]] = {
     "single_values": (_single_values, "it sums up single values, one a group"),
     "bound_twice": (_bound_twice, "two bounds lie on the same side of one value"),
     "idle_condition": (_idle_condition, "a condition says nothing of what is shown"),
-    "denied_apart": (_denied_apart, "what is denied hangs on another thing than what is shown"),
 }
 """The faults of a query by name: whether it has one, and what is wrong in words."""

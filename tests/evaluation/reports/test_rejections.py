@@ -1,7 +1,7 @@
 """What ways of rejecting catch and lose, by hand; and the area that tells right from wrong."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluation.reports.records import record, run_of
 
@@ -32,6 +32,7 @@ def test_an_area_is_the_share_of_pairs_in_the_right_order(found: list[tuple[floa
 
 
 @given(judged)
+@settings(max_examples=10, deadline=None)
 def test_the_interval_of_an_area_holds_it(found: list[tuple[float, bool]]) -> None:
     interval = auc_interval(found)
 

@@ -67,7 +67,7 @@ def auc_interval(answers: Judged, *, seed: int = 0) -> Interval | None:
     chance = np.random.default_rng(seed)
     drawn = (chance.integers(0, len(ordered), len(ordered)) for _ in range(_SAMPLES))
     areas = [area for at in drawn if (area := auc([ordered[place] for place in at])) is not None]
-    low, high = np.quantile(areas, (0.025, 0.975))
+    low, high = np.quantile([*areas, whole], (0.025, 0.975))
     return Interval(whole, min(whole, float(low)), max(whole, float(high)))
 
 
