@@ -8,6 +8,7 @@ import pytest
 from tests.graphs import MOONS, PETS
 
 import askgraph
+from askgraph import sample
 from askgraph.errors import SetupError, TimedOut
 from askgraph.llm import ToolCall
 from askgraph.llm.scripted import ScriptedModel
@@ -48,6 +49,16 @@ def test_an_open_graph_is_asked_again_and_again(source: Path) -> None:
 
 async def test_it_works_where_a_loop_runs_already(source: Path) -> None:
     assert askgraph.ask(QUESTION, source).answered
+
+
+def test_an_empty_result_is_trusted_less(source: Path) -> None:
+    question = "Which moons have a diameter of more than {} km?"
+    some = askgraph.ask(question.format(3000), sample.graph_path()).json()
+    none = askgraph.ask(question.format(300_000), sample.graph_path()).json()
+
+    sure, unsure = some["confidence"], none["confidence"]
+    assert some["rows"] and not none["rows"]
+    assert isinstance(sure, float) and isinstance(unsure, float) and unsure < 0.7 * sure
 
 
 def test_what_does_not_exist_is_told(source: Path) -> None:

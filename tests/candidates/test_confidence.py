@@ -58,7 +58,7 @@ def test_what_is_written_is_read_again(weights: dict[str, float]) -> None:
     [
         ("[weights]\nscore = 1.0", "no bias"),
         ("[weights]\nbias = 1.0\nscore = -1.0", "wrong sign"),
-        ("[weights]\nbias = 1.0\nunused = 1.0", "wrong sign"),
+        ("[weights]\nbias = 1.0\nfaults = 1.0", "wrong sign"),
         ('[weights]\nbias = "1"', "no number"),
         ("[weights]\nbias = inf", "no number"),
         ("bias = 1", "weights"),

@@ -17,7 +17,7 @@ from askgraph.candidates.confidence import FOR, own_weights, read_weights
 from askgraph.workspace import Workspace
 
 NAMES = tuple(name for name in own_weights() if name != "bias")
-TRUE = dict.fromkeys(own_weights(), 0.0) | {"bias": -1.0, "score": 2.0, "unused": -1.5}
+TRUE = dict.fromkeys(own_weights(), 0.0) | {"bias": -1.0, "score": 2.0, "unused_names": -1.5}
 
 
 def _drawn(graph: str, number: int, bias: float = 0.0) -> list[Case]:
@@ -43,7 +43,7 @@ def test_no_weight_has_the_wrong_sign() -> None:
     assert all(
         value >= 0 if name in FOR else value <= 0 for name, value in found.items() if name != "bias"
     )
-    assert found["score"] == 0.0 == found["unused"]
+    assert found["score"] == 0.0 == found["unused_names"]
 
 
 def test_weights_that_are_held_closer_to_zero_are_smaller() -> None:

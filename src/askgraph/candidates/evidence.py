@@ -47,12 +47,9 @@ def _words_left(proposal: Proposal, best: Candidate) -> dict[str, float]:
         for at in unused
         if at > 0 and reading.tokens[at].capital and not (nouns and at in linked)
     ]
-    cut = 20.0 if reading.cut else 0.0
     return {
         "covered": 1.0 - sum(weights[at] for at in unused) / (sum(weights) or 1.0),
-        "unused": float(len(unused)) + cut,
         "unused_names": float(len(names)),
-        "length": math.log1p(len(content)),
     }
 
 

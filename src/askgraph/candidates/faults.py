@@ -243,6 +243,11 @@ def _columns_missing(subject: Subject) -> bool:
     return not subject.form.ask and wanted > len(subject.shown)
 
 
+def _cut_off(subject: Subject) -> bool:
+    """The question is longer than what is read of one."""
+    return subject.proposal.reading.cut
+
+
 def _denied_apart(subject: Subject) -> bool:
     """What is denied hangs on another thing than what is shown (what has no end is not denied)."""
     return bool(subject.frame.of("not")) and denied_apart(subject.form)
@@ -270,6 +275,7 @@ _WORD_FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
     "limit_missing": (_limit_missing, "so many of an order are asked for, and all are kept"),
     "limit_extra": (_limit_extra, "only the first are kept, and no word asks for that"),
     "columns_missing": (_columns_missing, "fewer columns than things are asked for"),
+    "cut_off": (_cut_off, "the question is longer than what was read of it"),
     "denied_apart": (_denied_apart, "what is denied hangs on another thing than what is shown"),
     "wrong_sort": (_wrong_sort, "a number or a date is asked for, and none is shown"),
     "unasked": (_unasked, "a property is asked for, and all that is shown is what no word names"),
