@@ -10,13 +10,8 @@ import pytest
 
 import askgraph
 from askgraph import sample
-<<<<<<< HEAD
-from askgraph.candidates.decide import CONFIDENCE
-from askgraph.candidates.rank import FEATURES
-=======
 from askgraph.candidates.confidence import own_weights
-from askgraph.candidates.rank import WEIGHTS
->>>>>>> f0a2b56 (Confidence: faults of a query, fitted weights with given signs, and a study of ways to reject (in progress))
+from askgraph.candidates.rank import FEATURES
 from askgraph.cli import GROUPS, app
 from askgraph.evaluation.answer_object import answer_object
 from askgraph.methods.dfsl import Dfsl
@@ -125,13 +120,8 @@ def test_every_weight_is_explained() -> None:
     said = {row[0].strip("`") for row in _rows("docs/how-it-works.md", "### Rank")}
     sure = {row[0].strip("`") for row in _rows("docs/how-it-works.md", "### Decide")}
 
-<<<<<<< HEAD
     assert said == set(FEATURES)
-    assert sure == CONFIDENCE.keys()
-=======
-    assert said == WEIGHTS.keys()
     assert sure == own_weights().keys()
->>>>>>> f0a2b56 (Confidence: faults of a query, fitted weights with given signs, and a study of ways to reject (in progress))
 
 
 def test_every_setting_is_explained() -> None:

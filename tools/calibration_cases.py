@@ -1,7 +1,9 @@
 """Answers to fit confidences to: to people's questions, and to questions that a graph gives itself.
 
-Some of the latter have a word masked that nobody knows, so that most of them cannot be answered. A
-case is the answer of graph search to a question, with what speaks for its best reading and its
+Some of the latter have a word masked that nobody knows, so that most of them cannot be answered. Each
+graph is ranked by weights that were fitted without it.
+
+A case is the answer of graph search to a question, with what speaks for its best reading and its
 score. The graphs of one original (default, inverse and shortcut properties) count as one graph.
 """
 
@@ -14,12 +16,13 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from tools.accuracy_floors import floors_run
+from tools.accuracy_floors import HELD_OUT, floors_run
 
 from askgraph.candidates.calibration import calibrated
 from askgraph.candidates.confidence import weighed
 from askgraph.candidates.evidence import evidence_for
 from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.candidates.ranking import weights_for
 from askgraph.candidates.vote import clusters
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
@@ -102,7 +105,9 @@ def cases(asked: Asked, workspace: Workspace, *, jobs: int = 1) -> Iterator[Case
 
     An answer to a question that the graph cannot answer has F1 0.
     """
-    run = floors_run(workspace, [asked], method=DEFAULT_METHOD, jobs=jobs)
+    run = floors_run(
+        workspace, [asked], method=DEFAULT_METHOD, settings=[f"ranking={HELD_OUT}"], jobs=jobs
+    )
     records = {record.id: record for record in run.records}
     name = VARIANTS.get(asked.name, asked.name)
     for source in dict.fromkeys(asked.graphs):
@@ -127,7 +132,7 @@ def generated_cases(asked: Asked, workspace: Workspace, *, number: int) -> Itera
 
     After each of them comes the same question with a word masked, where it has one to mask.
     """
-    method, chance = workspace.method(), Random(0)
+    method, chance = workspace.method(settings={"ranking": str(HELD_OUT)}), Random(0)
     for source in dict.fromkeys(asked.graphs):
         graph = workspace.find(source)
         yield from result_of(_generated(graph, method, asked.name, number, chance))
@@ -202,7 +207,8 @@ def _proposal(text: str, language: str | None, graph: KnowledgeGraph) -> Proposa
     if graph.arrays is None:
         raise ValueError(f"the graph {graph.name!r} has no arrays to grow candidates over")
     linked = read_and_linked(text, language, graph.names)
-    return proposed(linked, schema_of(graph.arrays, graph.profile))
+    weights = weights_for(graph.name, str(HELD_OUT))
+    return proposed(linked, schema_of(graph.arrays, graph.profile), weights=weights)
 
 
 def _left(confidence: float, evidence: Mapping[str, float]) -> float:
