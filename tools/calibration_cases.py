@@ -1,7 +1,7 @@
 """Answers to fit confidences to: to people's questions, and to questions that a graph gives itself.
 
-Some of the latter have a word masked that nobody knows, so that most of them cannot be answered. Each
-graph is ranked by weights that were fitted without it.
+Some of the latter have a word masked that nobody knows, so that most of them cannot be answered.
+Each graph is ranked by weights that were fitted without it.
 
 A case is the answer of graph search to a question, with what speaks for its best reading and its
 score. The graphs of one original (default, inverse and shortcut properties) count as one graph.
