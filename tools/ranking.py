@@ -90,7 +90,9 @@ def _groups(people: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
     for name in dict.fromkeys(case.set for case in people):
         yield name, [case for case in people if case.set == name]
     for graph in dict.fromkeys(case.graph for case in people):
-        yield f"  {graph}", [case for case in people if case.graph == graph]
+        chosen = [case for case in people if case.graph == graph]
+        if len({case.name for case in chosen}) == 1:  # variants are asked the same questions
+            yield f"  {graph}", chosen
 
 
 def _of(values: Mapping[str, float], ids: set[str]) -> dict[str, float]:
