@@ -109,9 +109,6 @@ def test_the_table_has_a_row_for_each_policy_and_meaning_of_right() -> None:
 
     assert len(sheet.rows) == 12
     assert [column.head for column in sheet.columns[3:5]] == ["rejected by", "right from"]
-    assert sheet.rows[0][5:9] == (
-        5,
-        0.4,
-        pytest.approx(0.0, abs=0.41),
-        pytest.approx(0.8, abs=0.21),
-    )
+    wrong, caught, low, high = sheet.rows[0][5:9]
+    assert (wrong, caught) == (5, 0.4)
+    assert isinstance(low, float) and isinstance(high, float) and 0 <= low < 0.4 < high <= 1
