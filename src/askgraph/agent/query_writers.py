@@ -27,8 +27,12 @@ def check_writer(name: str, model: LanguageModel | None) -> None:
         )
 
 
-def writer_of(name: str, model: LanguageModel | None = None, *, graph: str = "") -> QueryWriter:
+def writer_of(
+    name: str, model: LanguageModel | None = None, *, graph: str = "", ranking: str = ""
+) -> QueryWriter:
     """Return a writer by its name, for a graph; see `check_writer`.
+
+    `ranking` is a file of weights by which the grown writer ranks, in the place of the package's.
 
     Raises `SetupError` for a file that holds no weights.
     """
@@ -36,5 +40,5 @@ def writer_of(name: str, model: LanguageModel | None = None, *, graph: str = "")
     if name == "model" and model is not None:
         return PromptedWriter(model)
     if name == "grown":
-        return GrownWriter()
+        return GrownWriter(ranking=ranking)
     return pointer_writer(name.replace(GRAPH, graph))

@@ -66,9 +66,10 @@ class MultiStage:
     entity has any matched predicate, as the paper has it; reach, where none has one within two
     steps; or off.
 
-    The `writer` is grown, model, or the path of trained weights, with `{graph}` for the name of the
-    graph; of its `n` queries the first with a result is the answer, and below `answer_from` (a
-    confidence) there is none. `rows` caps the result, `timeout` is in seconds a query.
+    The `writer` is grown (by a `ranking`, as in graph search), model, or the path of trained
+    weights, with `{graph}` for the name of the graph; of its `n` queries the first with a result is
+    the answer, and below `answer_from` (a confidence) there is none. `rows` caps the result,
+    `timeout` is in seconds a query.
     """
 
     model: LanguageModel | None = None
@@ -83,6 +84,7 @@ class MultiStage:
     near: int = 60
     filter: str = "reach"
     writer: str = "grown"
+    ranking: str = ""
     n: int = 5
     answer_from: float = 0.0
     rows: int = 10_000
@@ -228,7 +230,7 @@ class _Run:
     async def written(self, listed: Sequence[Listed]) -> AsyncIterator[Step]:
         """Write queries and run them until one has a result; refuse on errors and emptiness."""
         method, graph = self.method, self.context.graph
-        writer = writer_of(method.writer, self.model, graph=graph.name)
+        writer = writer_of(method.writer, self.model, graph=graph.name, ranking=method.ranking)
         if method.writer == "model":
             told = messages(self.context.question.text, References(listed))
             yield Prompt("write", tuple(told))

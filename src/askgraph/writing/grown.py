@@ -9,6 +9,7 @@ from askgraph.candidates.asked import schema_around
 from askgraph.candidates.decide import confidence_of
 from askgraph.candidates.operators import frame_of
 from askgraph.candidates.propose import Proposal, proposed, read_and_linked
+from askgraph.candidates.ranking import weights_for
 from askgraph.candidates.render import rendered
 from askgraph.candidates.schema import Schema
 from askgraph.candidates.vote import Cluster, clusters
@@ -39,11 +40,12 @@ class GrownWriter:
     words mean that nothing else is listed for; a predicate that no word names costs, as in graph
     search. What uses more of such terms goes first.
     Of queries with one result only the best is written. The first one's score is the logarithm of
-    its confidence, each further one has less.
+    its confidence, each further one has less. `ranking` is as in `askgraph.methods.graph_search`.
     """
 
     states: int = 150
     operators: bool = True
+    ranking: str = ""
 
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
@@ -63,7 +65,13 @@ class GrownWriter:
     ) -> list[Hypothesis]:
         named = frozenset(one.target for one in listed)
         narrow = schema.restricted(named)
-        proposal = proposed(linked, narrow, states=self.states, operators=self.operators)
+        proposal = proposed(
+            linked,
+            narrow,
+            states=self.states,
+            operators=self.operators,
+            weights=weights_for(graph.name, self.ranking),
+        )
         proposal = _believed(proposal, listed)
         found = clusters(proposal.candidates)
         chance = max(_LEAST, confidence_of(proposal, found)) if found else _LEAST
