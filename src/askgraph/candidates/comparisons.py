@@ -5,27 +5,30 @@ from dataclasses import replace
 import numpy as np
 
 from askgraph.candidates.ages import compared_age, is_age
-from askgraph.candidates.days import FIRST_DAY, day_literal, year_of
+from askgraph.candidates.bounds import (
+    between_days,
+    bound,
+    ended_in,
+    fits,
+    is_since,
+    span_spot,
+)
 from askgraph.candidates.form import Aggregate, Average, Filter, Having, Pattern
 from askgraph.candidates.measures import (
     by_dimension,
     compared_nodes,
-    fits_unit,
-    number_of,
     plain,
 )
 from askgraph.candidates.operators import COMPARING, Operator
 from askgraph.candidates.places import DATED, NUMERIC, Places
-from askgraph.candidates.spans import asked_span, is_point, overlapping
 from askgraph.candidates.work import Spot, Work
 from askgraph.index.names import Kind
 from askgraph.linking.link import Link
 from askgraph.linking.quantities import Quantity
-from askgraph.traversal.literals import Sort, day_number
+from askgraph.traversal.literals import Sort
 
 __all__ = ["between", "comparative", "comparison"]
 
-_SINCE = frozenset(["since", "seit", "desde", "depuis"])
 _MEASURED = (*NUMERIC, Sort.DATE, Sort.YEAR)
 
 
@@ -48,8 +51,8 @@ def comparison(places: Places, work: Work, operator: Operator) -> bool:
     spot = _compared(places, work, operator, quantity, temporal)
     if spot is None:
         return not temporal and _counted_against(places, work, operator, quantity, sign)
-    since = places.reading.tokens[operator.first].folded in _SINCE
-    _bound(places, work, spot, quantity, sign, since=since)
+    if not (temporal and ended_in(places, work, operator, spot, quantity)):
+        bound(places, work, spot, quantity, sign, since=is_since(places, operator))
     work.take(taken, sum(places.weights[at] for at in quantity.positions))
     return True
 
@@ -69,32 +72,6 @@ def _of_unit(places: Places, work: Work, operator: Operator, quantity: Quantity,
     return compared_nodes(places, work, [s for s in near if s is not None], quantity, sign)
 
 
-def _bound(
-    places: Places, work: Work, spot: Spot, quantity: Quantity, sign: str, *, since: bool = False
-) -> None:
-    """Bound a predicate's value; of a span of days the far end counts, or the near one."""
-    variable, sort = places.hang(work, spot), places.sort(spot.predicate)
-    span = _span(quantity)
-    if sort in (Sort.DATE, Sort.YEAR):
-        if span is None:
-            return
-        low, high = span
-        day = high if sign in (">", "<=") else low
-        if since and sign == ">":
-            day, sign = low, ">="
-        early = sort is Sort.YEAR and day < FIRST_DAY
-        datatype = places.schema.datatype(spot.predicate)
-        literal = day_literal(day, datatype, end=sign in (">", "<="))
-        value = str(year_of(day)) if early else literal
-        work.draft.filters.append(Filter(variable, sign, (value,), as_integer=early))
-        places.keep_where(work, spot, sign, day)
-    elif quantity.value is not None:
-        sign = ">=" if since and sign == ">" else sign
-        number = number_of(places, work, spot.predicate, quantity)
-        work.draft.filters.append(Filter(variable, sign, (plain(number),)))
-        places.keep_where(work, spot, sign, number)
-
-
 def _compared(
     places: Places, work: Work, operator: Operator, quantity: Quantity, temporal: bool
 ) -> Spot | None:
@@ -109,16 +86,19 @@ def _compared(
     ]
     for slot in near:
         spot = places.spot(work, slot, sorts=sorts) if slot is not None else None
-        if slot is not None and spot is not None and fits_unit(places, spot.predicate, quantity):
+        if slot is not None and spot is not None and fits(places, spot.predicate, quantity):
             places.use(work, slot, spot.link)
             return spot
     if operator.measure is not None:
         words = (*operator.measure.measures, *operator.measure.dates)
         spot = places.by_words(work, words, sorts)
-        if spot is not None and fits_unit(places, spot.predicate, quantity):
+        if spot is not None and fits(places, spot.predicate, quantity):
             return spot
         return by_dimension(places, work, quantity)
     if temporal:
+        spot = span_spot(places, work, operator)
+        if spot is not None:
+            return spot
         return places.only(work, DATED) or places.by_words(work, ("year", "date"), NUMERIC + DATED)
     reused = [
         Spot(place, predicate, inverse, Link(Kind.PREDICATE, "", "", 1.0, (), ()))
@@ -196,7 +176,7 @@ def comparative(places: Places, work: Work, operator: Operator) -> bool:
         dated = places.sort(spot.predicate) in (Sort.DATE, Sort.YEAR)
         sign = "<" if up == dated else ">"
         sign = _DENIED[sign] if denied else sign
-        _bound(places, work, spot, quantity, sign)
+        bound(places, work, spot, quantity, sign)
         places.take_quantity(work, quantity)
         return True
     return _against(places, work, operator, ">" if up else "<")
@@ -302,40 +282,13 @@ def between(places: Places, work: Work, operator: Operator) -> bool:
     later = [q for q in places.reading.quantities if 0 < q.first - first.last <= 3]
     if not later:
         return False
-    if _between_days(places, work, first, later[0]):
+    if between_days(places, work, first, later[0]):
         return True
     spot = _compared(places, work, operator, first, first.days is not None)
     if spot is None:
         return False
-    _bound(places, work, spot, first, ">=")
-    _bound(places, work, spot, later[0], "<=")
+    bound(places, work, spot, first, ">=")
+    bound(places, work, spot, later[0], "<=")
     for quantity in (first, later[0]):
         places.take_quantity(work, quantity)
     return True
-
-
-def _between_days(places: Places, work: Work, first: Quantity, last: Quantity) -> bool:
-    """Of what starts and ends: it had started by the later time and not ended before the earlier.
-
-    Not where words ask for the start or the end itself.
-    """
-    if first.days is None or last.days is None:
-        return False
-    one = asked_span(places, work)
-    if one is None or is_point(places, work, one):
-        return False
-    if not overlapping(places, work, one, first.days[0], last.days[1]):
-        return False
-    places.take_quantity(work, first)
-    places.take_quantity(work, last)
-    return True
-
-
-def _span(quantity: Quantity) -> tuple[float, float] | None:
-    """The days that a quantity spans: its own, or those of the year that its number may be."""
-    if quantity.days is not None or quantity.value is None:
-        return quantity.days
-    if not float(quantity.value).is_integer() or abs(quantity.value) > 9999:
-        return None
-    year = int(quantity.value)
-    return day_number(year), day_number(year, 12, 31)

@@ -11,14 +11,16 @@ __all__ = ["FIRST_DAY", "day_literal", "year_of"]
 FIRST_DAY = day_number(1)
 """The first day of year 1, the earliest that the calendar of this module knows."""
 
+_LAST_DAY = day_number(9999, 12, 31)
+
 
 def day_literal(day: float, datatype: str, *, end: bool = False) -> str:
     """Return a day (days from 1970-01-01) as an N-Triples literal of a date's or year's datatype.
 
     Of a date with a time it is the first second, or the last one with `end`. Years before 1 are
-    written with their sign (ISO 8601).
+    written with their sign (ISO 8601); before 1 and after 9999 only the year is right.
     """
-    if day < FIRST_DAY:
+    if not FIRST_DAY <= day < _LAST_DAY + 1:
         year, month, of_month = year_of(day), 1, 1
     else:
         at = date(1970, 1, 1) + timedelta(days=int(day))
@@ -35,7 +37,7 @@ def day_literal(day: float, datatype: str, *, end: bool = False) -> str:
 
 
 def year_of(day: float) -> int:
-    """Return the year that a day lies in; before year 1 years are counted by their mean length."""
-    if day >= FIRST_DAY:
+    """Return the year that a day lies in; outside of 1 to 9999 by the mean length of years."""
+    if FIRST_DAY <= day < _LAST_DAY + 1:
         return (date(1970, 1, 1) + timedelta(days=int(day))).year
     return 1970 + math.floor(day / 365.2425 + 0.5)

@@ -15,6 +15,7 @@ from askgraph.traversal.arrays import Ids
 
 __all__ = [
     "Spanned",
+    "alive_words",
     "asked_span",
     "days_of",
     "is_point",
@@ -69,10 +70,18 @@ def asked_span(
     Things with a name count if other words say that they go on ("active", "alive").
     """
     said = places.frame.of("ongoing", *(("now", "past") if named else ()))
-    alive = {phrase[0] for phrase in places.reading.words.times["alive"]}
     operators = (*said, operator) if operator is not None else said
-    words = {places.reading.tokens[at].folded for one in operators for at in one.positions}
-    return spanned(places, work, named=named or bool(said), life=bool(alive & words))
+    at = {at for one in operators for at in one.positions}
+    alive = set(alive_words(places))
+    apart = operator is not None and operator.name == "now"  # "leben noch", "lebt sie noch"
+    life = bool(alive if apart else alive & at)
+    return spanned(places, work, named=named or bool(said), life=life)
+
+
+def alive_words(places: Places) -> list[int]:
+    """The tokens that speak of a life: "alive", "leben"."""
+    words = {phrase[0] for phrase in places.reading.words.times["alive"]}
+    return [at for at, token in enumerate(places.reading.tokens) if token.folded in words]
 
 
 def is_point(places: Places, work: Work, one: Spanned) -> bool:

@@ -6,6 +6,7 @@ from askgraph.candidates.form import Filter, Pattern
 from askgraph.candidates.operators import Operator
 from askgraph.candidates.places import DATED, Places, unnamed_spot
 from askgraph.candidates.spans import (
+    alive_words,
     asked_span,
     days_of,
     is_point,
@@ -38,6 +39,8 @@ def now(places: Places, work: Work, operator: Operator) -> bool:
     """ "Currently", "still": what has not ended; else the latest of dated statements."""
     one = asked_span(places, work, named=True, operator=operator)
     if one is not None and unfinished(places, work, one):
+        if one.life:
+            places.take_tokens(work, alive_words(places))
         return True
     return _latest(places, work)
 

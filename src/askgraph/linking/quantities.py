@@ -18,6 +18,9 @@ _ROMAN = {
         start=1,
     )
 }
+_POINTS = frozenset(("de", "es", "fr"))
+"""Languages that group thousands by points and write a comma before decimals."""
+
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 
 
@@ -171,7 +174,7 @@ def _number(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
     if decade:
         year = int(decade.group(1))
         return Quantity(at, at, word, None, (day_number(year), day_number(year + 9, 12, 31)))
-    digits = _digits(word)
+    digits = _digits(word, points=lists.language in _POINTS)
     spelled = digits is None
     value: float | None = lists.units.get(word) if digits is None else digits
     if value is None:
@@ -185,9 +188,14 @@ def _number(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
     return Quantity(at, last, " ".join(words[at : last + 1]), value, days, spelled)
 
 
-def _digits(word: str) -> float | None:
+def _digits(word: str, *, points: bool) -> float | None:
+    """The number of some digits; `points` group the thousands where the language writes them so."""
     if not re.fullmatch(r"\d+(?:[.,]\d+)*", word):
         return None
+    if points and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+(,\d+)?", word):
+        return float(word.replace(".", "").replace(",", "."))
+    if points and re.fullmatch(r"\d+,\d+", word):
+        return float(word.replace(",", "."))
     if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", word):
         return float(word.replace(",", ""))
     if re.fullmatch(r"\d{1,3}(\.\d{3}){2,}(,\d+)?", word):
