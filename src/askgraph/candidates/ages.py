@@ -7,7 +7,7 @@ from askgraph.candidates.days import day_literal
 from askgraph.candidates.form import Filter, Pattern
 from askgraph.candidates.operators import Operator
 from askgraph.candidates.places import DATED, Places, unnamed_spot
-from askgraph.candidates.spans import spanned
+from askgraph.candidates.spans import Spanned, overlapping, spanned
 from askgraph.candidates.work import Slot, Spot, Work
 from askgraph.index.names import Kind
 from askgraph.linking.lists import Measure
@@ -34,7 +34,8 @@ def is_duration(measure: Measure | None) -> bool:
 def age(places: Places, work: Work, operator: Operator) -> int | None:
     """The variable of the whole years from the birth or start of something to another date.
 
-    That is the date that words after "when" name, else its death or end, else today.
+    That is the date that words after "when" name, or the last day of the time that the question
+    says ("in 2000"), else its death or end, else today.
     """
     measure = operator.measure
     dates = measure.dates if measure is not None else ()
@@ -42,7 +43,11 @@ def age(places: Places, work: Work, operator: Operator) -> int | None:
     if start is None:
         return None
     born = places.hang(work, start)
-    until = _then(places, work, operator) or _ended(places, work, start)
+    until = (
+        _then(places, work, operator)
+        or _at_time(places, work, operator, start)
+        or _ended(places, work, start)
+    )
     return _years(places, work, (born, start.predicate), until, "age")
 
 
@@ -58,12 +63,19 @@ def lasting(places: Places, work: Work, operator: Operator) -> bool:
 
 
 def duration(places: Places, work: Work, operator: Operator, unit: str = "days") -> bool:
-    """Show the time from the start to the end of what the pattern is about."""
+    """Show the time from the start to the end of what the pattern is about, or to today.
+
+    Where some of it has ended, only that counts.
+    """
     one = spanned(places, work, named=True, constant=True)
-    if one is None or not places.applies(one.place.node.ids, one.end, False):
+    if one is None:
         return False
-    start = places.hang(work, unnamed_spot(one.place, one.start))
-    end = places.hang(work, unnamed_spot(one.place, one.end))
+    opened = unnamed_spot(one.place, one.start)
+    start = places.hang(work, opened)
+    ids = places.ids_at(work, one.place)
+    ends = places.applies(ids, one.end, False)
+    closed = places.hang(work, unnamed_spot(one.place, one.end)) if ends else None
+    end = day_literal(places.frame.today, XSD_DATE) if closed is None else closed
     sorts = {places.sort(one.start), places.sort(one.end)}
     unit = "calendar years" if Sort.YEAR in sorts else unit
     shown = work.draft.compute(f"{unit.split()[-1]} passed", unit, start, end)
@@ -110,6 +122,26 @@ def _then(places: Places, work: Work, operator: Operator) -> tuple[int | str, in
         return None
     later = [slot for slot in work.slots if slot.first >= opened and work.is_left(slot)]
     return _of_thing(places, work, opened, later) or _of_pattern(places, work, later)
+
+
+def _at_time(
+    places: Places, work: Work, operator: Operator, start: Spot
+) -> tuple[int | str, int | None] | None:
+    """The last day of the time said, of those that had not ended before it."""
+    said = {operator.first for operator in places.frame.of("at")}
+    quantity = next((one for one in places.reading.quantities if one.first in said), None)
+    if quantity is None or quantity.days is None:
+        return None
+    for first, end, life in places.schema.spans:
+        if first == start.predicate:
+            one = Spanned(start.place, first, end, life)
+            if not overlapping(places, work, one, *quantity.days):
+                return None
+    if quantity.first < operator.first:
+        places.take_quantity(work, quantity)
+    work.notes.append("age_then")
+    datatype = places.schema.datatype(start.predicate)
+    return day_literal(quantity.days[1], datatype), start.predicate
 
 
 def _after_when(places: Places, operator: Operator) -> int | None:

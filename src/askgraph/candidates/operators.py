@@ -138,6 +138,8 @@ def _at(reading: Reading, at: int) -> Operator | None:
     token = reading.tokens[at]
     if token.quote is not None:
         return None
+    if any(one.relative and at in one.positions for one in reading.quantities):
+        return None
     lists = reading.words
     found: list[tuple[int, int, Operator]] = []
     for measure in lists.adjectives.get(token.folded, ()):

@@ -67,6 +67,7 @@ def proposed(
     ranking are the package's where none are given.
     """
     day = (today or date.today()).toordinal() - _FIRST_DAY
+    linked = replace(linked, reading=linked.reading.on(float(day)))
     frame = timely(frame_of(linked.reading), schema, float(day))
     if not operators:
         frame = replace(frame, operators=())

@@ -30,6 +30,8 @@ def at(places: Places, work: Work, operator: Operator) -> bool:
     """ "In 1995": what had started and not ended then, where no word asks for the start itself."""
     quantity = next(q for q in places.reading.quantities if q.first == operator.first)
     one = asked_span(places, work)
+    if one is None and "age_then" in work.notes:
+        return True
     if one is None or quantity.days is None or is_point(places, work, one):
         return False
     return overlapping(places, work, one, *quantity.days)

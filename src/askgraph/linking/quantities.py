@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from askgraph.linking.lists import WordList
+from askgraph.linking.relative import Relative, relative_at, time_word
 from askgraph.metadata.units import Unit, unit_at
 from askgraph.traversal.literals import day_number
 
@@ -31,6 +32,7 @@ class Quantity:
     `value` is the number as it stands; `days` is the first and the last day (days from 1970-01-01)
     where it can be a year, month, day, decade or century. `spelled` marks number words ("two").
     `unit` is what the words right after it say that it is in; they are `unit_words` many.
+    What is `relative` to today has no days before the day is known.
     """
 
     first: int
@@ -41,6 +43,7 @@ class Quantity:
     spelled: bool = False
     unit: Unit | None = None
     unit_words: int = 0
+    relative: Relative | None = None
 
     @property
     def positions(self) -> range:
@@ -81,11 +84,22 @@ def _at(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
     for quantity in (*_dates(at, words, lists), _epoch(at, words, lists)):
         if quantity is not None:
             return quantity
+    relative = relative_at(at, words, lists)
+    if relative is not None:
+        text = " ".join(words[at : relative[0] + 1])
+        return Quantity(at, relative[0], text, None, relative=relative[1])
     number = _number(at, words, lists)
-    unit = unit_at(words, number.last + 1) if number is not None else None
+    unit = _unit(number.last + 1, words, lists) if number is not None else None
     if number is None or unit is None:
         return number
     return replace(number, unit=unit[0], unit_words=unit[1])
+
+
+def _unit(at: int, words: Sequence[str], lists: WordList) -> tuple[Unit, int] | None:
+    """The unit that stands at a token; of time in any form of its word."""
+    found = unit_at(words, at)
+    time = time_word(words[at], lists) if found is None and at < len(words) else None
+    return found if time is None else (Unit("time", time[1], name=time[0]), 1)
 
 
 def _epoch(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:

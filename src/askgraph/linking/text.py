@@ -1,11 +1,12 @@
 """A question as tokens with their places, its language, its numbers and its dates."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from askgraph.index.tokens import folded, stem
 from askgraph.linking.lists import WordList, detected_language, word_list
 from askgraph.linking.quantities import Quantity, quantities
+from askgraph.linking.relative import days_from
 
 __all__ = ["Reading", "Token", "read"]
 
@@ -55,6 +56,16 @@ class Reading:
         """Whether a token is a function word outside of a quotation."""
         token = self.tokens[at]
         return token.quote is None and token.folded in self.words.stop
+
+    def on(self, today: float) -> "Reading":
+        """Return it as read on a day (days from 1970-01-01): last year has days then."""
+        if all(quantity.relative is None for quantity in self.quantities):
+            return self
+        known = tuple(
+            replace(one, days=days_from(one.relative, today)) if one.relative else one
+            for one in self.quantities
+        )
+        return replace(self, quantities=known)
 
 
 def read(text: str, language: str | None = None) -> Reading:
