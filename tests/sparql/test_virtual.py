@@ -52,6 +52,23 @@ QUERIES = [
     "SELECT ?x { ?x :v ?x }",
     "SELECT ?x { VALUES ?x { :a :b } :a :v :b }",
     "ASK { :a :v :b }",
+    "SELECT ?x ?y { ?x ^:v ?y }",
+    "SELECT ?x { ?x :p/:v/:w ?y }",
+    "SELECT DISTINCT ?x ?y { ?x :p/(:v|^:w) ?y }",
+    "SELECT ?x ?y { ?x (:p/:v)+ ?y }",
+    "SELECT * { :a :v/:w :b . ?x :p ?y }",
+    "SELECT * { { SELECT * { ?x :v/:p ?y } } ?y :w ?z }",
+    "SELECT * { { SELECT ?x { ?x ?p ?y } } ?x :v ?z }",
+    "SELECT * { { SELECT DISTINCT * { ?x :p/:v [] } } ?x :w ?z }",
+    "SELECT (COUNT(?y) AS ?n) { ?x :p/:v ?y }",
+    "SELECT (COUNT(DISTINCT *) AS ?n) { ?x :v ?y . ?y :w ?z }",
+    "SELECT ?x { ?x :v ?y } GROUP BY ?x HAVING (COUNT(?y) > 1)",
+    "SELECT (COUNT(DISTINCT ?y) + SUM(DISTINCT 1) AS ?n) { ?x :v ?y }",
+    "SELECT ?x ?is { ?x :p ?y BIND(EXISTS { ?x :v ?y } AS ?is) }",
+    "SELECT (IF(EXISTS { :a :v :b }, 1, 2) AS ?n) {}",
+    "SELECT ?__1 ?z { ?__1 :p [ :v ?z ] . _:1 :q ?__1 }",
+    "SELECT ?between1 { ?x :v/:w ?between1 . ?x :p ?y }",
+    "SELECT ?x { ?x <http://example.org/\\u0076> ?y }",
 ]
 
 
@@ -111,6 +128,50 @@ def test_the_short_form_of_construct_keeps_its_template() -> None:
 
     made = [str(triple) for triple in store.query(written)]  # type: ignore[union-attr]
     assert made == [f"{NODES[0]} <{PLACE}v> {NODES[2]}"]
+
+
+def test_the_order_of_groups_is_that_of_pairs_each_counted_once() -> None:
+    """Of two ways to one place and one way to two places, the two places are more."""
+    paths = {PLACE + "v": read_path(":p/:q", {"": PLACE})}
+    a, b, c, d = NODES
+    p, q, _ = OWN
+    ways = [Triple(a, p, one) for one in NODES] + [Triple(one, q, d) for one in NODES]
+    ways += [Triple(b, p, c), Triple(c, q, a)]
+    query = HEAD + "SELECT ?x { ?x :v ?y } GROUP BY ?x ORDER BY DESC(COUNT(?y)) ?x"
+
+    found = [str(row[0]) for row in stored(ways).query(written_out(query, paths))]  # type: ignore[union-attr]
+    pairs = {(a, d), (a, a), (b, d), (b, a)}
+    more = stored([*ways, *(Triple(one, NamedNode(PLACE + "v"), other) for one, other in pairs)])
+
+    assert found == [str(row[0]) for row in more.query(query)]  # type: ignore[union-attr]
+
+
+def test_ways_side_by_side_are_counted_each() -> None:
+    """As section 18.2.2.4 of SPARQL 1.1 has it; pyoxigraph itself gives such a pair once."""
+    paths = {PLACE + "v": read_path(":p/:q", {"": PLACE})}
+    a, b, c, d = NODES
+    p, q, r = OWN
+    ways = [Triple(a, p, b), Triple(a, p, c), Triple(b, q, d), Triple(c, q, d), Triple(a, r, d)]
+
+    written = written_out(HEAD + "SELECT (COUNT(*) AS ?n) { ?x :v|:r ?y }", paths)
+
+    assert [row[0].value for row in stored(ways).query(written)] == ["2"]  # type: ignore[union-attr]
+
+
+def test_a_blank_node_of_a_template_is_a_new_one_each_time() -> None:
+    paths = {PLACE + "v": read_path(":p/:q", {"": PLACE})}
+    store = stored([Triple(NODES[0], OWN[0], NODES[1]), Triple(NODES[1], OWN[1], NODES[2])])
+
+    written = written_out(HEAD + "CONSTRUCT { ?x :to [ :is ?y ] } WHERE { ?x :v ?y }", paths)
+
+    made = [str(triple.predicate) for triple in store.query(written)]  # type: ignore[union-attr]
+    assert sorted(made) == [f"<{PLACE}is>", f"<{PLACE}to>"]
+
+
+@pytest.mark.parametrize("named", [":v", f"<{PLACE}v>", f"<{PLACE}\\u0076>"])
+def test_what_names_a_virtual_predicate_and_cannot_be_read_is_refused(named: str) -> None:
+    with pytest.raises(QueryError, match=r"<http://example.org/v> stands for a property path"):
+        written_out(HEAD + f"SELECT ?x {{ ?x {named} ", {PLACE + "v": OWN[0]})
 
 
 def test_what_stands_in_a_service_is_left_alone() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import urljoin
 
@@ -71,7 +71,8 @@ def _read(query: str, prefixes: tuple[tuple[str, str], ...] | None) -> Query:
     known = WELL_KNOWN if prefixes is None else dict(prefixes)
     given = [token for token in terminals(query) if token.kind != "comment"]
     try:
-        return _Reader(given, {**known, **declared_prefixes(query)}).query()
+        taken = {token.text[1:] for token in given if token.kind == "variable"}
+        return _Reader(given, {**known, **declared_prefixes(query)}, taken=taken).query()
     except (IndexError, ValueError, RecursionError) as problem:
         raise QuerySyntaxError(f"the query cannot be read: {problem}") from problem
 
@@ -86,6 +87,8 @@ class _Reader:
     base: str = ""
     blanks: int = 0
     extra: list[Pattern] = field(default_factory=list)  # patterns inside nodes, `[ … ]` and `( … )`
+    labelled: dict[str, Variable] = field(default_factory=dict)  # variables for blank nodes
+    taken: set[str] = field(default_factory=set)  # names of variables
 
     @property
     def here(self) -> Token:
@@ -153,7 +156,7 @@ class _Reader:
         if form != "CONSTRUCT":
             return query
         template = tuple(e for e in query.where.elements if isinstance(e, Pattern))
-        return Query(form, query.where, template=template, limit=query.limit, offset=query.offset)
+        return replace(query, template=template)
 
     def rest(
         self,
@@ -350,8 +353,19 @@ class _Reader:
             head = rest
 
     def blank(self) -> Variable:
-        self.blanks += 1
-        return Variable(f"__{self.blanks}")
+        return self.unwritten("")
+
+    def unwritten(self, label: str) -> Variable:
+        """The variable for a blank node, by its label where it has one; no other has its name."""
+        if label and label in self.labelled:
+            return self.labelled[label]
+        stem = f"__{re.sub(r'[^A-Za-z0-9_]', '_', label)}"
+        name = stem if label else ""
+        while not name or name in self.taken:
+            self.blanks += 1
+            name = f"{stem}_{self.blanks}" if label else f"__{self.blanks}"
+        self.taken.add(name)
+        return self.labelled.setdefault(label or name, Variable(name))
 
     def path(self) -> Predicate:
         """Alternatives of sequences of steps."""
@@ -415,7 +429,7 @@ class _Reader:
                 return self.variable()
             case "blank":
                 self.at += 1
-                return Variable(f"__{re.sub(r'[^A-Za-z0-9_]', '_', token.text[2:])}")
+                return self.unwritten(token.text[2:])
             case "string":
                 return self.literal()
             case "number":
