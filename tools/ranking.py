@@ -8,8 +8,9 @@ The candidates of each question are scored by what they give against gold; weigh
 that better ones come first (`tools/ranking_fit.py`). What is printed of a graph comes from weights
 that were fitted without it; variants of one graph are one. `--write` makes two files: the weights
 of the package, fitted to all graphs, and for each graph those that were fitted without it. Who
-measures on these graphs takes the latter (`--setting ranking=tools/held_out.toml`), as
-`tools/accuracy_floors.py` does. `--cache FOLDER` keeps the graphs and the scores for the next time.
+measures on these graphs takes the latter (`--set ranking=tools/held_out.toml` of
+`askgraph evaluate`), as `tools/accuracy_floors.py` does. `--cache FOLDER` keeps the graphs and the
+scores for the next time.
 
 Questions, graphs and scores are those of `tools/accuracy_floors.py`.
 """

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.candidates.asking import Known
 
 from askgraph.candidates.confidence import (
+    EVIDENCE,
     FOR,
     own_weights,
     read_weights,
@@ -21,13 +22,18 @@ from askgraph.errors import SetupError
 numbers = st.floats(0, 5)
 
 
+def _text(weights: dict[str, float]) -> str:
+    """A file of the package's weights with some of others in their place."""
+    return weights_text({**own_weights(), **weights}, ["Made by a test."])
+
+
 def test_each_evidence_has_a_weight_and_each_weight_its_evidence(space: Known) -> None:
     proposal = space.proposal("Which moons orbit Jupiter?")
 
     evidence = evidence_for(proposal, clusters(proposal.candidates))
 
     assert evidence.keys() | {"bias"} == own_weights().keys()
-    assert evidence.keys() >= FOR
+    assert evidence.keys() == EVIDENCE >= FOR
 
 
 @given(st.sampled_from(sorted(own_weights().keys() - {"bias"})), numbers, numbers)
@@ -38,6 +44,11 @@ def test_more_of_an_evidence_only_ever_moves_the_confidence_its_way(
     low, high = weighed({name: less}), weighed({name: more})
 
     assert low <= high if name in FOR else low >= high
+
+
+@pytest.mark.parametrize(("bias", "chance"), [(-1e4, 0.0), (1e4, 1.0)])
+def test_weights_of_any_size_give_a_chance(bias: float, chance: float) -> None:
+    assert weighed({}, {"bias": bias}) == pytest.approx(chance)
 
 
 def test_evidence_without_a_weight_counts_nothing() -> None:
@@ -56,9 +67,12 @@ def test_what_is_written_is_read_again(weights: dict[str, float]) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[weights]\nscore = 1.0", "no bias"),
+        ("[weights]\nscore = 1.0", "see bias"),
         ("[weights]\nbias = 1.0\nscore = -1.0", "wrong sign"),
         ("[weights]\nbias = 1.0\nfaults = 1.0", "wrong sign"),
+        (_text({"unheard_of": -1.0}), "see unheard_of"),
+        (_text(dict.fromkeys(own_weights(), 0.0)).replace("margin = 0.000\n", ""), "see margin"),
+        (_text({"bias": 1.0}).replace("bias = 1.000", f"bias = 1{'0' * 400}"), "too large"),
         ('[weights]\nbias = "1"', "no number"),
         ("[weights]\nbias = inf", "no number"),
         ("bias = 1", "weights"),

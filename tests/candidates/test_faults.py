@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from pyoxigraph import RdfFormat, Store
 from tests.candidates.asking import Known
 
 from askgraph.candidates.faults import FAULTS, Subject, faults_of
@@ -137,3 +138,21 @@ def test_a_count_in_a_condition_is_a_number_held(space: Known) -> None:
         )  # fmt: skip
 
     assert "number_missing" not in faults_of(subject(space, LONG, counting))
+
+
+RATED = """
+@prefix : <https://example.org/films#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Film rdfs:label "film"@en . :rating rdfs:label "rating"@en .
+:one a :Film ; rdfs:label "Blue Harbour"@en ; :rating 1, 2, 3, 4, 5 .
+:two a :Film ; rdfs:label "Red Hill"@en ; :rating 2, 3, 4, 5, 6 .
+"""
+
+
+def test_the_average_of_many_values_of_a_thing_is_no_fault() -> None:
+    store = Store()
+    store.bulk_load(RATED.encode(), RdfFormat.TURTLE)
+
+    found = subject(Known(store), "What is the average rating of each film?")
+
+    assert found.form.group
+    assert "single_values" not in faults_of(found)

@@ -67,6 +67,7 @@ def test_the_package_weighs_every_feature_and_no_graph_apart() -> None:
         (ranking_text(Ranking(EVEN), []).replace("1.0", "true", 1), "a finite number"),
         (ranking_text(Ranking(EVEN), []).replace("1.0", "nan", 1), "a finite number"),
         (ranking_text(Ranking(EVEN), []) + "[graphs]\nzoo = 1\n", "holds no weights"),
+        (ranking_text(Ranking(EVEN), []).replace("1.0", "1" + "0" * 400, 1), "too large"),
         ("graphs = {}", "'weights'"),
         ("weights =", "holds no weights"),
     ],

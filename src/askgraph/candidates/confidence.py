@@ -13,7 +13,15 @@ from pathlib import Path
 
 from askgraph.errors import SetupError
 
-__all__ = ["FOR", "WEIGHTS_FILE", "own_weights", "read_weights", "weighed", "weights_text"]
+__all__ = [
+    "EVIDENCE",
+    "FOR",
+    "WEIGHTS_FILE",
+    "own_weights",
+    "read_weights",
+    "weighed",
+    "weights_text",
+]
 
 WEIGHTS_FILE = Path(__file__).with_name("confidence.toml")
 """The weights that the package uses."""
@@ -21,12 +29,21 @@ WEIGHTS_FILE = Path(__file__).with_name("confidence.toml")
 FOR = frozenset(["score", "margin", "covered"])
 """The evidence that speaks for an answer; all other speaks against it."""
 
+EVIDENCE = FOR | {
+    *("rivals", "faults", "unused_names", "guess", "weakest", "required", "unsaid_order"),
+    *("denies", "groups", "scattered"),
+}
+"""The names of all evidence, as `evidence_for` gives it."""
+
 
 def weighed(evidence: Mapping[str, float], weights: Mapping[str, float] | None = None) -> float:
     """Return what the model gives (0–1) for evidence; what has no weight counts nothing."""
     known = own_weights() if weights is None else weights
     linear = known["bias"] + sum(known.get(name, 0.0) * value for name, value in evidence.items())
-    return 1 / (1 + math.exp(-linear))
+    if linear >= 0:
+        return 1 / (1 + math.exp(-linear))
+    odds = math.exp(linear)  # exp(-linear) would be too large for a number
+    return odds / (1 + odds)
 
 
 @cache
@@ -40,9 +57,10 @@ def read_weights(path: Path) -> dict[str, float]:
     try:
         table = tomllib.loads(path.read_text("utf-8"))["weights"]
         weights = {name: _number(name, value) for name, value in table.items()}
-        if "bias" not in weights:
-            raise ValueError("no bias")
-    except (OSError, KeyError, AttributeError, TypeError, ValueError) as problem:
+        odd = sorted(weights.keys() ^ {"bias", *EVIDENCE})
+        if odd:
+            raise ValueError(f"one weight for each evidence is needed; see {', '.join(odd)}")
+    except (OSError, KeyError, AttributeError, TypeError, ValueError, OverflowError) as problem:
         raise SetupError(
             f"{str(path)!r} holds no weights of evidence ({problem}); "
             f"make it anew with tools/calibrate.py --write"

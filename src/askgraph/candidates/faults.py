@@ -31,8 +31,8 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 def faults_of(subject: "Subject") -> tuple[str, ...]:
     """Return the names of the faults that a candidate has, out of `FAULTS`."""
     said = [name for name, (holds, _) in _WORD_FAULTS.items() if holds(subject)]
-    form = subject.candidate.form
-    return (*said, *(name for name, (holds, _) in FORM_FAULTS.items() if holds(form)))
+    form, schema = subject.form, subject.proposal.schema
+    return (*said, *(name for name, (holds, _) in FORM_FAULTS.items() if holds(form, schema)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from askgraph.candidates.form import Aggregate, Filter, Form, Pattern
+from askgraph.candidates.schema import Schema
 
 __all__ = ["FORM_FAULTS", "denied_apart"]
 
@@ -11,7 +12,7 @@ _NUMBER = re.compile(r'^"?(-?\d+(?:\.\d+)?)')
 _LOWER, _UPPER = (">", ">=", "="), ("<", "<=", "=")
 
 
-def _contradicts(form: Form) -> bool:
+def _contradicts(form: Form, _: Schema) -> bool:
     """It denies what it asks for, or its bounds leave nothing between them."""
     said = {_plain(one) for one in form.patterns}
     denied = (some for some, filters in form.without if not filters)
@@ -36,15 +37,19 @@ def _bounds(filters: Sequence[Filter], variable: int, operators: Sequence[str]) 
                 yield float(found.group(1))
 
 
-def _counts_group(form: Form) -> bool:
+def _counts_group(form: Form, _: Schema) -> bool:
     """It counts or sums up what it groups by: one in each group."""
     return any(one.variable in form.group for one in _aggregates(form))
 
 
-def _single_values(form: Form) -> bool:
+def _single_values(form: Form, schema: Schema) -> bool:
     """It takes the average, sum or extreme of one value: that of each thing it groups by."""
+    known = schema.predicates_by_iri
     return any(
-        pattern.subject in form.group and pattern.object == one.variable
+        pattern.subject in form.group
+        and pattern.object == one.variable
+        and pattern.predicate in known
+        and known[pattern.predicate].functional
         for one in _aggregates(form)
         if one.function != "COUNT"
         for pattern in form.patterns
@@ -57,7 +62,7 @@ def _aggregates(form: Form) -> Iterator[Aggregate]:
     yield from (having.aggregate for having in form.having)
 
 
-def _bound_twice(form: Form) -> bool:
+def _bound_twice(form: Form, _: Schema) -> bool:
     """Two bounds on the same side of one value: one of them was meant for another."""
     sides = [(f.variable, f.operator[0]) for f in form.filters if f.operator[0] in "<>"]
     return len(sides) > len(set(sides))
@@ -76,7 +81,7 @@ def denied_apart(form: Form) -> bool:
     )
 
 
-def _idle_condition(form: Form) -> bool:
+def _idle_condition(form: Form, _: Schema) -> bool:
     """A condition says nothing of what is shown: only of a thing that the question names."""
     if form.ask:
         return False
@@ -107,7 +112,7 @@ def _variables(pattern: Pattern) -> Iterator[int]:
     yield from (end for end in (pattern.subject, pattern.object) if isinstance(end, int))
 
 
-FORM_FAULTS: Mapping[str, tuple[Callable[[Form], bool], str]] = {
+FORM_FAULTS: Mapping[str, tuple[Callable[[Form, Schema], bool], str]] = {
     "contradicts": (_contradicts, "nothing can fit all its conditions"),
     "counts_group": (_counts_group, "it counts what it groups by"),
     "single_values": (_single_values, "it sums up single values, one a group"),

@@ -33,6 +33,7 @@ class Proposal:
     linked: Linked
     frame: Frame
     candidates: tuple[Candidate, ...]
+    schema: Schema
 
     @property
     def reading(self) -> Reading:
@@ -76,4 +77,4 @@ def proposed(
     finisher = Finisher(grower, frame)
     weights = weights_for("") if weights is None else weights
     candidates = ranked(list(finisher.candidates(found)), linked, frame, schema, weights)
-    return Proposal(linked, frame, tuple(candidates))
+    return Proposal(linked, frame, tuple(candidates), schema)

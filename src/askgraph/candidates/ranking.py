@@ -53,7 +53,7 @@ def read_ranking(path: Path) -> Ranking:
     try:
         table = tomllib.loads(path.read_text("utf-8"))
         return Ranking(table["weights"], table.get("graphs", {}))
-    except (OSError, KeyError, TypeError, AttributeError, ValueError) as problem:
+    except (OSError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
         raise SetupError(
             f"{str(path)!r} holds no weights of a ranking ({problem}); "
             f"a file like it is made with tools/ranking.py --write"

@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 FILE = "askgraph.toml"
+_PATHS = ("ranking", "writer")
 AUTH = ("none", "basic", "bearer", "header")
 _HEAD = "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 
@@ -120,10 +121,21 @@ def graph_settings(folder: Path) -> dict[str, GraphSettings]:
 
 
 def method_settings(folder: Path, method: str) -> dict[str, Any]:
-    """Return the `[methods.NAME]` table of a method; dashes and underscores are alike."""
+    """Return the `[methods.NAME]` table of a method; dashes and underscores are alike.
+
+    Relative paths in it (`ranking`, `writer`) start at the workspace's folder.
+    """
     tables = _table(folder, "methods")
     plain = {name.replace("-", "_"): table for name, table in tables.items()}
-    return dict(plain.get(method.replace("-", "_"), {}))
+    table = plain.get(method.replace("-", "_"), {})
+    return {key: _placed(folder, value) if key in _PATHS else value for key, value in table.items()}
+
+
+def _placed(folder: Path, value: object) -> object:
+    """A path of the file as it is from anywhere; what is no path (the name of a writer) stays."""
+    if not isinstance(value, str) or not (Path(value).suffix or Path(value).parent.name):
+        return value
+    return str(folder / Path(value).expanduser())
 
 
 def model_tables(folder: Path) -> dict[str, dict[str, Any]]:

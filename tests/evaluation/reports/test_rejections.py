@@ -7,6 +7,7 @@ from tests.evaluation.reports.records import record, run_of
 
 from askgraph.evaluation.reports.by_sheets import by_sheet
 from askgraph.evaluation.reports.rejections import auc, auc_interval, limit_for, policies
+from askgraph.evaluation.reports.render import Column, Sheet
 
 MAIN = "best_column"
 judged = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40)
@@ -112,3 +113,18 @@ def test_the_table_has_a_row_for_each_policy_and_meaning_of_right() -> None:
     wrong, caught, low, high = sheet.rows[0][5:9]
     assert (wrong, caught) == (5, 0.4)
     assert isinstance(low, float) and isinstance(high, float) and 0 <= low < 0.4 < high <= 1
+    assert any("fitted" in note for note in sheet.notes)
+
+
+def test_the_table_as_json_keeps_both_intervals() -> None:
+    sheet = by_sheet([run_of(*RECORDS)], "rejection")
+
+    assert len({column.head for column in sheet.columns}) == len(sheet.columns)
+    assert {"caught low", "caught high", "lost low", "lost high"} <= {
+        column.head for column in sheet.columns
+    }
+
+
+def test_a_table_with_two_columns_of_one_title_is_refused() -> None:
+    with pytest.raises(ValueError, match="two columns with one title"):
+        Sheet("Twice", (Column("low"), Column("low")), ())
