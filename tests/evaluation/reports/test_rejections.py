@@ -7,7 +7,6 @@ from tests.evaluation.reports.records import record, run_of
 
 from askgraph.evaluation.reports.by_sheets import by_sheet
 from askgraph.evaluation.reports.rejections import auc, auc_interval, limit_for, policies
-from askgraph.evaluation.reports.render import Column, Sheet
 
 MAIN = "best_column"
 judged = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40)
@@ -123,8 +122,3 @@ def test_the_table_as_json_keeps_both_intervals() -> None:
     assert {"caught low", "caught high", "lost low", "lost high"} <= {
         column.head for column in sheet.columns
     }
-
-
-def test_a_table_with_two_columns_of_one_title_is_refused() -> None:
-    with pytest.raises(ValueError, match="two columns with one title"):
-        Sheet("Twice", (Column("low"), Column("low")), ())

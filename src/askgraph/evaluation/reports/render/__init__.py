@@ -31,10 +31,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table with a title, and notes that belong under it.
-
-    Every row is as long as the columns, and no two columns have one title.
-    """
+    """A table with a title, and notes that belong under it. Every row is as long as the columns."""
 
     title: str
     columns: tuple[Column, ...]
@@ -42,9 +39,6 @@ class Sheet:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        heads = [column.head for column in self.columns]
-        if len(set(heads)) < len(heads):
-            raise ValueError(f"two columns with one title: {', '.join(heads)}")
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"{len(row)} cells for {len(self.columns)} columns: {row!r}")
