@@ -25,7 +25,7 @@ _SURE = 0.85
 _NAMED = 0.4
 _CLASS = 0.7
 _EXTREMES = ("minimum", "maximum", "most", "fewest", "superlative")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
 def faults_of(subject: "Subject") -> tuple[str, ...]:
@@ -123,7 +123,8 @@ def _number_missing(subject: Subject) -> bool:
         return True
     held = list(_numbers(subject))
     missing = [one for one in asked if one.value not in held and not _is_in_name(one, subject)]
-    spare = set(held) - {one.value for one in asked} - set(_places(subject.form))
+    same = {sign * one.value for one in asked if one.value is not None for sign in (1, -1)}
+    spare = set(held) - same - set(_places(subject.form))
     return len(missing) > len(spare)
 
 

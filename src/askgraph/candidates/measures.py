@@ -21,8 +21,8 @@ _NEAR = 5
 
 
 def plain(value: float) -> str:
-    """Return a number as SPARQL, whole numbers without a point."""
-    return str(int(value)) if float(value).is_integer() else repr(value)
+    """Return a number as SPARQL, whole numbers without a point unless they are very large."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
 def fits_unit(places: Places, predicate: int, quantity: Quantity) -> bool:

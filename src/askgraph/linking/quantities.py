@@ -4,6 +4,7 @@ import calendar
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from askgraph.linking.lists import WordList
 from askgraph.linking.relative import Relative, relative_at, time_word
@@ -22,6 +23,10 @@ _ROMAN = {
 _POINTS = frozenset(("de", "es", "fr"))
 """Languages that group thousands by points and write a comma before decimals."""
 
+_MINUS = re.compile(r"(?:^|(?<!\d)\s|[(=<>])[-\N{MINUS SIGN}]$")
+_MINUS_WORDS = frozenset(
+    (before, word) for word in ("menos", "moins") for before in ("a", "de", "que", "y", "et")
+)
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 
 
@@ -68,9 +73,21 @@ def quantities(
         if quantity is None:
             at += 1
         else:
-            found.append(quantity)
+            found.append(_signed(quantity, words, text[: starts[at]]))
             at = quantity.last + 1
     return tuple(found)
+
+
+def _signed(quantity: Quantity, words: Sequence[str], before: str) -> Quantity:
+    """The quantity below zero where a minus stands before it: "-10", "minus 10"; not "20-10"."""
+    if quantity.value is None:
+        return quantity
+    below = replace(quantity, value=-quantity.value, text=f"-{quantity.text}", days=None)
+    if not quantity.spelled and _MINUS.search(before):
+        return below
+    said = words[max(0, quantity.first - 2) : quantity.first]
+    led = said[-1:] == ["minus"] or (len(said) == 2 and tuple(said) in _MINUS_WORDS)
+    return replace(below, first=quantity.first - 1) if led else quantity
 
 
 def _iso(match: re.Match[str] | None, at: int, words: Sequence[str]) -> Quantity | None:
@@ -204,6 +221,9 @@ def _number(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
 
 def _digits(word: str, *, points: bool) -> float | None:
     """The number of some digits; `points` group the thousands where the language writes them so."""
+    if re.fullmatch(r"\d+(?:\.\d+)?e[+-]?\d+", word):
+        value = float(word)
+        return value if isfinite(value) else None
     if not re.fullmatch(r"\d+(?:[.,]\d+)*", word):
         return None
     if points and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+(,\d+)?", word):

@@ -10,7 +10,8 @@ from askgraph.linking.relative import days_from
 
 __all__ = ["Reading", "Token", "read"]
 
-_WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*", re.UNICODE)
+_POWER = r"(?<![\w.,])\d+(?:\.\d+)?[eE][+-]?\d+(?![\w-])"
+_WORD = re.compile(rf"{_POWER}|[^\W_]+(?:[.,]\d+)*", re.UNICODE)
 _PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)
 _QUOTED = re.compile(
     r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)['‘]([^'’]+)['’](?!\w)"
@@ -100,7 +101,7 @@ def read(text: str, language: str | None = None) -> Reading:
 
 def _parts(word: str) -> list[re.Match[str]]:
     """Split letters from digits, but keep ordinals ("3rd") and decades ("1990s") whole."""
-    whole = re.fullmatch(r"\d+(?:st|nd|rd|th|s|er|e|ème)", word)
+    whole = re.fullmatch(r"\d+(?:st|nd|rd|th|s|er|e|ème|(?:\.\d+)?[eE][+-]?\d+)", word)
     return [whole] if whole else list(_PARTS.finditer(word))
 
 
