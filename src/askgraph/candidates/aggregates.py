@@ -39,11 +39,14 @@ def count(places: Places, work: Work, operator: Operator) -> bool:
         spot = places.spot(work, slot)
         if spot is None:
             return False
-        if places.sort(spot.predicate) is Sort.NUMBER and not _counts_values(places, operator):
+        number = places.sort(spot.predicate) is Sort.NUMBER
+        several = number and not spot.inverse and not places.schema.is_functional(spot.predicate)
+        distinct = not number or _counts_values(places, operator)
+        if not distinct and not several:
             return False
         variable = places.hang(work, spot)
         places.use(work, slot, spot.link)
-        work.draft.columns.append(Column(Aggregate("COUNT", variable, distinct=True)))
+        work.draft.columns.append(Column(Aggregate("COUNT", variable, distinct=distinct)))
         return True
     before = places.last_slot(work, operator.first, 1)
     if place is None and before is not None:

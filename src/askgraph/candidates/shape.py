@@ -26,11 +26,20 @@ def show_rest(places: Places, work: Work) -> None:
         if places.sort(spot.predicate) is Sort.BOOLEAN:
             work.draft.filters.append(Filter(variable, "=", ("true",)))
             continue
-        if places.zones.is_head(slot.first):
+        if places.zones.is_head(slot.first) and not _restricts_count(places, work, slot.first):
             work.shown_words |= slot.mask
             work.projected.append((slot.first, places.shown(work, variable, spot)))
         else:
             work.notes.append("required")
+
+
+def _restricts_count(places: Places, work: Work, at: int) -> bool:
+    """ "How many X have Y": Y says which are counted; a row for each Y needs a word for it."""
+    counts, frame = places.frame.of("count"), places.frame
+    if not counts or frame.of("each") or at < counts[0].last or places.zones.is_listed(at):
+        return False
+    values = [column.value for column in work.draft.columns]
+    return any(isinstance(one, Aggregate) and one.function == "COUNT" for one in values)
 
 
 def choose_columns(places: Places, work: Work) -> None:
