@@ -90,7 +90,8 @@ def bound(
     elif quantity.value is not None:
         sign = ">=" if since and sign == ">" else sign
         number = number_of(places, work, spot.predicate, quantity)
-        work.draft.filters.append(Filter(variable, sign, (plain(number),)))
+        text = sort is Sort.TEXT_NUMBER
+        work.draft.filters.append(Filter(variable, sign, (plain(number),), as_number=text))
         places.keep_where(work, spot, sign, number)
 
 

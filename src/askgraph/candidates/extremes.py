@@ -7,6 +7,7 @@ from askgraph.candidates.operators import Operator
 from askgraph.candidates.places import DATED, NUMERIC, Places
 from askgraph.candidates.work import Spot, Work
 from askgraph.linking.lists import Measure
+from askgraph.traversal.literals import Sort
 
 __all__ = ["fewest", "maximum", "measure", "minimum", "most", "superlative"]
 
@@ -57,7 +58,12 @@ def _extreme(
     variable, dated = key
     if dated and measure is not None:
         descending = not descending
-    work.draft.order.append(Key(variable, descending))
+    text = any(
+        places.sort(predicate) is Sort.TEXT_NUMBER
+        for (_, predicate, inverse), value in work.draft.attached.items()
+        if value == variable and not inverse
+    )
+    work.draft.order.append(Key(variable, descending, as_number=text))
     _limit(places, work, operator)
     return True
 

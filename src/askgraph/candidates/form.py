@@ -75,13 +75,15 @@ class Filter:
 
     `operator` is one of = != < > <= >= IN CONTAINS STRSTARTS STRENDS YEAR; `values` are constants
     as SPARQL text, or the number of another variable, or a sub-query. `as_integer` compares the
-    text as a whole number: not every engine orders years before 1.
+    text as a whole number: not every engine orders years before 1; `as_number` compares text as the
+    number that it reads as.
     """
 
     variable: int
     operator: str
     values: tuple[str | int | Average, ...]
     as_integer: bool = False
+    as_number: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Key:
-    """What the result is ordered by."""
+    """What the result is ordered by; `as_number` orders text by the number that it reads as."""
 
     value: int | Aggregate
     descending: bool = False
+    as_number: bool = False
 
 
 @dataclass(frozen=True)

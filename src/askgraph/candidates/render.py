@@ -15,7 +15,7 @@ from askgraph.candidates.form import (
 )
 from askgraph.index.tokens import folded
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF, XSD_INTEGER
+from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF, XSD_DECIMAL, XSD_INTEGER
 from askgraph.sparql.elapsed import Elapsed, elapsed_text
 
 __all__ = ["answer_columns", "rendered"]
@@ -124,6 +124,8 @@ class _Writer:
         name = self.name(one.variable)
         if one.as_integer:
             name = f"{self.iri(XSD_INTEGER)}(STR({name}))"
+        elif one.as_number:
+            name = f"{self.iri(XSD_DECIMAL)}({name})"
         values = [self.value(value) for value in one.values]
         if one.operator == "IN":
             return f"{name} IN ({', '.join(values)})"
@@ -169,9 +171,11 @@ class _Writer:
 
     def key(self, key: Key) -> str:
         value = self.name(key.value) if isinstance(key.value, int) else self.aggregate(key.value)
+        if key.as_number:
+            value = f"{self.iri(XSD_DECIMAL)}({value})"
         if key.descending:
             return f"DESC({value})"
-        return value if isinstance(key.value, int) else f"ASC({value})"
+        return value if value.startswith("?") else f"ASC({value})"
 
     def projected(self, column: Column) -> str:
         if isinstance(column.value, int):
