@@ -1,6 +1,7 @@
 """The training of the pointer writer as a user starts it, made small."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra 'local'")
 
 from askgraph import sample
+from askgraph.candidates.ranking import Ranking, ranking_text, weights_for
 from askgraph.errors import SetupError
 from askgraph.finetuning.writer.training import Plan
 from askgraph.trace import Answer, Question
@@ -73,3 +75,24 @@ def test_more_folds_than_graphs_are_refused(weights: Path, benchmark: Path, tmp_
     wished = Wished(benchmarks=((benchmark, None),), start=weights, practice=SHORT)
     with pytest.raises(SetupError, match="3 folds"):
         train_folds(Workspace(tmp_path / "workspace"), wished, tmp_path, folds=3)
+
+
+def test_what_is_learned_depends_on_the_ranking_that_scores(
+    weights: Path, benchmark: Path, tmp_path: Path
+) -> None:
+    ranking = tmp_path / "ranking.toml"
+    flat = dict.fromkeys(weights_for(""), 0.01) | {"covered": 2.0}
+    ranking.write_text(ranking_text(Ranking(flat), []), "utf-8")
+    wished = Wished(benchmarks=((benchmark, None),), start=weights, practice=SHORT)
+    workspace = Workspace(tmp_path / "workspace")
+    one = train_writer(workspace, wished, tmp_path / "one.npz")
+    other = train_writer(workspace, replace(wished, ranking=str(ranking)), tmp_path / "other.npz")
+    assert one.lessons == other.lessons
+    assert one.loss != other.loss
+
+
+def test_a_ranking_that_cannot_be_read_is_told_of_at_once(tmp_path: Path) -> None:
+    wished = Wished(ranking=str(tmp_path / "none.toml"))
+    with pytest.raises(SetupError, match=r"none\.toml"):
+        train_writer(Workspace(tmp_path), wished, tmp_path / "w.npz")
+    assert not (tmp_path / "w.npz").exists()

@@ -36,6 +36,10 @@ def writer(
         Path | None,
         typer.Option(metavar="FILE", help="Go on from these weights, without made-up questions."),
     ] = None,
+    ranking: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Score by these weights; the package's without."),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The same one, the same weights.")] = 42,
     json: JsonOption = False,
     workspace: WorkspaceOption = None,
@@ -53,6 +57,7 @@ def writer(
     Graph search listens to the weights that its setting 'writer' names.
     """
     from askgraph.cli.progress import progress_bar
+    from askgraph.cli.spent import Spent
     from askgraph.cli.tables import print_json
     from askgraph.errors import SetupError
 
@@ -63,13 +68,15 @@ def writer(
             f"'finetune' needs {missing.name}: pip install 'askgraph[local]'"
         ) from missing
     asked = tuple(_asked(one) for one in benchmark or ())
-    wished = Wished(questions, asked, start, tuple(without or ()), seed)
+    wished = Wished(questions, asked, start, tuple(without or ()), str(ranking or ""), seed)
+    spent = Spent()
     with progress_bar() as progress:
         place = workspace_of(ctx)
         if folds:
             made = train_folds(place, wished, out, folds=folds, progress=progress)
         else:
             made = [train_writer(place, wished, out, progress=progress)]
+    typer.echo(spent.told(), err=True)
     if json:
         print_json([{"path": str(m.path), "lessons": m.lessons, "loss": m.loss} for m in made])
         return

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
+from askgraph.candidates.ranking import weights_for
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.reading import read_benchmark
 from askgraph.evaluation.questions import GoldQuestion
@@ -43,13 +44,15 @@ class Wished:
     """What to train on: so many made-up `questions`, or weights to `start` from.
 
     `benchmarks` are files of questions, each with the graph that it asks, None where it says so
-    itself. The graphs of `without` are left out.
+    itself. The graphs of `without` are left out. The file `ranking` has the weights that score the
+    candidates of these questions; the package's do where it is empty.
     """
 
     questions: int = 3_000
     benchmarks: tuple[tuple[Path, str | None], ...] = ()
     start: Path | None = None
     without: tuple[str, ...] = ()
+    ranking: str = ""
     seed: int = 42
     plan: Plan = STUDY
     practice: Plan = PRACTICE
@@ -110,6 +113,7 @@ def train_folds(
 
 def _first(workspace: Workspace, wished: Wished, progress: Progress) -> Trained:
     """Weights that have learned from made-up questions, or those to start from."""
+    weights_for("", wished.ranking)  # a file that cannot be read is told of before the long work
     if wished.start is not None:
         writer = PointerWriter.load(wished.start)
         return continued(writer.weights, dict(writer.about))
@@ -167,7 +171,8 @@ def _practice(
             progress(f"reading {path.name}", at, len(asked))
             graph = workspace.find(place)
             if graph.name not in wished.without and graph.arrays is not None:
-                yield graph.name, result_of(_all(from_examples(questions, graph), graph))
+                found = from_examples(questions, graph, ranking=wished.ranking)
+                yield graph.name, result_of(_all(found, graph))
 
 
 async def _all(lessons: AsyncGenerator[Lesson, None], graph: KnowledgeGraph) -> list[Lesson]:

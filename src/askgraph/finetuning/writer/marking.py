@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from askgraph.candidates.form import Form
 from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.candidates.ranking import weights_for
 from askgraph.candidates.render import rendered
 from askgraph.candidates.vote import clusters
 from askgraph.errors import QueryError, ServiceError
@@ -44,9 +45,12 @@ async def generated(
 
 
 async def from_examples(
-    questions: Sequence[GoldQuestion], graph: KnowledgeGraph
+    questions: Sequence[GoldQuestion], graph: KnowledgeGraph, *, ranking: str = ""
 ) -> AsyncGenerator[Lesson, None]:
-    """Yield lessons from questions that people asked; those without a gold result are left out."""
+    """Yield lessons from questions that people asked; those without a gold result are left out.
+
+    Candidates are scored by the weights of the file `ranking`, by the package's where it is empty.
+    """
     for one in questions:
         if one.unanswerable or not one.sparql:
             continue
@@ -55,16 +59,19 @@ async def from_examples(
             gold = await gold_table(one, graph.endpoint, prefixes=prefixes, timeout=_SECONDS)
         except (QueryError, ServiceError):
             continue
-        proposal = await asyncio.to_thread(_proposal, one.text, one.language, graph)
+        proposal = await asyncio.to_thread(_proposal, one.text, one.language, graph, ranking)
         lesson = await _lesson(proposal, gold, graph, None)
         if lesson is not None:
             yield lesson
 
 
-def _proposal(text: str, language: str | None, graph: KnowledgeGraph) -> Proposal:
+def _proposal(
+    text: str, language: str | None, graph: KnowledgeGraph, ranking: str = ""
+) -> Proposal:
     assert graph.arrays is not None
     linked = read_and_linked(text, language, graph.names)
-    return proposed(linked, schema_of(graph.arrays, graph.profile))
+    weights = weights_for(graph.name, ranking)
+    return proposed(linked, schema_of(graph.arrays, graph.profile), weights=weights)
 
 
 async def _lesson(
