@@ -12,7 +12,7 @@ from askgraph import sample
 from askgraph.candidates.ranking import Ranking, ranking_text, weights_for
 from askgraph.errors import SetupError
 from askgraph.finetuning.writer.training import Plan
-from askgraph.trace import Answer, Question
+from askgraph.trace import Answer, Draft, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.answering import outcome_of
 from askgraph.workspace.running import result_of
@@ -59,6 +59,30 @@ def test_graph_search_answers_with_weights(weights: Path, tmp_path: Path) -> Non
     outcome = result_of(outcome_of(question, method, [graph], timeout=30))
     result_of(graph.endpoint.close())
     assert isinstance(outcome, Answer)
+
+
+def test_weights_are_listened_to_only_where_graph_search_is_unsure(
+    weights: Path, tmp_path: Path
+) -> None:
+    workspace = Workspace(tmp_path)
+    graph = workspace.open(sample.graph_path())
+    question = Question("Which moons does Mars have?", "en")
+
+    async def scores(**settings: object) -> list[float]:
+        method = workspace.method("graph_search", settings)
+        steps = [step async for step in method.answer(question, [graph])]
+        return [step.score for step in steps if isinstance(step, Draft) and step.score is not None]
+
+    async def found() -> list[list[float]]:
+        without = await scores()
+        sure = await scores(writer=str(weights), answer_from=0.0)
+        unsure = await scores(writer=str(weights), answer_from=1.0)
+        await graph.endpoint.close()
+        return [without, sure, unsure]
+
+    without, sure, unsure = result_of(found())
+    assert without == sure
+    assert without != unsure
 
 
 def test_the_weights_of_a_graph_have_not_seen_it(

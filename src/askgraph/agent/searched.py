@@ -74,7 +74,7 @@ class Searched:
     endpoint: Counted
 
     async def proposal(self) -> Proposal:
-        """Read, link, grow, and listen to the trained writer where there is one."""
+        """Read, link, grow; where unsure, listen to the trained writer if there is one."""
         limits = self.limits
         grown = await proposal_of(
             self.question,
@@ -85,6 +85,8 @@ class Searched:
             today=date.fromisoformat(limits.today) if limits.today else None,
         )
         if not limits.writer:
+            return grown
+        if confidence_of(grown, clusters(grown.candidates)) >= limits.answer_from:
             return grown
         writer = pointer_writer(limits.writer.replace("{graph}", self.graph.name))
         return await asyncio.to_thread(reranked, grown, writer, self.graph)

@@ -17,7 +17,7 @@ def writer(
     ],
     questions: Annotated[
         int, typer.Option(min=0, metavar="N", help="Made-up questions to learn from first.")
-    ] = 3_000,
+    ] = 2_000,
     benchmark: Annotated[
         list[str] | None,
         typer.Option(

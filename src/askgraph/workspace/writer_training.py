@@ -48,7 +48,7 @@ class Wished:
     candidates of these questions; the package's do where it is empty.
     """
 
-    questions: int = 3_000
+    questions: int = 2_000
     benchmarks: tuple[tuple[Path, str | None], ...] = ()
     start: Path | None = None
     without: tuple[str, ...] = ()
