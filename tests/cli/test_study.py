@@ -87,3 +87,36 @@ def test_a_variant_of_another_name_is_refused(place: Path) -> None:
     )
     assert result.exit_code != 0
     assert "--variant 'odd=firms'" in result.output
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--variant", "inverse=nobody"], "no graph 'nobody'"),
+        (["--by", "odd"], "no question has the tag 'odd'"),
+        (["--published", "nowhere.jsonl"], "published scores"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_first_run(
+    place: Path, more: list[str], said: str
+) -> None:
+    arguments = ["study", str(place / "questions.jsonl"), "-g", "firms", "--out"]
+    arguments += [str(place / "runs"), *more, "--workspace", str(place)]
+    result = CliRunner().invoke(app, arguments)
+
+    assert result.exit_code != 0
+    assert said in " ".join(result.output.split())
+    assert not (place / "runs").exists()
+
+
+def test_a_graph_of_somebody_else_is_not_taken_away(place: Path) -> None:
+    Workspace(place).add("firms.inverse-shortcuts", [place / "firms.ttl"])
+    arguments = [
+        "study", str(place / "questions.jsonl"), "-g", "firms", "--out", str(place / "runs"),
+        "--experiments", str(place / "mine.toml"), "--workspace", str(place),
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, arguments)
+
+    assert result.exit_code != 0
+    assert "was not made by a study" in " ".join(result.output.split())
+    assert "firms.inverse-shortcuts" in Workspace(place).graphs()

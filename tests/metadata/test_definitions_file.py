@@ -66,6 +66,8 @@ def test_what_is_written_is_read_again(
         ("[[shortcut]]\nproperty = 'no:p'\npath = ':q'", "the prefix 'no:' of 'no:p' is not in"),
         ("[[shortcut]]\nproperty = ':p'\npath = ':q/:p'", "defined by itself"),
         ("[[shortcut]]\nproperty = ':p'\npath = ':q'\nunnamed = 1", "'unnamed' is wrong"),
+        ("[[comment]]\nterm = ':p'\ntext = 'x'\nlanguage = 'e n'", "'language' is wrong"),
+        (2 * "[[shortcut]]\nproperty = ':p'\npath = ':q'\n", "is defined 2 times"),
         ("[[inverse]]\nproperty = ':p'\nof = 3", "'of' is wrong"),
         ("[inverse]\nproperty = ':p'", "two brackets"),
         ("[[inverses]]\nproperty = ':p'", "'inverses' is none of shortcut, inverse"),

@@ -11,7 +11,7 @@ from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import SetupError
 from askgraph.metadata.advise import AdviceKind
-from askgraph.metadata.definitions import Definitions
+from askgraph.metadata.definitions import DefinedProperty, Definitions
 from askgraph.sparql.virtual import read_path
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
@@ -216,3 +216,44 @@ def test_behind_an_endpoint_it_is_taken_away_again(
     assert rows(workspace, "firms", SOUTH) == set()
     with pytest.raises(SetupError, match="not at an endpoint"):
         enrich_virtually(workspace, "firms", definitions_for(workspace, "firms", NAME))
+
+
+def test_a_name_outside_the_workspace_is_refused_before_anything_is_written(
+    workspace: Workspace,
+) -> None:
+    with pytest.raises(SetupError, match="cannot be the name"):
+        add_enriched(workspace, "firms", Definitions(), "../../evil")
+    assert not list(workspace.folder.parent.parent.glob("evil*"))
+
+
+def test_what_the_graph_has_and_what_begins_at_literals_is_refused(workspace: Workspace) -> None:
+    for iri, path, said in (("buyer", ":seller", "already"), ("of", "^:year", "no subjects")):
+        one = DefinedProperty(PLACE + iri, read_path(path, {"": PLACE}))
+        with pytest.raises(SetupError, match=said):
+            enrich_virtually(workspace, "firms", Definitions((one,)))
+
+
+def test_what_is_virtual_is_not_written_as_the_graphs_own(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    with pytest.raises(SetupError, match="--plain"):
+        write_enriched(workspace, "firms", Definitions(), tmp_path / "new.nt")
+    assert not (tmp_path / "new.nt").exists()
+
+
+def test_removed_its_definitions_go_too(workspace: Workspace) -> None:
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    workspace.remove("firms")
+
+    assert not list((workspace.folder / "enrichments").iterdir())
+
+
+def test_behind_an_endpoint_asked_anew_it_stays_enriched(
+    behind: tuple[Workspace, SparqlServer],
+) -> None:
+    workspace, _ = behind
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    workspace.add("firms", replace=True)
+
+    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}

@@ -83,6 +83,12 @@ def enrich(
 
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError("say what to do with it: --virtual, --out FILE, or --as NEWNAME")
+    kinds = inverse or shortcuts or comments or names
+    _refuse(virtual and plain, "--virtual adds and --plain takes away: give one of them")
+    _refuse(plain and (kinds or definitions or as_name), "--plain takes all away: give no other")
+    drafting = bool(model or base_url or budget)
+    _refuse(drafting and not comments, "--model, --base-url and --budget are for --comments")
+    _refuse(drafting and definitions, "comments come from --definitions or --model: give one")
     place = workspace_of(ctx)
     drafts = _Drafts(model, base_url, tuple(budget or ()))
     flags = {"inverse": inverse, "shortcuts": shortcuts, "comments": comments, "names": names}
@@ -98,6 +104,13 @@ def enrich(
             profile = add_enriched(place, name, made, str(as_name), progress=progress)
             told = {"name": str(as_name), "triples": profile.triples}
     _tell(told, made, json=json)
+
+
+def _refuse(wrong: object, said: str) -> None:
+    from askgraph.errors import SetupError
+
+    if wrong:
+        raise SetupError(said)
 
 
 @dataclass(frozen=True)
@@ -156,6 +169,11 @@ def _made(
     return made
 
 
+def _counted(number: int, kind: str) -> str:
+    one = {"properties": "property", "comments": "comment", "names": "name"}[kind]
+    return f"{number} {one if number == 1 else kind}"
+
+
 def _tell(told: dict[str, object], made: "Definitions", *, json: bool) -> None:
     from askgraph.cli.tables import print_json
 
@@ -167,7 +185,9 @@ def _tell(told: dict[str, object], made: "Definitions", *, json: bool) -> None:
     if json:
         print_json(told | counts)
         return
-    said = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number) or "nothing"
+    said = (
+        ", ".join(_counted(number, kind) for kind, number in counts.items() if number) or "nothing"
+    )
     where = told.get("name") or told.get("file")
     number = told.get("triples", told.get("added"))
     what = "triples" if "triples" in told else "new triples"

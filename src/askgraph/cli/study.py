@@ -1,6 +1,6 @@
 """`askgraph study`: how the representation of a graph changes the answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from askgraph.evaluation.reports.render import Sheet
     from askgraph.evaluation.runs.record import Record
     from askgraph.evaluation.runs.run import Progress as Told
-    from askgraph.evaluation.study import Figures
+    from askgraph.evaluation.study import Figures, Published
     from askgraph.workspace import Progress
     from askgraph.workspace.studying import Studied, Study
 
@@ -88,7 +88,7 @@ def study(
     """
     from askgraph.cli.progress import progress_bar
     from askgraph.cli.sheets import form_of, give
-    from askgraph.evaluation.study import EXPERIMENTS, read_experiments
+    from askgraph.evaluation.study import EXPERIMENTS, read_experiments, read_published
     from askgraph.metadata.definitions_file import read_definitions
     from askgraph.workspace.studying import Study, studied
 
@@ -99,9 +99,10 @@ def study(
         read_definitions(definitions) if definitions else None,
         _variants(variant or []),
     )  # fmt: skip
+    lines = read_published(published) if published else None
     with progress_bar() as tell:
         found = studied(workspace_of(ctx), wanted, progress=_telling(tell), preparing=tell)
-    beside = _beside(found, wanted, published)
+    beside = _beside(found, wanted, lines)
     for line in found.left_out:
         typer.echo(line, err=True)
     form = form_of(markdown=markdown, csv=False, latex=False, json=json)
@@ -136,14 +137,13 @@ def _telling(tell: "Progress") -> "Callable[[str], Told]":
 
 
 def _beside(
-    found: "Studied", wanted: "Study", published: Path | None
+    found: "Studied", wanted: "Study", lines: "Sequence[Published] | None"
 ) -> "dict[int, Figures] | None":
     """The published figures of each experiment, of the same questions and tags."""
-    if published is None:
+    if lines is None:
         return None
-    from askgraph.evaluation.study import published_figures, read_published
+    from askgraph.evaluation.study import published_figures
 
-    lines = read_published(published)
     tags_of = {record.id: record.tags for ones in found.records.values() for record in ones}
     return {
         one.number: published_figures(

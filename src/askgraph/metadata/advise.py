@@ -164,7 +164,7 @@ class _Advisor:
         """A link that can only be seen from one end; its inverse may have a name already."""
         used = {p.iri for p in self.profile.predicates}
         for one in self._links:
-            if used & set(one.inverse_of):
+            if used & set(one.inverse_of) or one.datatypes:
                 continue
             path = Path("^", (NamedNode(one.iri),))
             if one.inverse_of:

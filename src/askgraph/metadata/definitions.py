@@ -4,6 +4,7 @@ The kinds are those of Henselmann et al. (2025), sections 4.2 to 4.4, and names 
 `definitions_file` has them as a file that a person can edit.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -89,8 +90,12 @@ class Definitions:
 def virtual_paths(definitions: Definitions) -> VirtualPaths:
     """Return the paths of the properties, over the graph's own predicates only.
 
-    A path may use another defined property; `SetupError` where one leads back to itself.
+    A path may use another defined property; `SetupError` where one leads back to itself, and where
+    a property is defined twice.
     """
+    for iri, times in Counter(one.iri for one in definitions.properties).items():
+        if times > 1:
+            raise SetupError(f"<{iri}> is defined {times} times: join the paths with '|'")
     given = {one.iri: one.path for one in definitions.properties}
     return {iri: _resolved(path, given, (iri,)) for iri, path in given.items()}
 

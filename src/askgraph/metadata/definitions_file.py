@@ -28,6 +28,7 @@ path, not to it.
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -66,6 +67,7 @@ _NEEDED = {
     "comment": ("term", "text"),
     "name": ("class", "from"),
 }
+_LANGUAGE_TAG = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 Made = TypeVar("Made")
 
 
@@ -198,6 +200,8 @@ def _fits(key: str, value: object) -> bool:
             return isinstance(value, bool)
         case "from":
             return isinstance(value, list) and all(isinstance(one, str) for one in value)
+        case "language":
+            return isinstance(value, str) and _LANGUAGE_TAG.fullmatch(value) is not None
         case _:
             return isinstance(value, str)
 

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Triple
 
+from askgraph.errors import SetupError
 from askgraph.metadata.definitions import DefinedProperty, Definitions, NodeName, virtual_paths
 from askgraph.metadata.profile import names_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
+from askgraph.sparql.tree import text_of
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.paths import path_pairs
 
@@ -33,17 +35,24 @@ def statements(definitions: Definitions) -> Iterator[Triple]:
 def links(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
     """What inverse and shortcut properties say of the things of a graph.
 
-    Nothing is said of a literal. Raises `SetupError` for a path that links too many pairs: more
-    than a million and more than twenty times the triples of the graph.
+    Raises `SetupError` for a property that the graph has already, for a path that leads from a
+    literal, which cannot be a subject, and for one that links too many pairs: more than a million
+    and more than twenty times the triples of the graph.
     """
     limit = max(_MOST, _TIMES * len(graph))
     for iri, path in virtual_paths(definitions).items():
         predicate = NamedNode(iri)
+        if graph.number(iri) is not None:
+            raise SetupError(f"the graph has <{iri}> already: define a property that it lacks")
         sources, targets = path_pairs(graph, path, limit=limit)
         for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
             subject = graph.terms.term(source)
-            if not isinstance(subject, Literal):
-                yield Triple(subject, predicate, graph.terms.term(target))
+            if isinstance(subject, Literal):
+                raise SetupError(
+                    f"<{iri}> would lead from {subject}: the path {text_of(path)} begins at "
+                    "literals, and these are no subjects"
+                )
+            yield Triple(subject, predicate, graph.terms.term(target))
 
 
 def told_names(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:

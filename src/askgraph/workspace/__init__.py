@@ -43,7 +43,14 @@ if TYPE_CHECKING:
     from askgraph.traversal.arrays import GraphArrays
     from askgraph.workspace.models import Models
 
-__all__ = ["DEFAULT_METHOD", "GraphSettings", "Progress", "Workspace", "default_folder"]
+__all__ = [
+    "DEFAULT_METHOD",
+    "GraphSettings",
+    "Progress",
+    "Workspace",
+    "check_name",
+    "default_folder",
+]
 
 DEFAULT_METHOD = "graph-search"
 Content = TypeVar("Content")
@@ -99,7 +106,7 @@ class Workspace:
         built anew. Raises `SetupError` where the name is taken (unless `replace`) or a source
         cannot be read, `ServiceError` where an endpoint fails.
         """
-        _check_name(name)
+        check_name(name)
         old = self.graphs().get(name)
         if old and not replace:
             raise SetupError(
@@ -113,6 +120,7 @@ class Workspace:
         chosen = GraphSettings.of(name, table)
         self._examples(name, chosen)
         self._build(name, chosen, progress)
+        self._enrich_endpoint(name, chosen)
         with locked(self.folder / ".lock"):
             with_graph(self.folder, name, chosen)
         return self.profile(name)
@@ -183,6 +191,8 @@ class Workspace:
         for gone in (self.data(name), self.cache(name)):
             shutil.rmtree(gone, ignore_errors=True)
         self.description(name).unlink(missing_ok=True)
+        for suffix in (".toml", ".nt"):
+            (self.folder / "enrichments" / f"{name}{suffix}").unlink(missing_ok=True)
 
     def model(self, name: str | None = None, **overrides: object) -> "LanguageModel":
         """Return a language model: that of a table `[models.NAME]`, else the one with this id.
@@ -375,6 +385,15 @@ class Workspace:
                     progress=progress,
                 )
 
+    def _enrich_endpoint(self, name: str, settings: GraphSettings) -> None:
+        """Add to a graph behind an endpoint, asked anew, what it was enriched with."""
+        if not (settings.url and settings.enrich):
+            return
+        from askgraph.metadata.definitions_file import read_definitions
+        from askgraph.workspace.enriching_endpoints import enrich_endpoint
+
+        enrich_endpoint(self.data(name), read_definitions(self._enrichments(settings)[0]))
+
     def _enrichments(self, settings: GraphSettings) -> list[Path]:
         """The file of definitions of a graph, where it has one."""
         return [self.folder / Path(settings.enrich).expanduser()] if settings.enrich else []
@@ -393,7 +412,8 @@ async def _profiled(
         await endpoint.close()
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """Raise `SetupError` for what cannot be the name of a graph, nor of its files."""
     if not _NAME.fullmatch(name):
         raise SetupError(
             f"{name!r} cannot be the name of a graph; letters, digits, '_', '-' and '.' can: "

@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 from collections.abc import Collection, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,12 @@ from askgraph.metadata.definitions_file import definitions_text
 from askgraph.metadata.enrichment import links, statements, told_names
 from askgraph.metadata.store import write_whole
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace import Progress, Workspace, check_name, silent
 from askgraph.workspace.build import known_paths
 from askgraph.workspace.enriching_endpoints import enrich_endpoint
+from askgraph.workspace.replacing import locked
 from askgraph.workspace.running import result_of
+from askgraph.workspace.settings import with_graph
 
 if TYPE_CHECKING:
     from pyoxigraph import Triple
@@ -46,8 +47,14 @@ def advised(
     """
     profile, arrays = workspace.known(name, progress=progress)
     added = known_paths(workspace.data(name or next(iter(workspace.graphs()))))
-    own = tuple(p for p in profile.predicates if p.iri not in added)
-    return advice_for(dataclasses.replace(profile, predicates=own), arrays)
+    own = tuple(
+        dataclasses.replace(p, inverse_of=tuple(iri for iri in p.inverse_of if iri not in added))
+        for p in profile.predicates
+        if p.iri not in added
+    )
+    used = {p.iri for p in own}
+    found = advice_for(dataclasses.replace(profile, predicates=own), arrays)
+    return tuple(one for one in found if getattr(one.definition, "iri", None) not in used)
 
 
 def definitions_for(
@@ -126,10 +133,15 @@ def enrich_virtually(
         if as_name:
             raise SetupError(f"graph {name!r} lies behind an endpoint: add it again as {as_name!r}")
         workspace.known(name, progress=progress)
-        return enrich_endpoint(workspace.data(name), definitions)
+        kept_in = f"enrichments/{name}.toml" if definitions else ""
+        with _kept_definitions(workspace.folder / kept_in, definitions):
+            profile = enrich_endpoint(workspace.data(name), definitions)
+        with locked(workspace.folder / ".lock"):
+            with_graph(workspace.folder, name, dataclasses.replace(settings, enrich=kept_in))
+        return profile
     target = as_name or name
-    if as_name and as_name in workspace.graphs():
-        raise SetupError(f"there is a graph {as_name!r} already; take another name with --as")
+    if as_name:
+        _refuse_name(workspace, as_name)
     table = {"enrich": ""} if not definitions else {"enrich": f"enrichments/{target}.toml"}
     kept = {
         field.name: value
@@ -176,16 +188,27 @@ def write_enriched(
 ) -> int:
     """Write a graph with what the definitions add as N-Triples; return how many triples are new.
 
-    Raises `SetupError` for a graph behind an endpoint, and where the file cannot be written.
+    In which named graph a triple stood is not kept. Raises `SetupError` for a graph behind an
+    endpoint or enriched virtually, and where the file cannot be written.
     """
     _, arrays = workspace.known(name, progress=progress)
     if arrays is None:
         raise SetupError("a graph behind an endpoint cannot be written out: its triples lie there")
-    known = {*_triples(arrays)}
-    added = {*_added(definitions, arrays)} - known
-    progress("writing", 0, None)
+    if out.suffix not in (".ttl", ".nt"):
+        raise SetupError(f"the triples are written as N-Triples: call {str(out)!r} .nt or .ttl")
+    if known_paths(workspace.data(name or next(iter(workspace.graphs())))):
+        raise SetupError(
+            "what was added to this graph virtually would be written as its own: take it away "
+            "first (askgraph enrich NAME --plain)"
+        )
+    added = {*_added(definitions, arrays)}
     with replaced(out.absolute()) as file:
-        for triple in chain(_triples(arrays), sorted(added, key=str)):
+        for number, triple in enumerate(_triples(arrays)):
+            if number % 10_000 == 0:
+                progress("writing", number, len(arrays))
+            added.discard(triple)
+            file.write(f"{triple} .\n".encode())
+        for triple in sorted(added, key=str):
             file.write(f"{triple} .\n".encode())
     return len(added)
 
@@ -199,11 +222,20 @@ def add_enriched(
     progress: Progress = silent,
 ) -> "Profile":
     """Write a graph with what the definitions add into the workspace, as a graph of its own."""
-    if as_name in workspace.graphs():
-        raise SetupError(f"there is a graph {as_name!r} already; take another name with --as")
+    _refuse_name(workspace, as_name)
     out = workspace.folder / "enrichments" / f"{as_name}.nt"
     write_enriched(workspace, name, definitions, out, progress=progress)
-    return workspace.add(as_name, [out], progress=progress)
+    try:
+        return workspace.add(as_name, [out], progress=progress)
+    except BaseException:
+        out.unlink(missing_ok=True)
+        raise
+
+
+def _refuse_name(workspace: Workspace, as_name: str) -> None:
+    check_name(as_name)
+    if as_name in workspace.graphs():
+        raise SetupError(f"there is a graph {as_name!r} already; take another name with --as")
 
 
 def _added(definitions: Definitions, arrays: "GraphArrays") -> "Iterator[Triple]":

@@ -38,6 +38,8 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
     before = known_paths(data)
     old = load_profile(data / "profile.json")
     own = replace(old, predicates=tuple(p for p in old.predicates if p.iri not in before))
+    if taken := {p.iri for p in own.predicates} & {one.iri for one in definitions.properties}:
+        raise SetupError(f"the graph has <{min(taken)}> already: define a property that it lacks")
     added = tuple(_predicates(definitions, own))
     profile = replace(own, predicates=(*own.predicates, *added))
     with replacing(data) as folder:

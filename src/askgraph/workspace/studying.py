@@ -75,6 +75,7 @@ def studied(
     does.
     """
     bounded = _bounded(study.method)
+    _refuse_unknown(workspace, study)
     figures: dict[Experiment, Figures] = {}
     records: dict[Experiment, tuple[Record, ...]] = {}
     done: dict[str, tuple[Record, ...]] = {}
@@ -91,6 +92,20 @@ def studied(
         records[one] = done[name]
         figures[one] = figures_of(done[name], study.metric, study.tags)
     return Studied(figures, records, bounded, tuple(left_out))
+
+
+def _refuse_unknown(workspace: Workspace, study: Study) -> None:
+    """Say before the first run what a later one would stumble over."""
+    graphs = workspace.graphs()
+    for kinds, name in study.variants.items():
+        if name not in graphs:
+            raise SetupError(f"the variant {kinds}={name}: there is no graph {name!r}")
+    selection = Selection(graph=study.graph, format=study.format)
+    asked = selected(workspace, [f"{study.benchmark}@{study.graph}"], selection)
+    known = {tag for one in asked for question in one.questions for tag in question.tags}
+    if unknown := [tag for tag in study.tags if tag not in known]:
+        there = ", ".join(sorted(known)) or "none"
+        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {there}")
 
 
 def _bounded(method: str) -> bool:
@@ -110,7 +125,13 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
         return None
     name = f"{study.graph}.{one.variant}"
     kept = workspace.folder / "enrichments" / f"{name}.toml"
-    if name in workspace.graphs():
+    if found := workspace.graphs().get(name):
+        own = (f"enrichments/{name}.toml", workspace.graphs()[study.graph].sources)
+        if (found.enrich, found.sources) != own:
+            raise SetupError(
+                f"the graph {name!r} was not made by a study of {study.graph!r}: name it with "
+                f"--variant {one.variant}={name}, or take it away (askgraph remove {name})"
+            )
         if kept.is_file() and kept.read_text(encoding="utf-8") == definitions_text(definitions):
             return name
         workspace.remove(name)
@@ -129,9 +150,11 @@ def _definitions(
         return None
     inverse = definitions_for(workspace, study.graph, _INVERSE, progress=progress)
     shortcuts = definitions_for(workspace, study.graph, progress=progress)
-    properties = (*(shortcuts.properties if one.shortcuts else ()),)
-    properties += inverse.properties if one.inverse else ()
-    return Definitions(properties, prefixes={**inverse.prefixes, **shortcuts.prefixes})
+    properties = {p.iri: p for p in inverse.properties} if one.inverse else {}
+    properties |= {p.iri: p for p in shortcuts.properties} if one.shortcuts else {}
+    return Definitions(
+        tuple(properties.values()), prefixes={**inverse.prefixes, **shortcuts.prefixes}
+    )
 
 
 def _run(
