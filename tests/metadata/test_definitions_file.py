@@ -37,7 +37,7 @@ DEFINITIONS = st.builds(
         tuple(names),
         {"": PLACE, "own": "urn:own:"},
     ),
-    st.lists(PROPERTIES, max_size=3),
+    st.lists(PROPERTIES, max_size=3, unique_by=lambda one: one.iri),
     st.lists(st.builds(Comment, IRIS, TEXTS.filter(bool)), max_size=2),
     st.lists(st.builds(NodeName, IRIS, st.tuples(IRIS, IRIS)), max_size=2),
 )
