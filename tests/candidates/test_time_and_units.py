@@ -19,6 +19,7 @@ from tests.temporal.asked import (
     questions_in,
 )
 
+from askgraph.candidates.decide import confidence_of, decided
 from askgraph.candidates.vote import clusters
 
 HELD_OUT = 43
@@ -47,6 +48,26 @@ def test_what_is_asked_for_is_found(one: Asked) -> None:
 def best(name: str, question: str, *, today: date = TODAY) -> str:
     graph = graph_of(name)
     return graph.query(clusters(proposal_of(graph, question, today=today).candidates)[0].best.form)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who was director of Acme in 12000?",
+        "Who was director of Acme in 99999?",
+        "Who was director of Acme in the year 0?",
+        "Who worked for Acme on 31 February 2010?",
+        "Which projects started in 2023?",
+        "Which projects started last year?",
+        "Which projects started next year?",
+        "Who was director of Acme before 20 years?",
+    ],
+)
+def test_a_time_that_nothing_is_at_is_not_passed_over_in_silence(question: str) -> None:
+    proposal = proposal_of(graph_of("office"), question)
+    confidence = confidence_of(proposal, clusters(proposal.candidates))
+
+    assert decided(confidence) != "answer"
 
 
 def test_what_is_current_depends_on_the_day() -> None:

@@ -103,7 +103,7 @@ def between_days(places: Places, work: Work, first: Quantity, last: Quantity) ->
     if first.days is None or last.days is None:
         return False
     one = asked_span(places, work)
-    if one is None or is_point(places, work, one):
+    if one is None or is_point(places, work, one, first):
         return False
     if not overlapping(places, work, one, first.days[0], last.days[1]):
         return False

@@ -114,12 +114,13 @@ class Subject:
 
 
 def _number_missing(subject: Subject) -> bool:
-    """A number that no word of the query takes, or that the query does not hold.
+    """A number or a time that the query leaves unread, or a number that it does not hold.
 
     A number that the question does not have (one unit turned into another) excuses another one.
     """
     asked = [one for one in subject.proposal.reading.quantities if _counts(one)]
-    if any(not subject.candidate.used >> one.first & 1 for one in asked):
+    times = [one for one in subject.proposal.reading.quantities if one.value is None]
+    if any(not subject.candidate.used >> one.first & 1 for one in (*asked, *times)):
         return True
     held = list(_numbers(subject))
     missing = [one for one in asked if one.value not in held and not _is_in_name(one, subject)]

@@ -1,5 +1,6 @@
 """Things with a start and an end in a pattern, and what holds of them at some time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from askgraph.candidates.form import Filter, Pattern
 from askgraph.candidates.operators import Operator
 from askgraph.candidates.places import Places, unnamed_spot
 from askgraph.candidates.work import Slot, Work
+from askgraph.linking.quantities import Quantity
 from askgraph.traversal.arrays import Ids
 
 __all__ = [
@@ -26,7 +28,8 @@ __all__ = [
 ]
 
 _FAR = float("inf")
-_NAMED, _APART = 0.6, 0.1
+_NAMED, _NAMED_NEAR, _APART = 0.6, 0.4, 0.1
+_NEAR = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +87,24 @@ def alive_words(places: Places) -> list[int]:
     return [at for at, token in enumerate(places.reading.tokens) if token.folded in words]
 
 
-def is_point(places: Places, work: Work, one: Spanned) -> bool:
-    """Return whether words name the start or the end, not both: "started in 1995"."""
-    start, end = (places.graph.iri_of(number) for number in (one.start, one.end))
-    for slot in work.slots:
-        first, last = (_fit(slot, iri) for iri in (start, end))
-        if max(first, last) >= _NAMED and abs(first - last) > _APART:
+def is_point(places: Places, work: Work, one: Spanned, quantity: Quantity) -> bool:
+    """Return whether words name the start or the end, not both: "started in 1995".
+
+    Words that stand right before the time may name those of something else in the pattern.
+    """
+    near = [slot for slot in work.slots if 0 < quantity.first - slot.last <= _NEAR]
+    return _names_one(places, work.slots, (one.start, one.end), _NAMED) or any(
+        _names_one(places, near, span[:2], _NAMED_NEAR) for span in places.schema.spans
+    )
+
+
+def _names_one(
+    places: Places, slots: Sequence[Slot], span: tuple[int, int], at_least: float
+) -> bool:
+    start, end = (places.graph.iri_of(number) for number in span)
+    for slot in slots:
+        first, last = _fit(slot, start), _fit(slot, end)
+        if max(first, last) >= at_least and abs(first - last) > _APART:
             return True
     return False
 

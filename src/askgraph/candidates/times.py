@@ -32,7 +32,7 @@ def at(places: Places, work: Work, operator: Operator) -> bool:
     one = asked_span(places, work)
     if one is None and "age_then" in work.notes:
         return True
-    if one is None or quantity.days is None or is_point(places, work, one):
+    if one is None or quantity.days is None or is_point(places, work, one, quantity):
         return False
     return overlapping(places, work, one, *quantity.days)
 

@@ -1,7 +1,7 @@
 """Times that words tell from today: last year, two months ago, tomorrow."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from askgraph.linking.lists import Phrase, WordList
@@ -25,10 +25,14 @@ _THE = ("the", "das")
 
 @dataclass(frozen=True)
 class Relative:
-    """A year, month or day, so many of them from that of today; a week is seven days."""
+    """A year, month or day, so many of them from that of today; a week is seven days.
+
+    With `through` all that lies between the day so far away and today.
+    """
 
     unit: str
     away: int
+    through: bool = False
 
 
 def time_word(word: str, lists: WordList) -> tuple[str, float] | None:
@@ -44,14 +48,34 @@ def relative_at(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Re
 
     "The last year" is the last of several years.
     """
+    return (
+        _named(at, words, lists)
+        or _before_many(at, words, lists)
+        or _last_many(at, words, lists)
+        or _many_ago(at, words, lists)
+    )
+
+
+def _named(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Relative] | None:
+    """ "Last year"."""
     for name, (unit, away) in _NAMED.items():
         for phrase in lists.times[name]:
             if _is_at(at, words, phrase) and not (at and words[at - 1] in _THE):
                 return at + len(phrase) - 1, Relative(unit, away)
+    return None
+
+
+def _before_many(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Relative] | None:
+    """ "Vor 20 Jahren"."""
     for phrase in lists.times["ago_before"]:
         found = _many(at + len(phrase), words, lists) if _is_at(at, words, phrase) else None
         if found is not None:
             return found
+    return None
+
+
+def _many_ago(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Relative] | None:
+    """ "20 years ago"."""
     found = _many(at, words, lists)
     for phrase in lists.times["ago_after"] if found is not None else ():
         if found is not None and _is_at(found[0] + 1, words, phrase):
@@ -61,6 +85,19 @@ def relative_at(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Re
 
 def _is_at(at: int, words: Sequence[str], phrase: Phrase) -> bool:
     return tuple(words[at : at + len(phrase)]) == phrase
+
+
+def _last_many(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Relative] | None:
+    """ "Last 20 years", "20 dernières années"."""
+    last = [word in {phrase[0] for phrase in lists.times["last_many"]} for word in words[at:]][:2]
+    if last[:1] == [True]:
+        found = _many(at + 1, words, lists)
+    elif last[1:] == [True]:
+        found = _many(at, [*words[: at + 1], *words[at + 2 :]], lists)
+        found = None if found is None else (found[0] + 1, found[1])
+    else:
+        return None
+    return None if found is None else (found[0], replace(found[1], through=True))
 
 
 def _many(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Relative] | None:
@@ -81,12 +118,15 @@ def days_from(relative: Relative, today: float) -> tuple[float, float] | None:
     day = _EPOCH + timedelta(days=int(today))
     if relative.unit in ("weeks", "days"):
         at = today + relative.away * (7 if relative.unit == "weeks" else 1)
-        return float(at), float(at)
-    months = 12 * day.year + (0 if relative.unit == "years" else day.month - 1)
+        return at, today if relative.through else at
+    whole = relative.unit == "years" and not relative.through
+    months = 12 * day.year + (0 if whole else day.month - 1)
     first = months + relative.away * (12 if relative.unit == "years" else 1)
-    after = first + (12 if relative.unit == "years" else 1)
+    after = first + (12 if whole else 1)
     if not 12 <= first < after < 12 * 10_000:
         return None
+    if relative.through:
+        return min(_number(first) + day.day - 1, _number(after) - 1), today
     return _number(first), _number(after) - 1
 
 
