@@ -4,9 +4,10 @@ Only where one predicate's numbers have several units are they converted, each b
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from askgraph.candidates.draft import Place
-from askgraph.candidates.form import Filter, Given
+from askgraph.candidates.form import Aggregate, Column, Filter, Given
 from askgraph.candidates.places import NUMERIC, Places, unnamed_spot
 from askgraph.candidates.state import Node
 from askgraph.candidates.work import Slot, Spot, Work
@@ -137,13 +138,24 @@ def _bounded(
 def converted(places: Places, work: Work) -> None:
     """ "In miles": numbers that are shown, of that dimension, are shown in this unit."""
     for operator in places.frame.of("in_unit"):
-        unit = places.frame.unit_of(operator)
-        changed = [(token, _in(places, work, variable, unit)) for token, variable in work.projected]
-        if unit is not None and changed != work.projected:
-            work.projected = changed
-            places.take_tokens(work, operator.positions)
-            work.gain += 0.6
-            work.notes.append("in_unit")
+        unit, draft = places.frame.unit_of(operator), work.draft
+        shown = [(token, _in(places, work, variable, unit)) for token, variable in work.projected]
+        columns = [_column_in(places, work, column, unit) for column in draft.columns]
+        if unit is None or (shown, columns) == (work.projected, draft.columns):
+            continue
+        work.projected, draft.columns = shown, columns
+        places.take_tokens(work, operator.positions)
+        work.gain += 0.6
+        work.notes.append("in_unit")
+
+
+def _column_in(places: Places, work: Work, column: Column, unit: Unit | None) -> Column:
+    """The highest, mean … number of a column in another unit; counts have none."""
+    value = column.value
+    if not isinstance(value, Aggregate) or value.function == "COUNT":
+        return column
+    variable = _in(places, work, value.variable, unit)
+    return replace(column, value=replace(value, variable=variable))
 
 
 def _in(places: Places, work: Work, variable: int, unit: Unit | None) -> int:

@@ -4,6 +4,7 @@ import calendar
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from math import isfinite
 
 from askgraph.linking.lists import WordList
@@ -75,7 +76,20 @@ def quantities(
         else:
             found.append(_signed(quantity, words, text[: starts[at]]))
             at = quantity.last + 1
-    return tuple(found)
+    return tuple(_with_unit_of_next(found, words, lists))
+
+
+def _with_unit_of_next(
+    found: Sequence[Quantity], words: Sequence[str], lists: WordList
+) -> Iterator[Quantity]:
+    """ "1 and 2 miles": the unit of the second number is that of the first."""
+    for one, following in zip_longest(found, found[1:]):
+        joined = following is not None and following.first - one.last == 2
+        plain = one.unit is None and one.value is not None
+        if joined and plain and following.unit is not None and words[one.last + 1] in lists.stop:
+            yield replace(one, unit=following.unit, days=None)
+        else:
+            yield one
 
 
 def _signed(quantity: Quantity, words: Sequence[str], before: str) -> Quantity:
@@ -105,11 +119,22 @@ def _at(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
     if relative is not None:
         text = " ".join(words[at : relative[0] + 1])
         return Quantity(at, relative[0], text, None, relative=relative[1])
-    number = _number(at, words, lists)
+    number = _number(at, words, lists) or _one(at, words, lists)
     unit = _unit(number.last + 1, words, lists) if number is not None else None
     if number is None or unit is None:
         return number
     return replace(number, unit=unit[0], unit_words=unit[1])
+
+
+def _one(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
+    """ "Longer than a mile": an article before a unit, after words that compare."""
+    listed = (*lists.operators["more_than"], *lists.operators["less_than"])
+    compares = {phrase[-1] for phrase in listed if len(phrase) > 1}
+    if not at or words[at - 1] not in compares or (words[at],) not in lists.times["one"]:
+        return None
+    if unit_at(words, at + 1) is None:
+        return None
+    return Quantity(at, at, words[at], 1.0, spelled=True)
 
 
 def _unit(at: int, words: Sequence[str], lists: WordList) -> tuple[Unit, int] | None:
