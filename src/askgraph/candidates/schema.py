@@ -6,21 +6,21 @@ from functools import cached_property
 
 import numpy as np
 
+from askgraph.candidates.unit_nodes import descriptions_of, stated_units
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import SCHEMA_SPACES, local_name
 from askgraph.metadata.naming import standard_naming
 from askgraph.metadata.times import Times, times_of
-from askgraph.metadata.units import Unit, is_unit_like, unit_by_iri, unit_of_text, unit_said
+from askgraph.metadata.units import Unit, is_unit_like, unit_said
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays, Ids
-from askgraph.traversal.literals import Sort, split_literal
+from askgraph.traversal.literals import Sort
 
 __all__ = ["Schema"]
 
 Path = tuple[tuple[int, bool], ...]
 
-_MOST_UNITS = 200
 _EMPTY = np.zeros(0, dtype=np.int32)
 
 
@@ -221,55 +221,17 @@ class Schema:
     def unit(self, predicate: int) -> Unit | None:
         """The unit that a predicate's names or descriptions say its numbers are in."""
         if predicate not in self._given:
-            self._given[predicate] = unit_said(self._texts(predicate), self._described(predicate))
+            self._given[predicate] = unit_said(
+                self._texts(predicate), descriptions_of(self.graph, predicate)
+            )
         return self._given[predicate]
-
-    def _described(self, predicate: int) -> Iterator[str]:
-        """What the graph says of a predicate in whole sentences."""
-        node = np.array([self.graph.predicates[predicate]], dtype=np.int32)
-        for iri in v.DESCRIPTION_PREDICATES:
-            number = self.graph.number(iri)
-            if number is not None:
-                for text in self.graph.step(node, number):
-                    if text < self.graph.terms.first_iri:
-                        yield split_literal(self.graph.terms.text(int(text)))[0]
 
     @cached_property
     def quantities(self) -> tuple[tuple[int, int, dict[int, Unit]], ...]:
         """Predicates of one node that give a number and its unit, with the units by term."""
-        found = []
-        for number in self.predicates:
-            units = self._units_among(number)
-            if units:
-                bearers = self.graph.ends(number)
-                present = self.graph.predicates_of(bearers)[0].tolist()
-                values = [p for p in present if self.sort(p) is Sort.NUMBER]
-                found += [(value, number, units) for value in values]
-        return tuple(found)
-
-    def _units_among(self, predicate: int) -> dict[int, Unit]:
-        """The units that a predicate's objects are; none where most are something else."""
-        objects = self.graph.ends(predicate, inverse=True)
-        if not 0 < len(objects) <= _MOST_UNITS or predicate in self.hidden | self.naming:
-            return {}
-        units = {int(at): unit for at in objects if (unit := self._unit_of(int(at))) is not None}
-        return units if 2 * len(units) > len(objects) else {}
-
-    def _unit_of(self, term: int) -> Unit | None:
-        """The unit that a term is: by its IRI, its text, or its label."""
-        if term < self.graph.terms.first_iri:
-            return unit_of_text(split_literal(self.graph.terms.text(term))[0])
-        unit = unit_by_iri(self.graph.terms.value(term))
-        if unit is not None:
-            return unit
-        node = np.array([term], dtype=np.int32)
-        for number in self.naming:
-            for text in self.graph.step(node, number).tolist():
-                if text < self.graph.terms.first_iri:
-                    unit = unit_of_text(split_literal(self.graph.terms.text(text))[0])
-                    if unit is not None:
-                        return unit
-        return None
+        numbers = frozenset(p for p in self.predicates if self.sort(p) is Sort.NUMBER)
+        said = [p for p in self.predicates if p not in self.hidden | self.naming]
+        return tuple(stated_units(self.graph, said, self.naming, numbers))
 
     @cached_property
     def naming(self) -> frozenset[int]:
