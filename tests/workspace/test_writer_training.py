@@ -11,13 +11,16 @@ pytest.importorskip("torch", reason="needs the extra 'local'")
 from askgraph import sample
 from askgraph.candidates.ranking import Ranking, ranking_text, weights_for
 from askgraph.errors import SetupError
-from askgraph.finetuning.writer.training import Plan
+from askgraph.candidates.ranking import Ranking, ranking_text, weights_for
+from askgraph.errors import SetupError
+from askgraph.finetuning.writer.training import Plan, Trained, started
 from askgraph.trace import Answer, Draft, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.answering import outcome_of
 from askgraph.workspace.running import result_of
 from askgraph.workspace.writer_training import Wished, train_folds, train_writer
-from askgraph.writing.pointer import PointerWriter
+from askgraph.writing.network import Settings
+from askgraph.writing.pointer import PointerWriter, saved
 
 SHORT = Plan(epochs=1, batch=8)
 
@@ -83,16 +86,71 @@ def test_weights_are_listened_to_only_where_graph_search_is_unsure(
     without, sure, unsure = result_of(found())
     assert without == sure
     assert without != unsure
+@pytest.fixture(scope="module")
+def unpractised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Weights of odd sizes that have seen no graph."""
+    sizes = Settings(width=16, heads=2, inner=16, encoder=1, decoder=1)
+    path = tmp_path_factory.mktemp("unpractised") / "w.npz"
+    with path.open("wb") as file:
+        saved(file, Trained(started(sizes), 0.0).arrays(), sizes, {"made up": 9})
+    return path
 
 
 def test_the_weights_of_a_graph_have_not_seen_it(
-    weights: Path, benchmark: Path, tmp_path: Path
+    unpractised: Path, benchmark: Path, tmp_path: Path
 ) -> None:
-    wished = Wished(benchmarks=((benchmark, None),), start=weights, practice=SHORT)
+    wished = Wished(benchmarks=((benchmark, None),), start=unpractised, practice=SHORT)
     made = train_folds(Workspace(tmp_path / "workspace"), wished, tmp_path / "folds", folds=2)
     assert sorted(one.path.name for one in made) == ["one.npz", "two.npz"]
     for one in made:
-        assert PointerWriter.load(one.path).about["without"] == [one.path.stem]
+        writer = PointerWriter.load(one.path)
+        assert writer.about["without"] == [one.path.stem]
+        assert writer.about["graphs"] == [{"one": "two", "two": "one"}[one.path.stem]]
+        assert writer.settings.width == 16
+
+
+def test_two_files_that_ask_one_graph_are_both_learned_from(
+    unpractised: Path, benchmark: Path, tmp_path: Path
+) -> None:
+    asked = tuple((benchmark, None) for _ in range(2))
+    once, twice = (
+        train_folds(
+            Workspace(tmp_path / "workspace"),
+            Wished(benchmarks=asked[:files], start=unpractised, practice=SHORT),
+            tmp_path / str(files), folds=2,
+        )
+        for files in (1, 2)
+    )  # fmt: skip
+    assert [one.lessons for one in twice] == [2 * one.lessons for one in once]
+
+
+def test_weights_that_have_seen_a_graph_cannot_start_those_that_must_not(
+    weights: Path, benchmark: Path, tmp_path: Path
+) -> None:
+    wished = Wished(benchmarks=((benchmark, None),), start=weights, practice=SHORT)
+    with pytest.raises(SetupError, match="learned from 'one', 'two'"):
+        train_folds(Workspace(tmp_path / "workspace"), wished, tmp_path / "folds", folds=2)
+    with pytest.raises(SetupError, match="learned from 'two'"):
+        train_writer(
+            Workspace(tmp_path / "workspace"), replace(wished, without=("two",)), tmp_path / "w"
+        )
+
+
+def test_what_is_wrong_with_the_questions_is_told_before_any_training(tmp_path: Path) -> None:
+    told: list[str] = []
+    wished = Wished(benchmarks=((tmp_path / "none.jsonl", None),), plan=SHORT)
+    with pytest.raises(SetupError, match=r"none\.jsonl"):
+        train_writer(
+            Workspace(tmp_path / "workspace"), wished, tmp_path / "w.npz",
+            progress=lambda what, done, total: told.append(what),
+        )  # fmt: skip
+    assert told == []
+
+
+def test_without_anything_to_learn_from_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="nothing to learn from"):
+        train_writer(Workspace(tmp_path / "w"), Wished(questions=0), tmp_path / "w.npz")
+    assert not (tmp_path / "w.npz").exists()
 
 
 def test_more_folds_than_graphs_are_refused(weights: Path, benchmark: Path, tmp_path: Path) -> None:

@@ -91,3 +91,15 @@ def test_without_trust_nothing_changes(space: KnowledgeGraph) -> None:
     proposal = proposed(linked, schema_of(space.arrays, space.profile))
     found = reranked(proposal, PointerWriter(weights(2), SMALL, {}), space, trust=0.0)
     assert [one.score for one in found.candidates] == [one.score for one in proposal.candidates]
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_where_none_is_wanted_none_is_written(n: int, space: KnowledgeGraph) -> None:
+    writer = PointerWriter(weights(1), SMALL, {})
+    listed = listed_terms(read_and_linked(TEXT, "en", space.names), space.profile)
+    assert result_of(writer.write(Question(TEXT, "en"), listed, space, n=n)) == []
+
+
+def test_where_nothing_is_listed_nothing_is_written(space: KnowledgeGraph) -> None:
+    writer = PointerWriter(weights(1), SMALL, {})
+    assert result_of(writer.write(Question("hm", "en"), [], space, n=3)) == []

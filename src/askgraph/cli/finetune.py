@@ -139,6 +139,8 @@ def train(
     if json:
         print_json(training.result_object(made))
         return
+    if made.ended:
+        typer.echo(f"this training had come to its end: nothing is trained again in {made.folder}")
     again = ", resumed from a checkpoint" if made.resumed else ""
     typer.echo(f"trained on {made.pairs} pairs in {made.steps} steps{again}: loss {made.loss:.3f}")
     if made.too_long:
@@ -154,13 +156,18 @@ def merge(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes.")
     ],
     download: DownloadOption = False,
+    json: JsonOption = False,
     workspace: WorkspaceOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Put trained adapters into their model, and save it whole."""
+    from askgraph.cli.tables import print_json
     from askgraph.workspace.local import local_module
 
     local_module("askgraph.finetuning.merge").merge(adapters, output, download=download)
+    if json:
+        print_json({"folder": str(output)})
+        return
     typer.echo(f"merged into {output}")
 
 

@@ -9,7 +9,7 @@ from transformers import TrainerCallback
 
 from askgraph.evaluation.whole_file import json_line
 
-__all__ = ["Curve"]
+__all__ = ["Curve", "mean_loss"]
 
 _KEPT = ("loss", "eval_loss", "eval_whole", "learning_rate", "grad_norm")
 
@@ -52,6 +52,21 @@ class Curve:
             x=alt.X("step:Q"), y=alt.Y("loss:Q"), color=alt.Color("of:N", title=None)
         )  # fmt: skip
         chart.properties(width=500, height=250).save(str(path))
+
+
+def mean_loss(path: Path) -> float:
+    """Return the mean loss of a step over all runs of a training, as its log has it.
+
+    A line tells the mean of the steps since the one before; of steps that were done again after a
+    stop, the last line counts.
+    """
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    losses = {line["step"]: line["loss"] for line in lines if "loss" in line}
+    total, before = 0.0, 0
+    for step in sorted(losses):
+        total += losses[step] * (step - before)
+        before = step
+    return total / before if before else 0.0
 
 
 def _callback(curve: Curve) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from askgraph.errors import SetupError
 from askgraph.finetuning.pairs import Pair
 from askgraph.llm.chat_text import chat_text
 from askgraph.writing.prompt import messages
@@ -20,7 +21,8 @@ def encoded(
 ) -> tuple[list[dict[str, list[int]]], int]:
     """Return the examples that fit into `length` tokens, and how many do not.
 
-    The loss is of the reply and its end alone; the prompt is the very text that asks.
+    The loss is of the reply and its end alone; the prompt is the very text that asks. Raises
+    `SetupError` where nothing is left of a prompt.
     """
     found: list[dict[str, list[int]]] = []
     long = 0
@@ -28,6 +30,8 @@ def encoded(
     for pair in pairs:
         text = chat_text(messages(pair.question, References(pair.listed)), tokenizer)
         prompt = tokenizer(text, add_special_tokens=plain)["input_ids"]
+        if not prompt:
+            raise SetupError("the tokenizer makes nothing of the prompt: its template is empty")
         reply = tokenizer(pair.target, add_special_tokens=False)["input_ids"]
         reply = [*reply, tokenizer.eos_token_id]
         if len(prompt) + len(reply) > length:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from askgraph.errors import QueryError
+from askgraph.errors import QueryError, SetupError
 from askgraph.finetuning.pairs import Pair
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.grammars import takes_grammar
@@ -41,9 +41,13 @@ async def evaluated(
     max_tokens: int = 300,
     progress: Callable[[str, int, int | None], None] = lambda what, done, total: None,
 ) -> Evaluated:
-    """Ask for each pair's query and compare; see `PromptedWriter` for the options."""
+    """Ask for each pair's query and compare; see `PromptedWriter` for the options.
+
+    Raises `SetupError` for a pair whose own query is none, before anything is asked.
+    """
+    wanted = [_gold(pair) for pair in pairs]
     first = among = hypotheses = sound = 0
-    for done, pair in enumerate(pairs):
+    for done, (pair, gold) in enumerate(zip(pairs, wanted, strict=True)):
         progress("asking", done, len(pairs))
         references = References(pair.listed)
         options = Options(n=n, max_tokens=max_tokens, temperature=None if n > 1 else 0.0)
@@ -54,12 +58,18 @@ async def evaluated(
         asked = messages(pair.question, references)
         choices = (await completed(model.complete(asked, **options))).choices
         queries = [_canonical(choice, references) for choice in choices]
-        gold = canonical_query(query_in(pair.target, references))
-        first += queries[0] == gold
+        first += queries[:1] == [gold]
         among += gold in queries
         hypotheses += len(queries)
         sound += len(queries) - queries.count("")
     return Evaluated(len(pairs), first, among, hypotheses, sound)
+
+
+def _gold(pair: Pair) -> str:
+    try:
+        return canonical_query(query_in(pair.target, References(pair.listed)))
+    except QueryError as problem:
+        raise SetupError(f"the pair {pair.id!r} wants no query: {problem}") from problem
 
 
 def _canonical(choice: Choice, references: References) -> str:

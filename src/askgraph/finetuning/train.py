@@ -9,31 +9,24 @@ the end, the model with its card.
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import (
-    AutoConfig,
-    AutoModelForCausalLM,
-    AutoModelForSeq2SeqLM,
-    AutoTokenizer,
-    PrinterCallback,
-    Trainer,
-    TrainingArguments,
-)
-from transformers.trainer_utils import get_last_checkpoint
-from transformers.utils.logging import disable_progress_bar
+from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.whole_file import replaced
-from askgraph.finetuning._curve import Curve
+from askgraph.finetuning._curve import Curve, mean_loss
 from askgraph.finetuning._encoding import Collated, encoded
+from askgraph.finetuning.begun import begun, last_whole_checkpoint
 from askgraph.finetuning.card import written_card
 from askgraph.finetuning.pairs import Pair
 from askgraph.finetuning.settings import TrainSettings
+from askgraph.llm.pretrained import pretrained, torch_device
 
 __all__ = ["Trained", "result_object", "train"]
 
@@ -42,7 +35,10 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training gave: its steps, the last losses, and what was left out for its length."""
+    """What a training gave: its steps, the last losses, and what was left out for its length.
+
+    `ended` says that it had come to its end before, and that nothing was trained now.
+    """
 
     folder: Path
     steps: int
@@ -51,6 +47,7 @@ class Trained:
     pairs: int
     too_long: int
     resumed: bool
+    ended: bool = False
 
 
 def train(
@@ -68,13 +65,15 @@ def train(
     """Train a model (a folder, or a name kept on this machine) and save it into a folder.
 
     `data` is the hash of the pairs; `others` are pairs to measure the loss on while training. Where
-    the folder holds a training with the same settings and data that was stopped, it goes on.
-    Raises `SetupError` for a folder with anything else, a model that cannot be loaded, and pairs
-    of which none fits.
+    the folder holds a training with the same settings and data that was stopped, it goes on from
+    its last whole checkpoint; where that has come to its end, what it gave is returned, and
+    nothing is trained. Raises `SetupError` for a folder with anything else, a model that cannot be
+    loaded, and pairs of which none fits.
     """
     plan = {"model": model, "settings": asdict(settings), "data": data}
-    resumed = _checked(folder, plan)
-    disable_progress_bar()
+    torch_device(device)
+    if there := begun(folder, plan):
+        return _ended(folder, there)
     torch.manual_seed(settings.seed)
     place = str(Path(model).resolve()) if Path(model).is_dir() else model
     tokenizer, made = _loaded(place, settings, download=download)
@@ -83,6 +82,9 @@ def train(
     held, _ = encoded(others, tokenizer, length=settings.length, encoder_decoder=whole)
     if not examples:
         raise SetupError(f"all {long} pairs are longer than {settings.length} tokens")
+    if int(os.environ.get("RANK", "0")) == 0:  # of several processes, the first
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / "training.json", plan)
     curve = Curve(folder / "log.jsonl", progress)
     trainer = Trainer(
         model=made,
@@ -95,14 +97,14 @@ def train(
         preprocess_logits_for_metrics=_likeliest,
     )
     trainer.remove_callback(PrinterCallback)
-    _write(folder / "training.json", plan)
-    last = get_last_checkpoint(str(folder / "checkpoints")) if resumed else None
+    last = last_whole_checkpoint(folder / "checkpoints")
     output = trainer.train(resume_from_checkpoint=last)
     measured = _plain(trainer.evaluate()) if held else {}
     trainer.save_model(str(folder))
     tokenizer.save_pretrained(str(folder))
     (folder / "training_args.bin").unlink(missing_ok=True)  # no one's but the trainer's
-    steps, loss = int(output.global_step), float(output.training_loss)
+    steps = int(output.global_step)
+    loss = mean_loss(folder / "log.jsonl") if last else float(output.training_loss)
     result = Trained(folder, steps, loss, measured, len(examples), long, last is not None)
     if trainer.is_world_process_zero():
         curve.draw(folder / "loss.svg")
@@ -111,36 +113,19 @@ def train(
     return result
 
 
-def _checked(folder: Path, plan: Mapping[str, object]) -> bool:
-    """Whether the folder holds a training of this plan; `SetupError` where it holds another."""
-    file = folder / "training.json"
-    if not file.exists():
-        if folder.exists() and any(folder.iterdir()):
-            raise SetupError(f"the folder {folder} holds something else: name an empty one")
-        folder.mkdir(parents=True, exist_ok=True)
-        return False
-    there = json.loads(file.read_text(encoding="utf-8"))
-    if different := [key for key in plan if there.get(key) != plan[key]]:
-        raise SetupError(
-            f"{folder} holds a training with another {' and '.join(different)}: name another "
-            "folder, or train with what training.json says"
-        )
-    return True
+def _ended(folder: Path, result: Mapping[str, Any]) -> Trained:
+    return Trained(
+        folder, result["steps"], result["loss"], result["evaluation"], result["pairs"],
+        result["too_long"], resumed=False, ended=True,
+    )  # fmt: skip
 
 
 def _loaded(model: str, settings: TrainSettings, *, download: bool) -> tuple[Any, Any]:
-    options: dict[str, Any] = {"local_files_only": not download}
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(model, **options)
-        config = AutoConfig.from_pretrained(model, **options)
-        kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-        made = kind.from_pretrained(model, dtype=getattr(torch, settings.dtype), **options)
-    except (OSError, ValueError, AttributeError) as problem:
-        first = (str(problem).splitlines() or [""])[0]
-        raise SetupError(f"the model {model!r} cannot be loaded: {first}") from problem
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token_id = tokenizer.eos_token_id
-    return tokenizer, _with_adapters(made, settings) if settings.lora else made
+    found = pretrained(model, dtype=settings.dtype, download=download)
+    if found.tokenizer.eos_token_id is None:
+        raise SetupError(f"the tokenizer of {model!r} has no end: set its eos_token")
+    made = _with_adapters(found.model, settings) if settings.lora else found.model
+    return found.tokenizer, made
 
 
 def _with_adapters(made: Any, settings: TrainSettings) -> Any:

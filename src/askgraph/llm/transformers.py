@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Unpack
 
 import torch
+from jinja2 import TemplateError
 
 from askgraph.errors import ErrorReply
 from askgraph.llm import (
@@ -41,7 +42,8 @@ class TransformersModel:
     adapters (LoRA). It is loaded with the first request, in a thread of its own, which writes one
     completion after the other. Replies come piece by piece where one is wanted. It has beams,
     grammars, schemas and log-probabilities; tools are told and called in words. Raises `SetupError`
-    where it cannot be loaded, `PromptTooLong`, and `ErrorReply` where torch fails (out of memory).
+    where it cannot be loaded, `PromptTooLong`, and `ErrorReply` where torch (out of
+    memory) or the chat template fails.
     """
 
     def __init__(
@@ -110,7 +112,7 @@ class TransformersModel:
             local = self._loaded = self._loaded or self._load()
             prompt = chat_text(request.messages, local.tokenizer)
             return completion(local, prompt, request, told, name=self._identity.model)
-        except (torch.OutOfMemoryError, RuntimeError) as problem:
+        except (torch.OutOfMemoryError, RuntimeError, IndexError, TemplateError) as problem:
             first = str(problem).strip().partition("\n")[0]
             raise ErrorReply(f"the model {self._identity.model!r} failed: {first}") from problem
 

@@ -75,9 +75,13 @@ def train_writer(
     Raises `SetupError` where a benchmark or the weights to start from cannot be read, and where
     there is nothing to learn from.
     """
-    first = _first(workspace, wished, progress)
-    lessons = [lesson for _, own in _practice(workspace, wished, progress) for lesson in own]
-    return _finished(first, lessons, wished, out, progress)
+    if out.is_dir():
+        raise SetupError(f"{out} is a folder: name a file for the weights")
+    begun = _begun(wished, wished.without)
+    lessons = _by_graph(workspace, wished, progress)
+    if begun is None and not wished.questions and not lessons:
+        raise SetupError("there is nothing to learn from: no made-up questions, no others")
+    return _finished(_first(wished, begun, progress), lessons, wished, out, progress)
 
 
 def train_folds(
@@ -88,16 +92,20 @@ def train_folds(
     So many `folds` are trained, each without its share of the graphs, by chance of the seed.
     Raises `SetupError` as `train_writer` does, and where there are fewer graphs than folds.
     """
-    first = _first(workspace, wished, progress)
-    by_graph = dict(_practice(workspace, wished, progress))
+    if folder.exists() and not folder.is_dir():
+        raise SetupError(f"{folder} is a file: name a folder for the weights of each graph")
+    begun = _begun(wished, wished.without)
+    by_graph = _by_graph(workspace, wished, progress)
     names = sorted(by_graph)
     if folds < 2 or len(names) < folds:
         raise SetupError(f"{len(names)} graphs cannot be parted into {folds} folds")
+    _refuse_seen(wished, begun, names)
+    first = _first(wished, begun, progress)
     Random(wished.seed).shuffle(names)
     found: list[Learned] = []
     for fold in range(folds):
         held = names[fold::folds]
-        lessons = [one for name in sorted(by_graph) if name not in held for one in by_graph[name]]
+        lessons = {name: by_graph[name] for name in sorted(by_graph) if name not in held}
         kept = replace(wished, without=(*wished.without, *held))
         for name in held:
             done = found[-1].path if name != held[0] else None
@@ -111,37 +119,85 @@ def train_folds(
     return found
 
 
-def _first(workspace: Workspace, wished: Wished, progress: Progress) -> Trained:
-    """Weights that have learned from made-up questions, or those to start from."""
+@dataclass(frozen=True, eq=False)
+class _Begun:
+    """Weights to go on from, and their sizes."""
+
+    weights: Trained
+    settings: Settings
+
+
+def _begun(wished: Wished, held: Sequence[str]) -> _Begun | None:
+    """The weights to start from, which must not know a graph that is left out."""
     weights_for("", wished.ranking)  # a file that cannot be read is told of before the long work
-    if wished.start is not None:
-        writer = PointerWriter.load(wished.start)
-        return continued(writer.weights, dict(writer.about))
+    if wished.start is None:
+        return None
+    writer = PointerWriter.load(wished.start)
+    begun = _Begun(continued(writer.weights, dict(writer.about)), writer.settings)
+    _refuse_seen(wished, begun, held)
+    return begun
+
+
+def _refuse_seen(wished: Wished, begun: _Begun | None, held: Sequence[str]) -> None:
+    if begun is None or not held:
+        return
+    known = _graphs(begun.weights.about)
+    if known is None:
+        raise SetupError(
+            f"{wished.start} does not tell which graphs it learned from, so none can be held out: "
+            "start from weights of made-up questions"
+        )
+    if seen := sorted(known & set(held)):
+        raise SetupError(
+            f"{wished.start} has learned from {', '.join(map(repr, seen))}, which is to be held "
+            "out: start from other weights"
+        )
+
+
+def _graphs(about: Mapping[str, object]) -> set[str] | None:
+    """The graphs that weights practised on; None where they practised and do not tell."""
+    said = about.get("graphs")
+    if isinstance(said, list):
+        return set(map(str, said))
+    return None if about.get("practised") else set()
+
+
+def _first(wished: Wished, begun: _Begun | None, progress: Progress) -> _Begun:
+    """Weights that have learned from made-up questions, or those to start from."""
+    if begun is not None:
+        return begun
     lessons = list(_made_up(wished, progress))
     if not lessons:
-        return Trained(started(Settings(), wished.seed), 0.0, {})
+        return _Begun(Trained(started(Settings(), wished.seed), 0.0, {}), Settings())
     plan = replace(wished.plan, seed=wished.seed)
     done = trained(
         started(Settings(), wished.seed), lessons, Settings(), plan, told=_told(progress, "writing")
     )
-    return replace(done, about={"made up": len(lessons), "seed": wished.seed})
+    about = {"made up": len(lessons), "seed": wished.seed}
+    return _Begun(replace(done, about=about), Settings())
 
 
 def _finished(
-    first: Trained, lessons: Sequence[Lesson], wished: Wished, out: Path, progress: Progress
-) -> Learned:
-    done = first
+    first: _Begun, by_graph: Mapping[str, Sequence[Lesson]], wished: Wished, out: Path,
+    progress: Progress,
+) -> Learned:  # fmt: skip
+    done, settings = first.weights, first.settings
+    lessons = [one for own in by_graph.values() for one in own]
     if lessons:
         plan = replace(wished.practice, seed=wished.seed)
-        done = trained(first.weights, lessons, Settings(), plan, told=_told(progress, "practising"))
-    about: Mapping[str, object] = {
-        **first.about,
+        told = _told(progress, "practising")
+        done = trained(done.weights, lessons, settings, plan, told=told)
+    before = _graphs(first.weights.about)
+    about: dict[str, object] = {
+        **first.weights.about,
         "practised": len(lessons),
         "without": sorted(wished.without),
         "data": _digest(lessons),
     }
+    if before is not None:
+        about["graphs"] = sorted(before | {name for name, own in by_graph.items() if own})
     with replaced(out) as file:
-        saved(file, done.arrays(), Settings(), about)
+        saved(file, done.arrays(), settings, about)
     return Learned(out, len(lessons), done.loss)
 
 
@@ -155,6 +211,14 @@ def _made_up(wished: Wished, progress: Progress) -> Iterator[Lesson]:
             path.write_text(world(seed), "utf-8")
             graph = Workspace(Path(folder) / "graphs").find(path)
             yield from result_of(_all(generated(graph, seed=seed, number=_PARTS), graph))
+
+
+def _by_graph(workspace: Workspace, wished: Wished, progress: Progress) -> dict[str, list[Lesson]]:
+    """The lessons of each graph, from all files that ask it."""
+    found: dict[str, list[Lesson]] = {}
+    for name, lessons in _practice(workspace, wished, progress):
+        found.setdefault(name, []).extend(lessons)
+    return found
 
 
 def _practice(

@@ -1,6 +1,7 @@
 """The terms that a question's query may name, as a list that a writer can point into."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from functools import lru_cache
 
 from askgraph.candidates.days import day_literal
@@ -14,7 +15,7 @@ from askgraph.rdf.vocabulary import XSD_DATE, XSD_DATE_TIME, XSD_G_YEAR
 from askgraph.writing import Listed
 from askgraph.writing.skeleton import number_of
 
-__all__ = ["MOST", "listed_terms", "said_numbers", "written"]
+__all__ = ["MOST", "listed_terms", "plain_number", "said_numbers", "written"]
 
 MOST = 48
 """How many terms are listed at most."""
@@ -60,9 +61,7 @@ def said_numbers(
         places = tuple(quantity.positions)
         texts: dict[str, None] = {}
         if quantity.value is not None:
-            texts[
-                f"{quantity.value:g}" if abs(quantity.value) < 1e6 else str(int(quantity.value))
-            ] = None
+            texts[plain_number(quantity.value)] = None
         for datatype in sorted(types) if quantity.days else ():
             for day, end in zip(quantity.days or (), (False, True), strict=True):
                 texts[day_literal(day, datatype, end=end)] = None
@@ -71,6 +70,11 @@ def said_numbers(
                 texts[term] = None
         for text in texts:
             yield Listed(Kind.VALUE, text, quantity.text, positions=places, score=1.0)
+
+
+def plain_number(value: float) -> str:
+    """Return the digits of a number as SPARQL writes integers and decimals: no exponent."""
+    return f"{Decimal(int(value) if value.is_integer() else repr(value)):f}"
 
 
 def _is_same(term: str, quantity: Quantity) -> bool:

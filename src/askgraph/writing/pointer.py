@@ -106,7 +106,9 @@ class PointerWriter:
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
     ) -> list[Hypothesis]:
-        """Write queries; an empty list where none fits."""
+        """Write queries; an empty list where none fits, nothing is listed, or none is wanted."""
+        if n < 1 or not listed:
+            return []
         return await asyncio.to_thread(self._written, question, listed, graph, n)
 
     def _written(
