@@ -118,3 +118,17 @@ def test_a_benchmark_s_questions_become_pairs(tmp_path: Path) -> None:
     assert made.left_out == ()
     with pytest.raises(SetupError, match="no question with a query"):
         make_pairs(workspace, None, output)
+
+
+def test_where_no_question_makes_a_pair_the_file_stays(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "ws")
+    workspace.add("space", [sample.graph_path()])
+    output, questions = tmp_path / "pairs.jsonl", tmp_path / "q.jsonl"
+    output.write_text("kept")
+    record = {"id": "1", "question": "Which moons?", "sparql": "SELECT ?m { ?m"}
+    questions.write_text(json.dumps(record) + "\n")
+
+    with pytest.raises(SetupError):
+        make_pairs(workspace, questions, output)
+
+    assert output.read_text() == "kept"

@@ -9,7 +9,7 @@ import pytest
 from tests.tiny_models import tiny_qwen, tiny_t5
 
 from askgraph import registry
-from askgraph.errors import PromptTooLong, SetupError
+from askgraph.errors import ErrorReply, PromptTooLong, SetupError
 from askgraph.index.names import Kind
 from askgraph.llm import (
     Completion,
@@ -195,4 +195,14 @@ async def test_tools_are_told_and_called_in_words(folders: dict[str, Path]) -> N
 
     assert [(each.name, each.arguments) for each in whole.first.calls] == [("list", '{"a": 1}')]
     assert whole.first.finish is Finish.CALLS
+    await model.close()
+
+
+async def test_a_template_that_fails_is_told_as_the_model_s_failure(tmp_path: Path) -> None:
+    folder = tiny_qwen(tmp_path / "m", TEXTS)
+    (folder / "chat_template.jinja").write_text("{{ raise_exception('system is not known') }}")
+    model = TransformersModel(str(folder), device="cpu")
+
+    with pytest.raises(ErrorReply, match="system is not known"):
+        await completed(model.complete(ASKED))
     await model.close()

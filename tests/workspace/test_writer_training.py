@@ -20,7 +20,8 @@ from askgraph.workspace.answering import outcome_of
 from askgraph.workspace.running import result_of
 from askgraph.workspace.writer_training import Wished, train_folds, train_writer
 from askgraph.writing.network import Settings
-from askgraph.writing.pointer import PointerWriter, saved
+from askgraph.writing.pointer import PointerWriter
+from askgraph.writing.stored import saved
 
 SHORT = Plan(epochs=1, batch=8)
 

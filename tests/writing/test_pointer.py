@@ -18,8 +18,9 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
 from askgraph.writing.listing import listed_terms
 from askgraph.writing.network import Settings, shapes
-from askgraph.writing.pointer import PointerWriter, saved
+from askgraph.writing.pointer import PointerWriter
 from askgraph.writing.reranked import reranked
+from askgraph.writing.stored import saved
 
 SMALL = Settings(width=16, heads=2, inner=16, encoder=1, decoder=1)
 TEXT = "Which moons of Jupiter were discovered by Galileo after 1600?"

@@ -15,15 +15,18 @@ GRAPH = "{graph}"
 """Stands for the name of the graph in the path of trained weights."""
 
 
-def check_writer(name: str, model: LanguageModel | None) -> None:
-    """Raise `SetupError` for a writer that there is none of, and for `model` without one."""
+def check_writer(name: str, model: LanguageModel | None, *, graph: str = "") -> None:
+    """Raise `SetupError` for a writer that there is none of, and for `model` without one.
+
+    The file of a graph is looked for where `graph` names it.
+    """
     if name == "model" and model is None:
         raise SetupError("writer=model needs a language model: name one with the setting 'model'")
-    if name in ("grown", "model") or GRAPH in name:
+    if name in ("grown", "model") or (GRAPH in name and not graph):
         return
-    if not Path(name).is_file():
+    if not Path(path := name.replace(GRAPH, graph)).is_file():
         raise SetupError(
-            f"'writer' is grown, model, or the path of trained weights; there is no file {name!r}"
+            f"'writer' is grown, model, or the path of trained weights; there is no file {path!r}"
         )
 
 
@@ -36,7 +39,7 @@ def writer_of(
 
     Raises `SetupError` for a file that holds no weights.
     """
-    check_writer(name, model)
+    check_writer(name, model, graph=graph)
     if name == "model" and model is not None:
         return PromptedWriter(model)
     if name == "grown":

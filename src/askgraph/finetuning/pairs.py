@@ -85,12 +85,17 @@ def made_pairs(
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
-    """Write pairs as lines of JSON over what was there; return how many."""
+    """Write pairs as lines of JSON over what was there; return how many.
+
+    Raises `SetupError` where there are none, and leaves what was there.
+    """
     number = 0
     with replaced(path) as file:
         for pair in pairs:
             number += 1
             file.write(json_line(_object(pair)))
+        if not number:
+            raise SetupError(f"no question makes a pair, so {path} is not written")
     return number
 
 

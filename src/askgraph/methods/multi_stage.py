@@ -114,6 +114,7 @@ class MultiStage:
         """Answer a question over the first graph."""
         if not graphs:
             raise ValueError("no graph was given")
+        check_writer(self.writer, self.model, graph=graphs[0].name)
         started = time.perf_counter()
         endpoint = Counted(graphs[0].endpoint)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))

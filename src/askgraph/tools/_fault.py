@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from askgraph.errors import QueryError, QuerySyntaxError
 from askgraph.sparql.declared import undeclared
 from askgraph.tools import Context
-from askgraph.tools._known import unknown_iris
 from askgraph.tools._nearest import nearest
 from askgraph.tools._terms import nearest_prefixes
+from askgraph.tools.known import unknown_iris
 from askgraph.tools.named import named_iris
 from askgraph.tools.shown import Writer, clipped
 from askgraph.tools.tables import Shown

@@ -9,8 +9,8 @@ from askgraph.errors import QueryError
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.tools import Context
-from askgraph.tools._known import unknown_iris
 from askgraph.tools._nearest import Sort, in_nearest_words
+from askgraph.tools.known import unknown_iris
 from askgraph.tools.shown import clipped
 
 __all__ = ["expanded_name", "named_node", "nearest_prefixes", "object_term", "unescaped_text"]

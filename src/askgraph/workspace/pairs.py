@@ -19,7 +19,7 @@ __all__ = ["MadePairs", "make_pairs"]
 
 @dataclass(frozen=True)
 class MadePairs:
-    """How many questions had a query, how many pairs they made, and which were left out."""
+    """How many questions there were, how many pairs they made, and which were left out."""
 
     questions: int
     pairs: int
@@ -41,18 +41,19 @@ def make_pairs(
 ) -> MadePairs:
     """Write the pairs of a benchmark's questions, or of the examples kept for the graph.
 
-    Raises `SetupError` where there are no questions with a query.
+    Raises `SetupError` where no question makes a pair; what was in the file then stays.
     """
     opened = workspace.graph(graph, progress=progress)
     try:
         if questions is None:
-            asked = list(_kept(opened))
+            found = list(_kept(opened))
         else:
-            asked = list(_read(questions, opened.name, format, language, split))
+            found = list(_read(questions, opened.name, format, language, split))
+        asked = [one for one in found if one.query]
         if not asked:
             where = questions or f"the examples of {opened.name!r}"
             raise SetupError(f"{where}: there is no question with a query")
-        left_out: list[LeftOut] = []
+        left_out = [LeftOut(one.id, "it has no query") for one in found if not one.query]
 
         def written() -> Iterator[Pair]:
             with near_terms(opened) as terms:
@@ -65,7 +66,7 @@ def make_pairs(
                         yield one
 
         number = write_pairs(output, written())
-        return MadePairs(len(asked), number, tuple(left_out))
+        return MadePairs(len(found), number, tuple(left_out))
     finally:
         result_of(opened.endpoint.close())
 
@@ -82,5 +83,6 @@ def _read(
     _, contents = read_benchmark(path, format=format, language=language)
     asked: tuple[GoldQuestion, ...] = of_graph(contents.questions, graph)
     for one in asked:
-        if one.sparql and split in (None, one.split):
-            yield Asked(one.id, one.text, with_declared(one.sparql, contents.prefixes))
+        if split in (None, one.split):
+            query = with_declared(one.sparql, contents.prefixes) if one.sparql else ""
+            yield Asked(one.id, one.text, query)

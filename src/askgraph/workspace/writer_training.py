@@ -26,7 +26,8 @@ from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.question_graphs import graph_of
 from askgraph.workspace.running import result_of
 from askgraph.writing.network import Settings
-from askgraph.writing.pointer import PointerWriter, saved
+from askgraph.writing.pointer import PointerWriter
+from askgraph.writing.stored import saved
 
 __all__ = ["PRACTICE", "STUDY", "Learned", "Wished", "train_folds", "train_writer"]
 

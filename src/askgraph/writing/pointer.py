@@ -1,12 +1,11 @@
 """The pointer writer: a small trained network that writes and judges queries, without torch."""
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +22,15 @@ from askgraph.writing.batches import Known, fits, known_steps, unit_arrays
 from askgraph.writing.beams import beams, is_whole
 from askgraph.writing.inputs import Units, units_of
 from askgraph.writing.listing import MOST, listed_terms, said_numbers, written
-from askgraph.writing.network import Memory, Settings, Steps, encoded, judged, shapes
+from askgraph.writing.network import Memory, Settings, Steps, encoded, judged
 from askgraph.writing.skeleton import Skeleton, form_of, skeleton_of, terms_of
+from askgraph.writing.stored import UNREADABLE, stored
 
-__all__ = ["RANK", "NumpyLibrary", "PointerWriter", "pointer_writer", "saved"]
+__all__ = ["RANK", "NumpyLibrary", "PointerWriter", "pointer_writer"]
 
 RANK = 5.0
 """What graph search's own score is multiplied by, beside verdicts."""
 
-_HEADER = "header"
-_VERSION = 1
 Floats = NDArray[np.float32]
 
 
@@ -89,19 +87,13 @@ class PointerWriter:
     def load(cls, path: Path | str) -> Self:
         """Read weights that `askgraph finetune writer` made; raises `SetupError` for others."""
         try:
-            with np.load(path, allow_pickle=False) as found:
-                header = json.loads(str(found[_HEADER]))
-                weights = {name: found[name] for name in found.files if name != _HEADER}
-            settings = Settings(**header["settings"])
-            expected = shapes(settings)
-            if {name: value.shape for name, value in weights.items()} != expected:
-                raise ValueError("its arrays have other names or shapes")
-        except (OSError, ValueError, KeyError, TypeError) as problem:
+            weights, settings, about = stored(path)
+        except UNREADABLE as problem:
             raise SetupError(
                 f"{str(path)!r} holds no weights of the pointer writer ({problem}); "
                 f"make them with: askgraph finetune writer --out {str(path)!r}"
             ) from problem
-        return cls(weights, settings, header.get("about", {}))
+        return cls(weights, settings, about)
 
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
@@ -181,16 +173,6 @@ class PointerWriter:
 def pointer_writer(path: str) -> PointerWriter:
     """Return the writer of a file, kept for the next question; see `PointerWriter.load`."""
     return PointerWriter.load(path)
-
-
-def saved(
-    file: BinaryIO, weights: Mapping[str, Floats], settings: Settings, about: Mapping[str, object]
-) -> None:
-    """Write weights with their header, as `PointerWriter.load` reads them."""
-    sizes = {name: getattr(settings, name) for name in settings.__dataclass_fields__}
-    header = json.dumps({"version": _VERSION, "settings": sizes, "about": dict(about)})
-    arrays = {name: np.asarray(value, dtype=np.float32) for name, value in weights.items()}
-    np.savez_compressed(file, allow_pickle=False, **{_HEADER: np.array(header)}, **arrays)
 
 
 def _told(logs: Floats, known: Known) -> Floats:

@@ -6,9 +6,11 @@ from pyoxigraph import Literal
 
 from askgraph.tools import Context
 
-__all__ = ["unknown_iris"]
+__all__ = ["MOST", "unknown_iris"]
 
-_MOST = 20
+MOST = 20
+"""So many IRIs a remote graph is asked for."""
+
 _PLACES = ("{0} ?p ?o", "?s ?p {0}", "?s {0} ?o")
 
 
@@ -25,11 +27,11 @@ async def unknown_iris(context: Context, iris: Iterable[str]) -> tuple[str, ...]
         return tuple(iri for iri in wanted if terms.iri(iri) is None)
     profile = {item.iri for item in graph.profile.classes}
     profile |= {item.iri for item in graph.profile.predicates}
-    open_ones = [iri for iri in wanted if iri not in profile][:_MOST]
+    open_ones = [iri for iri in wanted if iri not in profile][:MOST]
     if not open_ones:
         return ()
     result = await graph.endpoint.select(
-        _question(open_ones), timeout=context.limits.timeout, limit=len(_PLACES) * _MOST
+        _question(open_ones), timeout=context.limits.timeout, limit=len(_PLACES) * MOST
     )
     found = {int(n.value) for (n,) in result.rows if isinstance(n, Literal) and n.value.isdigit()}
     return tuple(iri for at, iri in enumerate(open_ones) if at not in found)
