@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from askgraph.finetuning.merge import merge
 from askgraph.finetuning.near_terms import near_terms
 from askgraph.finetuning.pairs import Asked, Pair, made_pairs
 from askgraph.finetuning.settings import TrainSettings, preset
-from askgraph.finetuning.train import train
+from askgraph.finetuning.train import result_object, train
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import completed
 from askgraph.llm.transformers import TransformersModel
@@ -169,3 +169,24 @@ def test_a_training_that_was_stopped_goes_on_from_its_checkpoint(
     assert trained.steps == 4
     with pytest.raises(SetupError, match="another data"):
         train(str(base), pairs, tmp_path / "m", settings=settings, data="e")
+
+
+def test_a_training_that_came_to_its_end_is_told_and_not_done_again(tmp_path: Path) -> None:
+    settings = TrainSettings()
+    result = {"steps": 4, "loss": 0.5, "evaluation": {}, "pairs": 3, "too_long": 1}
+    plan = {"model": "nowhere", "settings": asdict(settings), "data": "d", "result": result}
+    (tmp_path / "training.json").write_text(json.dumps(plan))
+
+    again = train("nowhere", [], tmp_path, settings=settings, data="d", device="cpu")
+
+    assert again.ended
+    assert result_object(again) == result
+    assert [file.name for file in tmp_path.iterdir()] == ["training.json"]
+
+
+@pytest.mark.parametrize("device", ["mars", "cuda:99"])
+def test_a_device_that_is_not_there_is_told_before_anything_is_read(
+    tmp_path: Path, device: str
+) -> None:
+    with pytest.raises(SetupError, match=device):
+        train("nowhere", [], tmp_path / "m", settings=QUICK, data="d", device=device)

@@ -31,7 +31,9 @@ WHOLE = _bytes()
 
 def _with(path: Path, header: object, **arrays: np.ndarray) -> Path:
     with path.open("wb") as file:
-        np.savez_compressed(file, header=np.array(json.dumps(header)), **{**ARRAYS, **arrays})
+        np.savez_compressed(
+            file, allow_pickle=False, **{"header": np.array(json.dumps(header)), **ARRAYS, **arrays}
+        )
     return path
 
 
