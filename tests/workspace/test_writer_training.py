@@ -11,8 +11,6 @@ pytest.importorskip("torch", reason="needs the extra 'local'")
 from askgraph import sample
 from askgraph.candidates.ranking import Ranking, ranking_text, weights_for
 from askgraph.errors import SetupError
-from askgraph.candidates.ranking import Ranking, ranking_text, weights_for
-from askgraph.errors import SetupError
 from askgraph.finetuning.writer.training import Plan, Trained, started
 from askgraph.trace import Answer, Draft, Question
 from askgraph.workspace import Workspace
@@ -87,6 +85,8 @@ def test_weights_are_listened_to_only_where_graph_search_is_unsure(
     without, sure, unsure = result_of(found())
     assert without == sure
     assert without != unsure
+
+
 @pytest.fixture(scope="module")
 def unpractised(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Weights of odd sizes that have seen no graph."""
