@@ -14,7 +14,7 @@ def test_a_number_as_a_term_is_the_same_number(value: float) -> None:
     assert number_of(plain_number(value)) == value
 
 
-@pytest.mark.parametrize("value", [1e-13, 123456.789, 0.1, 1e22, -2.5e-7, 3.0])
+@pytest.mark.parametrize("value", [1e-13, 123456.789, 0.1, 1e22, -2.5e-7, 3.0, 3])
 def test_a_number_stands_in_a_query_as_it_is(value: float) -> None:
     rows = Store().query(f"SELECT ({plain_number(value)} AS ?n) {{}}")
 

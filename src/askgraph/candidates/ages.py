@@ -204,6 +204,6 @@ def compared_age(places: Places, work: Work, operator: Operator, years: float, s
     variable = age(places, work, operator) if years < _OLDEST else None
     if variable is None:
         return False
-    text = str(int(years)) if years.is_integer() else repr(years)
+    text = str(int(years)) if float(years).is_integer() else repr(years)
     work.draft.filters.append(Filter(variable, sign, (text,)))
     return True

@@ -74,7 +74,7 @@ def said_numbers(
 
 def plain_number(value: float) -> str:
     """Return the digits of a number as SPARQL writes integers and decimals: no exponent."""
-    return f"{Decimal(int(value) if value.is_integer() else repr(value)):f}"
+    return f"{Decimal(int(value) if float(value).is_integer() else repr(value)):f}"
 
 
 def _is_same(term: str, quantity: Quantity) -> bool:
