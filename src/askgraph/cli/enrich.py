@@ -82,7 +82,9 @@ def enrich(
     from askgraph.workspace.enriching import add_enriched, enrich_virtually, write_enriched
 
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
-        raise SetupError("say what to do with it: --virtual, --out FILE, or --as NEWNAME")
+        raise SetupError(
+            "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to take it away"
+        )
     kinds = inverse or shortcuts or comments or names
     _refuse(virtual and plain, "--virtual adds and --plain takes away: give one of them")
     _refuse(plain and (kinds or definitions or as_name), "--plain takes all away: give no other")

@@ -110,7 +110,9 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
         try:
             content = path.read_bytes()
         except OSError as problem:
-            raise SetupError(f"cannot read {path}: {problem.strerror}") from problem
+            raise SetupError(
+                f"cannot read {path}: {problem.strerror}; 'askgraph finetune pairs' makes such a file"
+            ) from problem
         digest.update(content)
         for number, line in enumerate(content.splitlines(), start=1):
             try:

@@ -99,7 +99,10 @@ def train_folds(
     by_graph = _by_graph(workspace, wished, progress)
     names = sorted(by_graph)
     if folds < 2 or len(names) < folds:
-        raise SetupError(f"{len(names)} graphs cannot be parted into {folds} folds")
+        raise SetupError(
+            f"{len(names)} graphs cannot be parted into {folds} folds: take 2 or more, and no more "
+            "than the files of --benchmark have graphs"
+        )
     _refuse_seen(wished, begun, names)
     first = _first(wished, begun, progress)
     Random(wished.seed).shuffle(names)
