@@ -111,7 +111,7 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
             content = path.read_bytes()
         except OSError as problem:
             raise SetupError(
-                f"cannot read {path}: {problem.strerror}; 'askgraph finetune pairs' makes such a file"
+                f"cannot read {path}: {problem.strerror}; 'askgraph finetune pairs' makes one"
             ) from problem
         digest.update(content)
         for number, line in enumerate(content.splitlines(), start=1):
