@@ -65,6 +65,13 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
 	$(PIP) install --require-hashes -r requirements/dev.txt
 	@touch $@
 
+# Clients of others, in an environment of their own.
+build/clients/stamp: requirements/clients.txt
+	python3 -m venv --clear build/clients
+	build/clients/bin/python -m pip --disable-pip-version-check --quiet install --no-deps \
+		--require-hashes -r requirements/clients.txt
+	@touch $@
+
 $(VENV)/local.stamp: $(VENV)/dev.stamp requirements/local.txt
 	$(PIP) install torch==$(TORCH_VERSION)
 	$(PIP) install --no-deps --require-hashes -r requirements/local.txt
@@ -78,12 +85,18 @@ lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--u
 	python3 -m venv build/lock
 	build/lock/bin/python -m pip --disable-pip-version-check --quiet install uv==$(UV_VERSION)
 	$(COMPILE) $(UPGRADE) --output-file requirements/run.txt
+	$(COMPILE) $(UPGRADE) --extra serve --extra postgresql \
+		--constraints requirements/run.txt --output-file requirements/serve.txt
 	$(COMPILE) $(UPGRADE) --extra dev --extra evaluation --extra dask --extra ray --extra vector \
-		--extra anthropic --extra google --extra telemetry \
-		--constraints requirements/run.txt --output-file requirements/dev.txt
+		--extra anthropic --extra google --extra telemetry --extra serve --extra postgresql \
+		--constraints requirements/serve.txt --output-file requirements/dev.txt
 	printf '%s; sys_platform == "never"\n' torch triton >build/lock/left-out.txt
 	$(COMPILE) $(UPGRADE) --extra local --override build/lock/left-out.txt \
 		--constraints requirements/dev.txt --output-file requirements/local.txt
+	echo pytrec-eval >build/lock/excluded.txt  # built from C code that it fetches; only scores need it
+	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --group pyproject.toml:clients $(UPGRADE) \
+		--excludes build/lock/excluded.txt --output-file requirements/clients.txt
 	@if grep -nE '://|--index|--extra-index|--find-links' requirements/*.txt; then \
 	  echo "A lock file names an address; it must not." >&2; exit 1; \
 	fi
