@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,7 +34,7 @@ from askgraph.errors import SetupError
 if TYPE_CHECKING:
     from askgraph.graph import KnowledgeGraph
     from askgraph.methods import Method
-    from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Step
+    from askgraph.trace import Clarification, Option, Outcome, Question, Step
 
     Show = Callable[[Outcome, KnowledgeGraph, int | None, str | None], Awaitable[bool]]
 
@@ -237,13 +237,15 @@ async def _people(
     from askgraph.cli.outcome import shown
     from askgraph.cli.tables import on_terminal, show
     from askgraph.trace import Clarification
+    from askgraph.workspace.choosing import answer_of
 
     colour, most = on_terminal(), limit or _ROWS
     show(shown(outcome, graph.prefixes, limit=most, colour=colour))
     if isinstance(outcome, Clarification) and colour and sys.stdin.isatty():
         option = _choice(outcome)
         if option is not None:
-            chosen = await _taken(option, outcome, graph, [lang] if lang else [])
+            languages = [lang] if lang else []
+            chosen = await answer_of(option, outcome, graph, languages=languages)
             show(shown(chosen, graph.prefixes, limit=most, colour=colour))
             return True
     return _is_answer(outcome)
@@ -261,31 +263,6 @@ def _choice(clarification: "Clarification") -> "Option | None":
         if said.isdigit() and 1 <= int(said) <= len(options):
             return options[int(said) - 1]
     return None
-
-
-async def _taken(
-    option: "Option", clarification: "Clarification", graph: "KnowledgeGraph", languages: list[str]
-) -> "Answer":
-    """Return the answer of the reading that the person chose, of which nobody can be surer."""
-    from pyoxigraph import NamedNode
-
-    from askgraph.explanation.labels import labels_of
-    from askgraph.sparql.query import admitted
-    from askgraph.sparql.results import SelectResult
-    from askgraph.trace import Answer
-
-    best = clarification.best
-    if best and best.query == option.query:
-        return replace(best, confidence=1.0)
-    if admitted(option.query, prefixes=graph.prefixes.namespaces).form == "ASK":
-        holds = await graph.endpoint.ask(option.query)
-        empty = SelectResult((), ())
-        return Answer(option.query, graph.name, empty, (), option.words, 1.0, boolean=holds)
-    result = await graph.endpoint.select(option.query)
-    iris = {term.value for row in result.rows for term in row if isinstance(term, NamedNode)}
-    labels = await labels_of(sorted(iris), graph, languages)
-    columns = result.variables
-    return Answer(option.query, graph.name, result, columns, option.words, 1.0, labels=labels)
 
 
 def _is_answer(outcome: "Outcome") -> bool:

@@ -1,0 +1,62 @@
+"""The reading that somebody chose is run, and counts as sure."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from tests.tool_graphs import opened_sample
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.trace import Clarification, Option, Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.answering import outcome_of
+from askgraph.workspace.choosing import answer_of
+from askgraph.workspace.running import result_of
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    graph = opened_sample(tmp_path_factory.mktemp("choosing"))
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+@pytest.fixture(scope="module")
+def asked_back(space: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Clarification:
+    method = Workspace(tmp_path_factory.mktemp("method")).method()
+    question = Question("What is the population of Mars?")
+    outcome = result_of(outcome_of(question, method, [space]))
+    assert isinstance(outcome, Clarification)
+    return outcome
+
+
+def test_the_reading_that_was_chosen_is_run(
+    space: KnowledgeGraph, asked_back: Clarification
+) -> None:
+    option = asked_back.options[2]
+
+    answer = result_of(answer_of(option, asked_back, space, languages=["en"]))
+
+    assert len(answer.result.rows) == option.count == 21
+    assert answer.confidence == 1.0
+    assert "Curiosity" in answer.labels.values()
+
+
+def test_the_best_attempt_is_not_run_again(
+    space: KnowledgeGraph, asked_back: Clarification
+) -> None:
+    best = asked_back.best
+    assert best is not None
+    option = Option(best.words, 1, best.query)
+
+    answer = result_of(answer_of(option, asked_back, space))
+
+    assert answer == replace(best, confidence=1.0)
+
+
+def test_a_reading_that_is_a_yes_or_no_is_asked(
+    space: KnowledgeGraph, asked_back: Clarification
+) -> None:
+    option = Option("Is Mars a planet?", 1, "ASK { space:Mars a ont:Planet }")
+
+    assert result_of(answer_of(option, asked_back, space)).boolean is True
