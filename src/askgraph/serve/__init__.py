@@ -1,0 +1,1 @@
+"""Where people, programs and agents meet askgraph: one server, one stream of steps for all."""

@@ -1,0 +1,81 @@
+"""Who a request is from: an id, what they may do, which graphs they see, and their limits."""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from askgraph.errors import AskgraphError
+
+__all__ = ["ANONYMOUS", "SCOPES", "Limits", "NotAllowed", "Principal", "Scope", "TooMany"]
+
+Scope = Literal["ask", "query", "confirm", "manage", "admin"]
+"""Ask questions, run queries, confirm answers, add and remove graphs, everything."""
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+ANONYMOUS = "anonymous"
+"""The id of all callers who say nothing of themselves."""
+
+
+class NotAllowed(AskgraphError):
+    """The caller is unknown (`status` 401), or known and may not do it (403)."""
+
+    def __init__(self, message: str, *, status: Literal[401, 403] = 403) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class TooMany(AskgraphError):
+    """The caller has reached a limit; `retry_after` says in how many seconds it is worth trying."""
+
+    status = 429
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a caller may use: requests a minute, questions at once, tokens and money a day.
+
+    0 is no limit. Days are those of UTC.
+    """
+
+    requests_per_minute: int = 0
+    parallel: int = 0
+    tokens_per_day: int = 0
+    money_per_day: float = 0.0
+
+
+@dataclass(frozen=True)
+class Principal:
+    """A caller: `id` owns what they leave here, `name` is shown, `graphs` None means all.
+
+    The id is `key:ID`, `user:NAME`, `visitor:ID` or `anonymous`.
+    """
+
+    id: str
+    name: str
+    scopes: frozenset[Scope]
+    graphs: frozenset[str] | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the caller may do what needs this scope; who may `admin` may everything."""
+        return scope in self.scopes or "admin" in self.scopes
+
+    def sees(self, graph: str) -> bool:
+        """Whether the graph exists for this caller."""
+        return self.graphs is None or graph in self.graphs
+
+    def check(self, scope: Scope) -> None:
+        """Raise `NotAllowed` where the caller may not do what needs this scope."""
+        if self.may(scope):
+            return
+        if self.id == ANONYMOUS or self.id.startswith("visitor:"):
+            raise NotAllowed(
+                f"this needs the scope {scope!r}: send an API key that has it "
+                "(Authorization: Bearer askgraph_…)",
+                status=401,
+            )
+        raise NotAllowed(f"{self.name} may not do this: it needs the scope {scope!r}")

@@ -1,0 +1,69 @@
+"""Everything the server remembers, in SQLite or PostgreSQL: what was answered for is on disk.
+
+    store = await Store.open("serve.db")
+    await store.begin_run(RunRow(new_id(), "anonymous", "Which moons …?", ("space",), "grasp"))
+
+Each method is one transaction. All of them raise `DatabaseFailed` where the database does not do
+its part.
+"""
+
+from askgraph.serve.store.clock import new_id, now, time_text
+from askgraph.serve.store.database import Database, DatabaseFailed, database_url
+from askgraph.serve.store.rows import (
+    ENDED,
+    UNDER_WAY,
+    Feedback,
+    JobRow,
+    JobState,
+    Json,
+    KeyRow,
+    RunRow,
+    RunState,
+    SessionRow,
+    Used,
+    Verdict,
+    Verified,
+)
+from askgraph.serve.store.runs import Runs
+from askgraph.serve.store.sessions import Sessions
+from askgraph.serve.store.tables import METADATA
+
+__all__ = [
+    "ENDED",
+    "UNDER_WAY",
+    "DatabaseFailed",
+    "Feedback",
+    "JobRow",
+    "JobState",
+    "Json",
+    "KeyRow",
+    "RunRow",
+    "RunState",
+    "SessionRow",
+    "Store",
+    "Used",
+    "Verdict",
+    "Verified",
+    "new_id",
+    "now",
+    "time_text",
+]
+
+
+class Store(Sessions, Runs):
+    """Sessions, runs, feedback, verified answers, keys, usage, processes and jobs."""
+
+    @classmethod
+    async def open(cls, url: str) -> "Store":
+        """Open the database at a URL or a file's path, and bring its tables up to date.
+
+        Raises `SetupError` where the address is no good, `DatabaseFailed` where there is nothing.
+        """
+        database = Database(database_url(url))
+        async with database.writing() as connection:
+            await connection.run_sync(METADATA.create_all)
+        return cls(database)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._database.close()

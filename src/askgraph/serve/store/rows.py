@@ -1,0 +1,174 @@
+"""What the store holds, as values: sessions, runs, feedback, verified answers, keys, jobs.
+
+Times are texts in UTC, ISO 8601 to the microsecond (see `clock`), so that they sort as they are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from askgraph.metadata.examples import Confirmation, QueryExample
+from askgraph.serve.accounts.principal import Limits, Scope
+from askgraph.serve.store.clock import now
+
+__all__ = [
+    "ENDED",
+    "UNDER_WAY",
+    "Feedback",
+    "JobRow",
+    "JobState",
+    "Json",
+    "KeyRow",
+    "RunRow",
+    "RunState",
+    "SessionRow",
+    "Used",
+    "Verdict",
+    "Verified",
+]
+
+Json = Mapping[str, object]
+RunState = Literal["queued", "running", "done", "failed", "cancelled", "handed_back"]
+JobState = Literal["queued", "running", "done", "failed", "cancelled", "handed_back"]
+Verdict = Literal["right", "wrong"]
+
+UNDER_WAY: tuple[RunState, ...] = ("queued", "running")
+ENDED: tuple[RunState, ...] = ("done", "failed", "cancelled", "handed_back")
+
+
+@dataclass(frozen=True)
+class SessionRow:
+    """A conversation; `about` is what the page keeps with it, `runs` how many questions it has."""
+
+    id: str
+    owner: str
+    title: str = ""
+    about: Json = field(default_factory=dict)
+    created: str = field(default_factory=now)
+    changed: str = field(default_factory=now)
+    runs: int = 0
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A question and how it ended.
+
+    `settings` are the method's, `after` is the run that this one follows up, `process` the one
+    that runs it. `status` is how an answer ended: answer, clarification or refusal. `answer` is
+    None in lists, where it would be read for nothing. `seconds` is how long it took, `tokens` and
+    `money` what models used for it.
+    """
+
+    id: str
+    owner: str
+    question: str
+    graphs: tuple[str, ...]
+    method: str
+    session: str | None = None
+    language: str | None = None
+    model: str | None = None
+    settings: Json = field(default_factory=dict)
+    after: str | None = None
+    process: str = ""
+    state: RunState = "queued"
+    created: str = field(default_factory=now)
+    finished: str | None = None
+    seconds: float | None = None
+    status: str | None = None
+    answer: Json | None = None
+    problem: Json | None = None
+    tokens: int = 0
+    money: float = 0.0
+    shared: bool = False
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What somebody says of an answer."""
+
+    run: str
+    owner: str
+    verdict: Verdict
+    comment: str = ""
+    created: str = field(default_factory=now)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A query that somebody confirmed to answer a question on a graph, with what it gave then.
+
+    `rows`, `snapshot` and `digest` are those of `Confirmation`; `by` is the name that is shown.
+    """
+
+    id: str
+    graph: str
+    question: str
+    query: str
+    owner: str
+    rows: int
+    language: str | None = None
+    snapshot: str = ""
+    digest: str | None = None
+    by: str | None = None
+    run: str | None = None
+    when: str = field(default_factory=now)
+
+    @property
+    def example(self) -> QueryExample:
+        """The same as an example, by which the question is answered when it comes again."""
+        confirmation = Confirmation(
+            self.when, self.graph, self.snapshot, self.rows, self.digest, self.by
+        )
+        return QueryExample(
+            self.question,
+            self.query,
+            self.language,
+            origin="confirmed",
+            confirmation=confirmation,
+        )
+
+
+@dataclass(frozen=True)
+class KeyRow:
+    """An API key without its secret: `digest` is the SHA-256 of it, in hexadecimal."""
+
+    id: str
+    name: str
+    digest: str
+    scopes: frozenset[Scope]
+    graphs: frozenset[str] | None = None
+    limits: Limits = field(default_factory=Limits)
+    created: str = field(default_factory=now)
+    expires: str | None = None
+    revoked: str | None = None
+    used: str | None = None
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a caller has used: requests in this minute; requests, tokens and money today."""
+
+    minute_requests: int = 0
+    day_requests: int = 0
+    day_tokens: int = 0
+    day_money: float = 0.0
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """Work that goes on without its caller, as the building of a graph.
+
+    `about` is what was asked for, `progress` how far it is, `problem` why it failed.
+    """
+
+    id: str
+    owner: str
+    kind: str
+    graph: str
+    state: JobState = "queued"
+    about: Json = field(default_factory=dict)
+    progress: Json = field(default_factory=dict)
+    problem: Json | None = None
+    process: str = ""
+    created: str = field(default_factory=now)
+    changed: str = field(default_factory=now)

@@ -1,0 +1,210 @@
+"""Questions and their answers in the store: begun, finished, listed, deleted, shared, cancelled."""
+
+import json
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, delete, func, insert, select, text, update
+
+from askgraph.serve.store.area import Area
+from askgraph.serve.store.clock import now, time_text
+from askgraph.serve.store.packing import packed, unpacked
+from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState
+from askgraph.serve.store.tables import runs, sessions
+
+__all__ = ["Runs"]
+
+_LISTED = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
+
+
+class Runs(Area):
+    """Questions, asked or being asked: each belongs to its owner."""
+
+    async def begin_run(self, run: RunRow, *, at_most: int = 0) -> bool:
+        """Keep a new run; False, and nothing is kept, where its owner has `at_most` under way.
+
+        0 is no limit. The count is of all processes, and no two of them pass it together.
+        """
+        async with self._database.writing() as connection:
+            if at_most:
+                if not self._database.is_sqlite:  # there only one writes anyway
+                    lock = text("SELECT pg_advisory_xact_lock(hashtext(:owner))")
+                    await connection.execute(lock, {"owner": run.owner})
+                wanted = select(func.count()).where(
+                    runs.c.owner == run.owner, runs.c.state.in_(UNDER_WAY)
+                )
+                if (await connection.execute(wanted)).scalar_one() >= at_most:
+                    return False
+            await connection.execute(insert(runs).values(_values(run)))
+            if run.session is not None:
+                changed = update(sessions).where(sessions.c.id == run.session)
+                await connection.execute(changed.values(changed=run.created))
+        return True
+
+    async def run_started(self, id: str, process: str) -> bool:
+        """Say that a run has left the queue of a process; whether it was still waiting."""
+        return await self._changed_run(id, ("queued",), state="running", process=process)
+
+    async def finish_run(
+        self,
+        id: str,
+        state: RunState,
+        *,
+        status: str | None = None,
+        answer: Json | None = None,
+        trace: str | None = None,
+        problem: Json | None = None,
+        seconds: float | None = None,
+        tokens: int = 0,
+        money: float = 0.0,
+    ) -> bool:
+        """Keep how a run ended; False where it was deleted or had ended before.
+
+        A run that was handed back, for its process was thought dead, may still end.
+        """
+        told = None if answer is None else await packed(json.dumps(answer, ensure_ascii=False))
+        return await self._changed_run(
+            id,
+            (*UNDER_WAY, "handed_back"),
+            state=state,
+            status=status,
+            answer=told,
+            trace=None if trace is None else await packed(trace),
+            problem=None if problem is None else dict(problem),
+            seconds=seconds,
+            tokens=tokens,
+            money=money,
+            finished=now(),
+        )
+
+    async def run(self, id: str) -> RunRow | None:
+        """Return a run with its answer, None where there is none."""
+        wanted: Select[Any] = select(*_LISTED, runs.c.answer).where(runs.c.id == id)
+        async with self._database.reading() as connection:
+            row = (await connection.execute(wanted)).first()
+        if row is None:
+            return None
+        run = _run(row)
+        if row.answer is None:
+            return run
+        answer: Json = json.loads(await unpacked(row.answer))
+        return replace(run, answer=answer)
+
+    async def trace(self, id: str) -> str | None:
+        """Return the trace of a run as `askgraph trace` reads it, None where none was kept."""
+        wanted = select(runs.c.trace).where(runs.c.id == id)
+        async with self._database.reading() as connection:
+            content = (await connection.execute(wanted)).scalar_one_or_none()
+        return None if content is None else await unpacked(content)
+
+    async def runs(
+        self,
+        owner: str,
+        *,
+        session: str | None = None,
+        limit: int = 50,
+        before: datetime | None = None,
+        search: str = "",
+    ) -> list[RunRow]:
+        """Return the runs of an owner without their answers, the latest first.
+
+        `search` is part of the question, whatever the letter case.
+        """
+        wanted: Select[Any] = select(*_LISTED).where(runs.c.owner == owner)
+        if session is not None:
+            wanted = wanted.where(runs.c.session == session)
+        if before is not None:
+            wanted = wanted.where(runs.c.created < time_text(before))
+        if search:
+            wanted = wanted.where(runs.c.folded.contains(search.casefold(), autoescape=True))
+        wanted = wanted.order_by(runs.c.created.desc(), runs.c.id).limit(limit)
+        async with self._database.reading() as connection:
+            return [_run(row) for row in await connection.execute(wanted)]
+
+    async def delete_run(self, id: str) -> bool:
+        """Delete a run with its feedback; whether there was one."""
+        async with self._database.writing() as connection:
+            done = await connection.execute(delete(runs).where(runs.c.id == id))
+        return done.rowcount > 0
+
+    async def delete_runs(self, owner: str) -> int:
+        """Delete all runs and sessions of an owner; returns how many runs there were."""
+        async with self._database.writing() as connection:
+            done = await connection.execute(delete(runs).where(runs.c.owner == owner))
+            await connection.execute(delete(sessions).where(sessions.c.owner == owner))
+        return done.rowcount
+
+    async def share(self, id: str, shared: bool) -> bool:
+        """Let others who may ask its graphs read a run, or no longer; whether there is one."""
+        async with self._database.writing() as connection:
+            done = await connection.execute(
+                update(runs).where(runs.c.id == id).values(shared=shared)
+            )
+        return done.rowcount > 0
+
+    async def ask_to_cancel(self, id: str) -> bool:
+        """Ask the process of a run to stop it; whether it was under way."""
+        return await self._changed_run(id, UNDER_WAY, cancel_wanted=True)
+
+    async def cancel_wanted(self, process: str) -> list[str]:
+        """Return the ids of the runs that a process is asked to stop."""
+        wanted = select(runs.c.id).where(
+            runs.c.process == process, runs.c.state.in_(UNDER_WAY), runs.c.cancel_wanted
+        )
+        async with self._database.reading() as connection:
+            return list((await connection.execute(wanted)).scalars())
+
+    async def _changed_run(self, id: str, states: tuple[RunState, ...], **values: object) -> bool:
+        changed = update(runs).where(runs.c.id == id, runs.c.state.in_(states)).values(values)
+        async with self._database.writing() as connection:
+            done = await connection.execute(changed)
+        return done.rowcount > 0
+
+
+def _values(run: RunRow) -> dict[str, object]:
+    return {
+        "id": run.id,
+        "owner": run.owner,
+        "session": run.session,
+        "question": run.question,
+        "folded": run.question.casefold(),
+        "language": run.language,
+        "graphs": list(run.graphs),
+        "method": run.method,
+        "model": run.model,
+        "settings": dict(run.settings),
+        "after": run.after,
+        "process": run.process,
+        "state": run.state,
+        "created": run.created,
+        "tokens": run.tokens,
+        "money": run.money,
+        "shared": run.shared,
+        "cancel_wanted": False,
+    }
+
+
+def _run(row: Row[Any]) -> RunRow:
+    return RunRow(
+        id=row.id,
+        owner=row.owner,
+        question=row.question,
+        graphs=tuple(row.graphs),
+        method=row.method,
+        session=row.session,
+        language=row.language,
+        model=row.model,
+        settings=row.settings,
+        after=row.after,
+        process=row.process,
+        state=row.state,
+        created=row.created,
+        finished=row.finished,
+        seconds=row.seconds,
+        status=row.status,
+        problem=row.problem,
+        tokens=row.tokens,
+        money=row.money,
+        shared=row.shared,
+    )
