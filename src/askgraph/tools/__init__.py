@@ -17,7 +17,7 @@ It gives an `Observation`, whose text is written for a model with little room: a
 What tools share, by what it is for:
 
     what a model wrote      _terms (its IRIs and literals)
-    running a query         running, tables (its result), answered (as an answer)
+    running a query         running, executed, tables (its result), answered (as an answer)
     what is wrong with it   _fault, _known and _unseen (its IRIs), _nearest, _empty
     searching               _searching, _candidates (within a pattern), _matching, hits, _hit_page
     a thing or a class      _described and _edges, _around_terms, _facts (of several)

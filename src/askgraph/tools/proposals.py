@@ -7,20 +7,26 @@ the others are run, best first, as long as there is time.
 import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from askgraph.candidates.asked import proposal_of
+from askgraph.candidates.decide import confidence_of
 from askgraph.candidates.propose import Proposal
 from askgraph.candidates.render import answer_columns, rendered
-from askgraph.candidates.vote import Cluster
+from askgraph.candidates.vote import Cluster, clusters
 from askgraph.candidates.work import Candidate
 from askgraph.errors import QueryError, ServiceError
 from askgraph.metadata import PredicateProfile
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.tools import Context
 
-__all__ = ["Proposed", "distinct_results", "unused_words"]
+__all__ = ["Proposals", "Proposed", "distinct_results", "proposals_for", "unused_words"]
 
+_SHOWN = 5
+_TRIED = 10
+_WORSE = 0.4  # score below the best from which a candidate is not worth its tokens
+_PARTIAL = 0.7  # of the confidence where words of the question are left over
 _ROWS = 1000  # that are fetched of each candidate
 _FIRST = 3  # candidates that are run in any case
 _MANY, _WORK = 1_000, 1_200  # solutions that one query, less down the list, and all may look at
@@ -56,6 +62,29 @@ class Proposed:
         """What tells different results apart: their terms, in the order of the columns."""
         at = [self.result.variables.index(column) for column in self.columns if self.result.rows]
         return self.boolean, frozenset(tuple(row[n] for n in at) for row in self.result.rows)
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """The candidates for a question, best first, and how likely the first one is right."""
+
+    proposal: Proposal
+    candidates: tuple[Proposed, ...]
+    confidence: float
+
+
+async def proposals_for(context: Context, question: str) -> Proposals:
+    """Return the best candidates for a question, or a part of one: five at most, none empty."""
+    asked = replace(context.question, text=question)
+    proposal = await proposal_of(asked, context.graph)
+    every = clusters(proposal.candidates)
+    found = [one for one in every[:_TRIED] if one.score >= every[0].score - _WORSE]
+    distinct = await distinct_results(context, found, most=_SHOWN)
+    if not distinct:
+        return Proposals(proposal, (), 0.0)
+    sure = confidence_of(proposal, every)
+    sure *= _PARTIAL if unused_words(proposal, distinct[0].cluster.best) else 1.0
+    return Proposals(proposal, tuple(distinct), sure)
 
 
 async def distinct_results(

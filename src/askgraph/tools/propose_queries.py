@@ -1,28 +1,19 @@
 """`propose_queries`: the best queries that graph search finds, and what each of them gives."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated
 
 from pyoxigraph import NamedNode
 
-from askgraph.candidates.asked import proposal_of
-from askgraph.candidates.decide import confidence_of
-from askgraph.candidates.propose import Proposal
-from askgraph.candidates.vote import clusters
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.sparql.results import Row, SelectResult
 from askgraph.tools import Context
-from askgraph.tools.proposals import Proposed, distinct_results, unused_words
+from askgraph.tools.proposals import Proposals, Proposed, proposals_for, unused_words
 from askgraph.tools.shown import Writer, quoted
 from askgraph.trace import Answer, Observation
 
 __all__ = ["propose_queries"]
 
-_SHOWN = 5
-_TRIED = 10
-_WORSE = 0.4  # score below the best from which a candidate is not worth its tokens
-_PARTIAL = 0.7  # of the confidence where words of the question are left over
 _PREVIEW = 3  # rows shown of more than _WHOLE
 _WHOLE = 6
 _COUNTED = 1000  # rows that are fetched of each candidate
@@ -39,19 +30,14 @@ async def propose_queries(
     observation's answer is the first of them, with graph search's confidence, its first 1,000 rows
     and without evidence.
     """
-    asked = replace(context.question, text=question)
-    proposal = await proposal_of(asked, context.graph)
-    every = clusters(proposal.candidates)
-    found = [one for one in every[:_TRIED] if one.score >= every[0].score - _WORSE]
-    distinct = await distinct_results(context, found, most=_SHOWN)
-    if not distinct:
+    found = await proposals_for(context, question)
+    if not found.candidates:
         return Observation("no candidate with a result; try other words of the graph", rows=0)
-    return await _written(context, proposal, distinct, confidence_of(proposal, every))
+    return await _written(context, found)
 
 
-async def _written(
-    context: Context, proposal: Proposal, candidates: Sequence[Proposed], confidence: float
-) -> Observation:
+async def _written(context: Context, found: Proposals) -> Observation:
+    proposal, candidates = found.proposal, found.candidates
     iris = [iri for one in candidates for iri in (*iris_of(one.query), *_shown_iris(one.result))]
     writer = await Writer.knowing(context, iris)
     lines = []
@@ -71,14 +57,13 @@ async def _written(
     if opaque:
         lines.append(f"names: {', '.join(opaque)}")
     best = candidates[0]
-    confidence *= _PARTIAL if unused_words(proposal, best.cluster.best) else 1.0
     answer = Answer(
         best.query,
         context.graph.name,
         best.result,
         best.columns,
         in_words(best.query, writer.labels, language=context.language),
-        round(confidence, 4),
+        round(found.confidence, 4),
         best.boolean,
         labels=writer.labels,
     )
