@@ -9,18 +9,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.8
+WEB := src/askgraph/serve/web
+WEB_SOURCES := $(shell find $(WEB)/src -type f) $(WEB)/build.mjs
 # Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
 TORCH_VERSION := 2.13.0
 
-.PHONY: help demo test check bench lock clean venv
+.PHONY: help demo test check bench lock clean venv page page-check
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/run.stamp ## set everything up and answer five questions over the sample graph
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-test: check $(VENV)/local.stamp ## lint, types, layers and all tests
+test: check page page-check $(VENV)/local.stamp ## lint, types, layers and all tests
 	$(BIN)/python -m pytest
 
 check: $(VENV)/dev.stamp ## lint, format, types and layers
@@ -77,6 +79,23 @@ $(VENV)/local.stamp: $(VENV)/dev.stamp requirements/local.txt
 	$(PIP) install --no-deps --require-hashes -r requirements/local.txt
 	@touch $@
 
+page: $(WEB)/static/index.html ## build the web page (needs node and npm)
+
+page-check: $(WEB)/node_modules/stamp ## lint, types and unit tests of the web page
+	cd $(WEB) && npm run --silent check
+
+$(WEB)/static/index.html: $(WEB)/node_modules/stamp $(WEB_SOURCES)
+	cd $(WEB) && npm run --silent build
+
+$(WEB)/node_modules/stamp: $(WEB)/package.json $(WEB)/package-lock.json
+	@for name in node npm; do \
+	  command -v $$name >/dev/null || { \
+	    echo "The web page is built with Node.js 18.19 or newer and npm, and there is no $$name on the" \
+	      "PATH. On Debian or Ubuntu: apt-get install nodejs npm. Then run make again." >&2; exit 1; }; \
+	done
+	cd $(WEB) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
 # One resolution for Python 3.11 and newer on all systems; no index address is written.
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-annotate --group build
@@ -102,4 +121,4 @@ lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--u
 	fi
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist $(WEB)/static $(WEB)/build $(WEB)/node_modules .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

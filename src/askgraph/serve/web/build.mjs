@@ -1,0 +1,95 @@
+// Builds the page into static/: modules and styles with hashed names, each also compressed, and
+// index.html that names them. With --tests, bundles tests/*.test.ts for `node --test` instead.
+
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const STATIC = join(HERE, "static");
+const COMPRESSED = /\.(js|css|html|svg|json)$/;
+
+const common = {
+  absWorkingDir: HERE,
+  bundle: true,
+  logLevel: "warning",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+};
+
+if (process.argv.includes("--tests")) await buildTests();
+else await buildPage();
+
+async function buildPage() {
+  rmSync(STATIC, { recursive: true, force: true });
+  const options = {
+    ...common,
+    minify: true,
+    metafile: true,
+    legalComments: "none",
+    target: ["chrome123", "firefox121", "safari17.5"],
+    outdir: "static/assets",
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    assetNames: "[name]-[hash]",
+    loader: { ".svg": "dataurl" },
+  };
+  const pages = await build({
+    ...options,
+    entryPoints: ["src/main.tsx", "src/styles.css"],
+    format: "esm",
+    splitting: true,
+  });
+  const theme = await build({ ...options, entryPoints: ["src/theme.ts"], format: "iife" });
+  writeIndex({ ...pages.metafile.outputs, ...theme.metafile.outputs });
+  compressAll();
+}
+
+function writeIndex(outputs) {
+  const of = (entry) => {
+    const found = Object.entries(outputs).find(([, output]) => output.entryPoint === entry);
+    if (!found) throw new Error(`esbuild wrote nothing for ${entry}`);
+    return found;
+  };
+  const address = (path) => `/assets/${basename(path)}`;
+  const [main, built] = of("src/main.tsx");
+  const preloaded = built.imports
+    .filter((found) => found.kind === "import-statement")
+    .map((found) => `<link rel="modulepreload" href="${address(found.path)}">`);
+  const page = readFileSync(join(HERE, "src/index.html"), "utf8")
+    .replace("%THEME%", address(of("src/theme.ts")[0]))
+    .replace("%STYLES%", address(of("src/styles.css")[0]))
+    .replace("%MAIN%", address(main))
+    .replace("%PRELOADED%", preloaded.join(""));
+  writeFileSync(join(STATIC, "index.html"), page);
+}
+
+function compressAll() {
+  for (const folder of [STATIC, join(STATIC, "assets")]) {
+    for (const name of readdirSync(folder).filter((name) => COMPRESSED.test(name))) {
+      const content = readFileSync(join(folder, name));
+      const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+      writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+      writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, quality));
+    }
+  }
+}
+
+async function buildTests() {
+  const found = readdirSync(join(HERE, "tests"), { recursive: true });
+  const names = found.filter((name) => /\.test\.tsx?$/.test(name));
+  rmSync(join(HERE, "build/tests"), { recursive: true, force: true });
+  mkdirSync(join(HERE, "build/tests"), { recursive: true });
+  await build({
+    ...common,
+    entryPoints: names.map((name) => join("tests", name)),
+    outdir: "build/tests",
+    outExtension: { ".js": ".mjs" },
+    format: "esm",
+    platform: "node",
+    target: "node18",
+    sourcemap: "inline",
+  });
+}

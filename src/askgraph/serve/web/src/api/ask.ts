@@ -1,0 +1,93 @@
+// Asking: the events of a run, taken up again where the connection broke; and what is done to runs.
+
+import { eventsOf } from "./events.ts";
+import { get, ProblemError, patch, post, remove, withQuery } from "./http.ts";
+import type { Asking, Problem, RunEvent, RunSummary, RunView, Verdict } from "./types.ts";
+
+const ENDS = new Set(["outcome", "problem", "cancelled", "handed_back"]);
+const WAITS = [200, 1000, 3000, 6000];
+
+/** Asks, and gives what happens; a broken connection is taken up again. */
+export async function* ask(asking: Asking, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  yield* resumed(eventsOf("POST", "/ask", asking, { signal }), "", signal);
+}
+
+/** What happens on a run that was begun before. */
+export async function* watch(run: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  yield* resumed(eventsOf("GET", eventsPath(run, -1), undefined, { signal }), run, signal);
+}
+
+export const runOf = (id: string) => get<RunView>(`/runs/${encodeURIComponent(id)}`);
+export const cancel = (id: string) => post<unknown>(`/runs/${id}/cancel`, {});
+export const choose = (id: string, option: number) =>
+  post<RunView>(`/runs/${id}/choose`, { option });
+export const feedback = (id: string, verdict: Verdict, comment: string) =>
+  post<unknown>(`/runs/${id}/feedback`, comment ? { verdict, comment } : { verdict });
+export const confirm = (id: string, query: string | null) =>
+  post<unknown>(`/runs/${id}/confirm`, query === null ? {} : { query });
+export const withdraw = (id: string) => remove(`/runs/${id}/confirm`);
+export const share = (id: string, shared: boolean) =>
+  post<unknown>(`/runs/${id}/share`, { shared });
+export const forget = (id: string) => remove(`/runs/${id}`);
+export const forgetAll = () => remove("/runs");
+
+export const runs = (wanted: {
+  session?: string;
+  search?: string;
+  before?: string;
+  limit?: number;
+}) => get<{ runs: RunSummary[]; more: boolean }>(withQuery("/runs", wanted));
+
+export const renameSession = (id: string, title: string) =>
+  patch<unknown>(`/sessions/${id}`, { title });
+
+function eventsPath(run: string, after: number): string {
+  return withQuery(`/runs/${run}/events`, after < 0 ? {} : { after });
+}
+
+async function* resumed(
+  first: ReturnType<typeof eventsOf>,
+  begun: string,
+  signal: AbortSignal,
+): AsyncGenerator<RunEvent> {
+  let stream = first;
+  let run = begun;
+  let seen = -1;
+  for (let attempt = 0; ; ) {
+    try {
+      for await (const { data } of stream) {
+        const event = JSON.parse(data) as RunEvent;
+        if (event.seq <= seen) continue;
+        seen = event.seq;
+        attempt = 0;
+        if (event.event === "run") run = event.run;
+        yield event;
+        if (ENDS.has(event.event)) return;
+      }
+    } catch (error) {
+      if (signal.aborted || !run || !isBroken(error)) throw error;
+    }
+    const wait = WAITS[attempt];
+    if (!run || wait === undefined) throw new ProblemError(BROKEN);
+    await later(wait, signal);
+    attempt += 1;
+    stream = eventsOf("GET", eventsPath(run, seen), undefined, { signal });
+  }
+}
+
+const BROKEN: Problem = { type: "askgraph:unreachable", title: "", status: 0, detail: "" };
+
+/** Whether the connection failed, not the request. */
+function isBroken(error: unknown): boolean {
+  return error instanceof ProblemError ? error.problem.status === 0 : error instanceof TypeError;
+}
+
+function later(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

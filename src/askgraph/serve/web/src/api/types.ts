@@ -1,0 +1,327 @@
+// What the server sends and takes, as on the wire (askgraph.serve.views writes the same).
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly line?: number | null;
+  readonly column?: number | null;
+  readonly retry_after?: number | null;
+}
+
+/** A term of a result. */
+export interface Cell {
+  readonly type: "iri" | "literal" | "blank";
+  readonly value: string;
+  readonly label?: string | null;
+  readonly datatype?: string | null;
+  readonly language?: string | null;
+}
+
+export type Row = readonly (Cell | null)[];
+export type PlainValue = string | number | boolean | null;
+
+export interface Usage {
+  readonly requests: number;
+  readonly llm_calls: number;
+  readonly input_tokens: number;
+  readonly cached_tokens: number;
+  readonly output_tokens: number;
+  readonly money: number;
+}
+
+/** The triples (N-Triples terms) behind a row, and the same in words. */
+export interface Evidence {
+  readonly row: number;
+  readonly triples: readonly (readonly [string, string, string])[];
+  readonly words: readonly string[];
+}
+
+/** A reading of an ambiguous question. */
+export interface Option {
+  readonly words: string;
+  readonly count: number;
+  readonly query: string;
+}
+
+export interface Confirmed {
+  readonly question: string;
+  readonly when: string;
+  readonly by: string | null;
+  readonly example: string | null;
+  readonly change: string | null;
+}
+
+export interface Truncated {
+  readonly by: string;
+  readonly reason: string;
+}
+
+export interface AnswerView {
+  readonly status: "answer" | "clarification" | "refusal";
+  readonly sparql: string | null;
+  readonly graph: string | null;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly PlainValue[])[];
+  readonly cells: readonly Row[];
+  /** Rows of the whole result, of which `cells` may hold the first. */
+  readonly total: number;
+  readonly boolean: boolean | null;
+  readonly answer_columns: readonly string[];
+  readonly ordered: boolean;
+  readonly confidence: number;
+  readonly words: string;
+  readonly interpretation: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly evidence: readonly Evidence[];
+  readonly why_empty: string | null;
+  readonly truncated: Truncated | null;
+  readonly cut_short: string | null;
+  readonly confirmed: Confirmed | null;
+  readonly clarification: string | null;
+  readonly options: readonly Option[];
+  readonly reason: string | null;
+  readonly seconds: number;
+  readonly usage: Usage;
+}
+
+export type RunState = "queued" | "running" | "done" | "failed" | "cancelled" | "handed_back";
+
+export interface RunView {
+  readonly id: string;
+  readonly session: string | null;
+  readonly question: string;
+  readonly language: string | null;
+  readonly graphs: readonly string[];
+  readonly method: string;
+  readonly model: string | null;
+  readonly state: RunState;
+  readonly created: string;
+  readonly seconds: number | null;
+  readonly before: readonly { readonly question: string }[];
+  readonly answer: AnswerView | null;
+  readonly problem: Problem | null;
+  readonly feedback: { readonly verdict: Verdict; readonly comment: string | null } | null;
+  readonly verified: boolean;
+  readonly shared: boolean;
+}
+
+export type RunSummary = Pick<
+  RunView,
+  "id" | "session" | "question" | "graphs" | "method" | "state" | "created"
+>;
+
+export type Verdict = "right" | "wrong";
+
+/** What POST /ask takes. */
+export interface Asking {
+  readonly question: string;
+  readonly graphs?: readonly string[];
+  readonly method?: string;
+  readonly model?: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly language?: string;
+  readonly session?: string;
+  readonly after?: string;
+  readonly timeout?: number;
+  readonly anew?: boolean;
+}
+
+// The steps, as askgraph.trace.lines writes them; only what the page shows is named.
+
+export interface Mention {
+  readonly words: string;
+  readonly kind: string;
+  readonly target: string;
+  readonly label: string;
+  readonly score: number;
+}
+
+export interface StepUsage extends Usage {
+  readonly seconds: number;
+}
+
+export type Step =
+  | {
+      readonly step: "findings";
+      readonly mentions: readonly Mention[];
+      readonly unused_words: readonly string[];
+    }
+  | {
+      readonly step: "draft";
+      readonly query: string;
+      readonly score: number;
+      readonly words: string;
+    }
+  | { readonly step: "thought"; readonly text: string; readonly usage: StepUsage }
+  | {
+      readonly step: "prompt";
+      readonly purpose: string;
+      readonly messages: readonly unknown[];
+      readonly tools: readonly unknown[];
+    }
+  | {
+      readonly step: "model_turn";
+      readonly choice: { readonly text?: string | null; readonly calls?: readonly unknown[] };
+      readonly usage: StepUsage;
+      readonly model: string;
+    }
+  | {
+      readonly step: "tool_use";
+      readonly tool: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+      readonly observation: {
+        readonly text: string;
+        readonly failed?: boolean;
+        readonly query?: string | null;
+        readonly rows?: number | null;
+      };
+      readonly seconds: number;
+    };
+
+/** What happens on a run, in order; the last is an outcome, a problem, cancelled or handed back. */
+export type RunEvent = { readonly seq: number } & (
+  | {
+      readonly event: "run";
+      readonly run: string;
+      readonly session: string | null;
+      readonly question: string;
+      readonly graphs: readonly string[];
+      readonly method: string;
+    }
+  | { readonly event: "queued"; readonly ahead: number }
+  | { readonly event: "step"; readonly step: Step }
+  | { readonly event: "outcome"; readonly run: RunView }
+  | { readonly event: "problem"; readonly problem: Problem }
+  | { readonly event: "cancelled" }
+  | { readonly event: "handed_back" }
+);
+
+export interface MethodSetting {
+  readonly name: string;
+  readonly default: unknown;
+  readonly words: string;
+}
+
+export interface MethodInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly words: string;
+  readonly needs_model: boolean;
+  readonly cost_words: string;
+  readonly settings: readonly MethodSetting[];
+}
+
+export interface Methods {
+  readonly methods: readonly MethodInfo[];
+  readonly models: readonly string[];
+  readonly default: string;
+}
+
+export interface GraphSummary {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly triples: number | null;
+  readonly classes: number | null;
+  readonly predicates: number | null;
+  readonly languages: readonly string[];
+  readonly remote: boolean;
+  readonly source: string;
+  readonly addable_by_web: boolean;
+}
+
+export interface Completion {
+  readonly text: string;
+  readonly label: string;
+  readonly iri: string;
+  readonly kind: string;
+  /** Where in the question the words begin that it completes, in characters. */
+  readonly start: number;
+}
+
+export interface VocabularyTerm {
+  readonly iri: string;
+  readonly label: string;
+  readonly count: number;
+}
+
+export interface Vocabulary {
+  readonly prefixes: Readonly<Record<string, string>>;
+  readonly classes: readonly VocabularyTerm[];
+  readonly predicates: readonly VocabularyTerm[];
+}
+
+/** What POST /graphs/{g}/query gives. */
+export interface TableView {
+  readonly columns: readonly string[];
+  readonly cells: readonly Row[];
+  readonly boolean: boolean | null;
+  readonly total: number;
+  readonly truncated: Truncated | null;
+  readonly seconds: number;
+  readonly triples: readonly (readonly [Cell, Cell, Cell])[] | null;
+}
+
+export interface Finding {
+  readonly check: string;
+  readonly message: string;
+  readonly severity: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly repair?: string | null;
+}
+
+export interface Validation {
+  readonly findings: readonly Finding[];
+  readonly words: string;
+  readonly repaired: string | null;
+}
+
+/** A stretch of the read-back; with `part`, the part of the query that it names. */
+export interface Piece {
+  readonly text: string;
+  readonly part?: number | null;
+}
+
+export interface Alternative {
+  readonly iri?: string | null;
+  readonly value?: string | null;
+  readonly label: string;
+  readonly description?: string | null;
+}
+
+export interface Part {
+  readonly id: number;
+  readonly kind: "entity" | "class" | "predicate" | "value";
+  readonly iri?: string | null;
+  readonly value?: string | null;
+  readonly label: string;
+  readonly alternatives: readonly Alternative[];
+}
+
+export interface Parts {
+  readonly pieces: readonly Piece[];
+  readonly parts: readonly Part[];
+}
+
+export interface Swapped {
+  readonly query: string;
+  readonly words: string;
+}
+
+/** Who the caller is: GET /me. */
+export interface Me {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+}
+
+/** What the server allows: GET /server. */
+export interface ServerInfo {
+  readonly version: string;
+  readonly upload_mb: number;
+  readonly tiles: string;
+  readonly [more: string]: unknown;
+}

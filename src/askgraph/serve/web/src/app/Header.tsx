@@ -1,0 +1,113 @@
+// The bar at the top: where one can go, and how the page looks and speaks.
+
+import { keepKey, keyInUse } from "../api/key.ts";
+import { LANGUAGES, type Language, language, speak } from "../i18n/index.ts";
+import { Icon, type IconName } from "../parts/Icon.tsx";
+import type { Route } from "./router.ts";
+import { shortcutsShown } from "./shortcuts.ts";
+import { chooseTheme, type Theme, theme } from "./theme.ts";
+import { words } from "./words.ts";
+
+const THEMES: readonly Theme[] = ["system", "light", "dark"];
+const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
+  system: "system",
+  light: "sun",
+  dark: "moon",
+};
+
+export function Header({ route }: { route: Route }) {
+  const say = words();
+  const shown = route.page === "run" ? "ask" : route.page === "graph" ? "graphs" : route.page;
+  const link = (page: "ask" | "graphs" | "compare" | "history", href: string) => (
+    <a href={href} aria-current={shown === page ? "page" : undefined}>
+      {say[page]}
+    </a>
+  );
+  return (
+    <header class="bar">
+      <a class="brand" href="/" aria-label={say.home}>
+        <Mark />
+        <span>askgraph</span>
+      </a>
+      <nav aria-label={say.pages}>
+        {link("ask", "/")}
+        {link("graphs", "/graphs")}
+        {link("compare", "/compare")}
+        {link("history", "/history")}
+      </nav>
+      <div class="bar-tools">
+        {keyInUse.value && (
+          <button type="button" class="button quiet small" onClick={() => keepKey(null)}>
+            {say.keyForget}
+          </button>
+        )}
+        <LanguageSwitch />
+        <ThemeSwitch />
+        <button
+          type="button"
+          class="button quiet icon small wide-only"
+          aria-label={say.help}
+          title={`${say.help} (?)`}
+          onClick={() => {
+            shortcutsShown.value = true;
+          }}
+        >
+          <Icon name="help" />
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function LanguageSwitch() {
+  const tags = Object.keys(LANGUAGES) as Language[];
+  const next = tags[(tags.indexOf(language.value) + 1) % tags.length] ?? "en";
+  return (
+    <button
+      type="button"
+      class="button quiet small"
+      lang={next}
+      title={LANGUAGES[next]}
+      aria-label={`${words().language}: ${LANGUAGES[next]}`}
+      onClick={() => speak(next)}
+    >
+      {next.toUpperCase()}
+    </button>
+  );
+}
+
+function ThemeSwitch() {
+  const say = words();
+  const at = THEMES.indexOf(theme.value);
+  const next = THEMES[(at + 1) % THEMES.length] ?? "system";
+  const label = `${say.theme}: ${say.themes[at]}`;
+  return (
+    <button
+      type="button"
+      class="button quiet icon small"
+      aria-label={label}
+      title={label}
+      onClick={() => chooseTheme(next)}
+    >
+      <Icon name={THEME_ICONS[theme.value]} />
+    </button>
+  );
+}
+
+function Mark() {
+  return (
+    <svg width="26" height="26" viewBox="0 0 32 32" aria-hidden="true">
+      <path
+        d="M9 10 22 8M9 10l9 14M22 8l-4 16"
+        stroke="currentColor"
+        stroke-width="2.5"
+        fill="none"
+      />
+      <g fill="currentColor">
+        <circle cx="9" cy="10" r="4.6" />
+        <circle cx="23" cy="8" r="3.6" />
+        <circle cx="18" cy="24" r="5" />
+      </g>
+    </svg>
+  );
+}

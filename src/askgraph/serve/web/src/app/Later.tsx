@@ -1,0 +1,47 @@
+// A part of the page that is loaded when it is first shown.
+
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { words } from "./words.ts";
+
+export interface LaterProps<P extends object> {
+  readonly load: () => Promise<ComponentType<P>>;
+  readonly props: P;
+}
+
+const loaded = new Map<() => Promise<unknown>, unknown>();
+
+export function Later<P extends object>({ load, props }: LaterProps<P>) {
+  const Part = loaded.get(load) as ComponentType<P> | undefined;
+  const [, show] = useState(0);
+  const [failed, fail] = useState(false);
+  useEffect(() => {
+    if (loaded.has(load)) return;
+    let shown = true;
+    load().then(
+      (part) => {
+        loaded.set(load, part);
+        if (shown) show((count) => count + 1);
+      },
+      () => shown && fail(true),
+    );
+    return () => {
+      shown = false;
+    };
+  }, [load]);
+  if (Part) return <Part {...props} />;
+  if (failed) return <Failed />;
+  return <p class="page muted later">{words().loading}</p>;
+}
+
+function Failed() {
+  const say = words();
+  return (
+    <div class="page note bad" role="alert">
+      <p>{say.failed}</p>
+      <button type="button" class="button small" onClick={() => location.reload()}>
+        {say.reload}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+// Where the page is: routes by path, moved along without loading anew.
+
+import { signal } from "@preact/signals";
+
+export interface Place {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** What the link carried along that is not for the address bar. */
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+export type Route =
+  | { readonly page: "ask" }
+  | { readonly page: "run"; readonly id: string }
+  | { readonly page: "graphs" }
+  | { readonly page: "graph"; readonly graph: string }
+  | { readonly page: "add" }
+  | { readonly page: "compare" }
+  | { readonly page: "history" }
+  | { readonly page: "missing" };
+
+/** The place that is shown. */
+export const place = signal<Place>(here());
+
+/** The route of a path. */
+export function routeOf(path: string): Route {
+  const [first = "", second = "", ...more] = path.split("/").slice(1).map(decoded);
+  if (more.length > 0) return { page: "missing" };
+  if (second !== "") {
+    if (first === "run") return { page: "run", id: second };
+    if (first === "graphs") return { page: "graph", graph: second };
+    return { page: "missing" };
+  }
+  switch (first) {
+    case "":
+      return { page: "ask" };
+    case "graphs":
+    case "add":
+    case "compare":
+    case "history":
+      return { page: first };
+    default:
+      return { page: "missing" };
+  }
+}
+
+/** Shows another place of the page. */
+export function navigate(
+  to: string,
+  { replace = false, state = {} }: { replace?: boolean; state?: Record<string, unknown> } = {},
+): void {
+  if (replace) history.replaceState(state, "", to);
+  else history.pushState(state, "", to);
+  place.value = here();
+  if (!replace) window.scrollTo(0, 0);
+}
+
+/** The address that asks a question, of graphs; nothing is sent before the person does. */
+export function askAddress(question: string, graphs: readonly string[]): string {
+  const query = new URLSearchParams({ q: question });
+  for (const graph of graphs) query.append("graph", graph);
+  return `/?${query}`;
+}
+
+/** Follows links to the page's own places, and the browser's way back. */
+export function followLinks(): () => void {
+  const back = () => {
+    place.value = here();
+  };
+  window.addEventListener("popstate", back);
+  document.addEventListener("click", followed);
+  return () => {
+    window.removeEventListener("popstate", back);
+    document.removeEventListener("click", followed);
+  };
+}
+
+function followed(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (!link || link.target || link.hasAttribute("download")) return;
+  const target = new URL(link.href, location.href);
+  if (target.origin !== location.origin || routeOf(target.pathname).page === "missing") return;
+  if (target.hash && target.pathname === location.pathname) return;
+  event.preventDefault();
+  navigate(target.pathname + target.search);
+}
+
+function here(): Place {
+  if (typeof location === "undefined")
+    return { path: "/", query: new URLSearchParams(), state: {} };
+  const state: unknown = history.state;
+  return {
+    path: location.pathname,
+    query: new URLSearchParams(location.search),
+    state: typeof state === "object" && state !== null ? { ...state } : {},
+  };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

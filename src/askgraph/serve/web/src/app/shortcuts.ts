@@ -1,0 +1,62 @@
+// Keys that work everywhere: `/` to the question box, `n` anew, `?` help, Escape to stop.
+
+import { signal } from "@preact/signals";
+import { navigate } from "./router.ts";
+
+/** Whether the list of shortcuts is shown. */
+export const shortcutsShown = signal(false);
+
+const stops = new Set<() => boolean>();
+
+/** Adds what Escape does where nothing else takes it; it says whether there was something to do. */
+export function onEscape(stop: () => boolean): () => void {
+  stops.add(stop);
+  return () => stops.delete(stop);
+}
+
+/** Puts the cursor into the question box; from another page, on the page that has one. */
+export function toQuestionBox(): void {
+  const box = questionBox();
+  if (box) focusOn(box);
+  else {
+    navigate("/");
+    requestAnimationFrame(() => focusOn(questionBox()));
+  }
+}
+
+export function listenToShortcuts(): () => void {
+  document.addEventListener("keydown", pressed);
+  return () => document.removeEventListener("keydown", pressed);
+}
+
+function pressed(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape") {
+    if ([...stops].some((stop) => stop())) event.preventDefault();
+    return;
+  }
+  if (isTyping(event) || document.querySelector("dialog[open]")) return;
+  if (event.key === "/") toQuestionBox();
+  else if (event.key === "n") navigate("/");
+  else if (event.key === "?") shortcutsShown.value = true;
+  else return;
+  event.preventDefault();
+}
+
+function isTyping(event: KeyboardEvent): boolean {
+  const target = event.composedPath()[0];
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  );
+}
+
+function questionBox(): HTMLTextAreaElement | null {
+  const boxes = document.querySelectorAll<HTMLTextAreaElement>("textarea[data-question]");
+  return boxes[boxes.length - 1] ?? null;
+}
+
+function focusOn(box: HTMLTextAreaElement | null): void {
+  box?.focus();
+  box?.select();
+}

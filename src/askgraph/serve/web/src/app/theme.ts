@@ -1,0 +1,45 @@
+// Light, dark, or as the system has it; and colours as scripts that draw need them.
+
+import { signal } from "@preact/signals";
+import { keep, kept } from "./kept.ts";
+
+export type Theme = "system" | "light" | "dark";
+
+/** The theme chosen by the switch. */
+export const theme = signal<Theme>(chosenTheme());
+
+/** Chooses a theme from now on, and after a reload. */
+export function chooseTheme(chosen: Theme): void {
+  theme.value = chosen;
+  keep("theme", chosen === "system" ? null : chosen);
+  const root = document.documentElement;
+  if (chosen === "system") delete root.dataset["theme"];
+  else root.dataset["theme"] = chosen;
+}
+
+/** A colour of the style sheet, as `accent`, as `rgb(…)` of the theme that is shown. */
+export function colour(name: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(--${name})`;
+  probe.hidden = true;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}
+
+/** Calls back whenever the shown theme changes; returns how to stop that. */
+export function onThemeChange(changed: () => void): () => void {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  system.addEventListener("change", changed);
+  const stop = theme.subscribe(() => queueMicrotask(changed));
+  return () => {
+    system.removeEventListener("change", changed);
+    stop();
+  };
+}
+
+function chosenTheme(): Theme {
+  const chosen = kept("theme");
+  return chosen === "light" || chosen === "dark" ? chosen : "system";
+}

@@ -1,0 +1,73 @@
+// The page's language, and dictionaries that are typed: German has every text that English has.
+//
+//     const words = texts({ ask: "Ask", rows: (n: number) => `${n} rows` }, { ask: "Fragen", … });
+//     <button>{words().ask}</button>
+
+import { computed, signal } from "@preact/signals";
+import { keep, kept } from "../app/kept.ts";
+
+export type Language = "en" | "de";
+
+/** Languages by their own names, in the order of the switch. */
+export const LANGUAGES: Readonly<Record<Language, string>> = { en: "English", de: "Deutsch" };
+
+export type Dictionary = Record<
+  string,
+  string | readonly string[] | ((...values: never[]) => string)
+>;
+
+type Same<T> = {
+  [Key in keyof T]: T[Key] extends (...values: infer V) => string
+    ? (...values: V) => string
+    : T[Key] extends readonly string[]
+      ? readonly string[]
+      : string;
+};
+
+/** The language that the page speaks. */
+export const language = signal<Language>(firstLanguage());
+
+/** Speaks another language from now on, and after a reload. */
+export function speak(chosen: Language): void {
+  language.value = chosen;
+  keep("language", chosen);
+}
+
+/** Gives a function that returns the texts in the page's language. */
+export function texts<T extends Dictionary>(en: T, de: Same<T>): () => Same<T> {
+  return () => (language.value === "de" ? de : (en as unknown as Same<T>));
+}
+
+const numbers = computed(() => new Intl.NumberFormat(language.value, { maximumFractionDigits: 6 }));
+const times = computed(
+  () => new Intl.DateTimeFormat(language.value, { dateStyle: "medium", timeStyle: "short" }),
+);
+
+/** A number with the language's separators. */
+export function formatNumber(value: number): string {
+  return numbers.value.format(value);
+}
+
+/** A moment in ISO 8601 as day and time. */
+export function formatTime(moment: string): string {
+  const parsed = new Date(moment);
+  return Number.isNaN(parsed.getTime()) ? moment : times.value.format(parsed);
+}
+
+/** Seconds in the precision that a reader cares for: `38 ms`, `1.4 s`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 0.9995) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
+  const digits = seconds < 10 ? 1 : 0;
+  return `${seconds.toLocaleString(language.value, { maximumFractionDigits: digits })} s`;
+}
+
+function firstLanguage(): Language {
+  const chosen = kept("language");
+  if (chosen === "en" || chosen === "de") return chosen;
+  const preferred = typeof navigator === "undefined" ? [] : navigator.languages;
+  for (const tag of preferred) {
+    const base = tag.slice(0, 2).toLowerCase();
+    if (base === "en" || base === "de") return base;
+  }
+  return "en";
+}
