@@ -8,7 +8,12 @@ its part.
 """
 
 from askgraph.serve.store.clock import new_id, now, time_text
+from askgraph.serve.store.confirmed import Confirmed
 from askgraph.serve.store.database import Database, DatabaseFailed, database_url
+from askgraph.serve.store.jobs import Jobs
+from askgraph.serve.store.keys import Keys
+from askgraph.serve.store.opinions import Opinions
+from askgraph.serve.store.processes import SILENT, HandedBack, Processes
 from askgraph.serve.store.rows import (
     ENDED,
     UNDER_WAY,
@@ -27,12 +32,15 @@ from askgraph.serve.store.rows import (
 from askgraph.serve.store.runs import Runs
 from askgraph.serve.store.sessions import Sessions
 from askgraph.serve.store.tables import METADATA
+from askgraph.serve.store.used import Usage
 
 __all__ = [
     "ENDED",
+    "SILENT",
     "UNDER_WAY",
     "DatabaseFailed",
     "Feedback",
+    "HandedBack",
     "JobRow",
     "JobState",
     "Json",
@@ -50,7 +58,7 @@ __all__ = [
 ]
 
 
-class Store(Sessions, Runs):
+class Store(Sessions, Runs, Opinions, Confirmed, Keys, Usage, Processes, Jobs):
     """Sessions, runs, feedback, verified answers, keys, usage, processes and jobs."""
 
     @classmethod
