@@ -1,3 +1,3 @@
 """What all tests share."""
 
-pytest_plugins = ["tests.servers.fixtures"]
+pytest_plugins = ["tests.servers.fixtures", "tests.servers.postgres"]

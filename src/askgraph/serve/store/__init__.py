@@ -7,11 +7,15 @@ Each method is one transaction. All of them raise `DatabaseFailed` where the dat
 its part.
 """
 
+import asyncio
+
+from askgraph.errors import AskgraphError
 from askgraph.serve.store.clock import new_id, now, time_text
 from askgraph.serve.store.confirmed import Confirmed
 from askgraph.serve.store.database import Database, DatabaseFailed, database_url
 from askgraph.serve.store.jobs import Jobs
 from askgraph.serve.store.keys import Keys
+from askgraph.serve.store.migrating import migrate
 from askgraph.serve.store.opinions import Opinions
 from askgraph.serve.store.processes import SILENT, HandedBack, Processes
 from askgraph.serve.store.rows import (
@@ -31,7 +35,6 @@ from askgraph.serve.store.rows import (
 )
 from askgraph.serve.store.runs import Runs
 from askgraph.serve.store.sessions import Sessions
-from askgraph.serve.store.tables import METADATA
 from askgraph.serve.store.used import Usage
 
 __all__ = [
@@ -67,9 +70,12 @@ class Store(Sessions, Runs, Opinions, Confirmed, Keys, Usage, Processes, Jobs):
 
         Raises `SetupError` where the address is no good, `DatabaseFailed` where there is nothing.
         """
-        database = Database(database_url(url))
-        async with database.writing() as connection:
-            await connection.run_sync(METADATA.create_all)
+        database = await asyncio.to_thread(Database, database_url(url))
+        try:
+            await migrate(database)
+        except AskgraphError:
+            await database.close()
+            raise
         return cls(database)
 
     async def close(self) -> None:

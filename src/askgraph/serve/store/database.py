@@ -1,24 +1,22 @@
 """A connection to SQLite or PostgreSQL by URL: transactions to read in and to write in."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, event, make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
 
 from askgraph.errors import ServiceError, SetupError
+from askgraph.serve.store.sqlite import sqlite_engine
 
 __all__ = ["Database", "DatabaseFailed", "database_url"]
 
-_BUSY = 30.0  # seconds to wait for other processes that write to the same file
 _POSTGRESQL = ("postgres", "postgresql", "postgresql+asyncpg")
 _SQLITE = ("sqlite", "sqlite+aiosqlite")
+_LIKE = "postgresql://user:password@host/name, or the path of a file (SQLite)"
 
 
 class DatabaseFailed(ServiceError):
@@ -45,9 +43,6 @@ def database_url(text: str) -> URL:
     )
 
 
-_LIKE = "postgresql://user:password@host/name, or the path of a file (SQLite)"
-
-
 class Database:
     """Transactions on one database; each either happens as a whole or not at all.
 
@@ -57,7 +52,7 @@ class Database:
     def __init__(self, url: URL) -> None:
         self.url = url
         self.is_sqlite = url.get_backend_name() == "sqlite"
-        self._engine = _sqlite_engine(url) if self.is_sqlite else _postgresql_engine(url)
+        self._engine = sqlite_engine(url) if self.is_sqlite else _postgresql_engine(url)
         self._writing = self._engine.execution_options(writes=True)
         self._one_writer = asyncio.Lock() if self.is_sqlite else nullcontext()
 
@@ -106,37 +101,3 @@ def _postgresql_engine(url: URL) -> AsyncEngine:
         raise SetupError(
             "a PostgreSQL database needs the package asyncpg: pip install 'askgraph[postgresql]'"
         ) from error
-
-
-def _sqlite_engine(url: URL) -> AsyncEngine:
-    assert url.database is not None
-    _make_private(Path(url.database))
-    engine = create_async_engine(url, connect_args={"timeout": _BUSY})
-    event.listen(engine.sync_engine, "connect", _prepare)
-    event.listen(engine.sync_engine, "begin", _begin)
-    return engine
-
-
-def _make_private(path: Path) -> None:
-    """Make the file, unless it is there, so that only its owner reads it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
-        raise SetupError(
-            f"the database {path} cannot be opened: {error.strerror or error}"
-        ) from error
-
-
-def _prepare(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    connection.isolation_level = None  # transactions are begun below, not by the driver
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
-
-
-def _begin(connection: Connection) -> None:
-    # A transaction that reads first and then writes fails where another has written in between.
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -12,9 +12,10 @@ from askgraph.serve.store.tables import usage
 __all__ = ["Usage"]
 
 _ADDED = text(
-    "INSERT INTO usage (principal, window, requests, tokens, money) "
+    'INSERT INTO usage (principal, "window", requests, tokens, money) '
     "VALUES (:principal, :window, :requests, :tokens, :money) "
-    "ON CONFLICT (principal, window) DO UPDATE SET requests = usage.requests + excluded.requests, "
+    'ON CONFLICT (principal, "window") DO UPDATE SET '
+    "requests = usage.requests + excluded.requests, "
     "tokens = usage.tokens + excluded.tokens, money = usage.money + excluded.money "
     "RETURNING requests, tokens, money"
 )

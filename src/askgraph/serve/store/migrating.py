@@ -1,0 +1,51 @@
+"""Brings the tables of a database up to date, or says why not.
+
+A step that was released is never changed: what changes the tables is a new file in
+`migrations/versions`, and the same change in `tables`.
+"""
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from askgraph.errors import SetupError
+from askgraph.serve.store.database import Database
+
+__all__ = ["VERSION_TABLE", "migrate"]
+
+VERSION_TABLE = "askgraph_version"
+"""Where the database says which step it is at; others may keep theirs beside it."""
+
+_STEPS = Path(__file__).parent / "migrations"
+_LOCK = 0x61736B67726170  # "askgrap": who migrates waits for who else migrates
+
+
+async def migrate(database: Database, *, to: str = "head") -> None:
+    """Take all steps up to the last, or to another one, in a single transaction.
+
+    Of several processes that do it at once one does, and the others wait. Raises `SetupError`
+    where a newer askgraph has written the database, `DatabaseFailed` where it does not answer.
+    """
+    async with database.writing() as connection:  # in SQLite nobody else writes now
+        if not database.is_sqlite:
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        await connection.run_sync(_migrated, to, database.name)
+
+
+def _migrated(connection: Connection, to: str, name: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
+    found = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+    for step in found.get_current_heads():
+        if step not in known:
+            raise SetupError(
+                f"the database {name} was written by a newer askgraph (its tables are at step "
+                f"{step}): install that version or a later one, or name another database"
+            )
+    command.upgrade(config, to)

@@ -1,0 +1,1 @@
+"""How the tables of the store came to be what they are, a file a step (alembic)."""

@@ -1,0 +1,131 @@
+"""A PostgreSQL server of our own on loopback, with fresh databases, for the tests."""
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pytest
+
+_STARTED = 60.0  # seconds
+_USER = "postgres"  # whom Debian's package makes; the server does not run as root
+
+
+class PostgresServer:
+    """A cluster in a temporary folder, gone at the end; what it holds need not survive a crash."""
+
+    def __init__(self, binaries: Path) -> None:
+        self._binaries = binaries
+        self._password = secrets.token_hex(8)
+        self._folder = Path(tempfile.mkdtemp(prefix="askgraph-postgres-"))
+        self._as_user = {"user": _USER, "group": _USER} if os.geteuid() == 0 else {}
+        self._port = _free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._made = 0
+
+    def __enter__(self) -> Self:
+        secret = self._folder / "password"
+        secret.write_text(self._password)
+        if self._as_user:
+            shutil.chown(self._folder, _USER, _USER)
+            shutil.chown(secret, _USER, _USER)
+        self._run(
+            "initdb", "-D", "data", "-U", _USER, "-A", "scram-sha-256", f"--pwfile={secret}",
+            "-E", "UTF8", "--locale=C", "--no-sync",
+        )  # fmt: skip
+        options = (
+            f"port={self._port}",
+            "listen_addresses=127.0.0.1",
+            f"unix_socket_directories={self._folder}",
+            "fsync=off",
+            "shared_buffers=16MB",
+        )
+        with (self._folder / "log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [self._binaries / "postgres", "-D", "data", *(f"-c{one}" for one in options)],
+                cwd=self._folder,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                extra_groups=[] if self._as_user else None,
+                **self._as_user,
+            )
+        self._wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(timeout=_STARTED)
+            finally:
+                self._process.kill()
+        shutil.rmtree(self._folder)
+
+    def database(self) -> str:
+        """Make a new, empty database and return its URL."""
+        self._made += 1
+        name = f"askgraph_{self._made}"
+        self._run("createdb", "-h", "127.0.0.1", "-p", str(self._port), "-U", _USER, name)
+        return f"postgresql://{_USER}:{self._password}@127.0.0.1:{self._port}/{name}"
+
+    def _run(self, command: str, *arguments: str) -> None:
+        subprocess.run(
+            [self._binaries / command, *arguments],
+            cwd=self._folder,
+            env={**os.environ, "PGPASSWORD": self._password, "LC_ALL": "C"},
+            check=True,
+            stdout=subprocess.DEVNULL,
+            extra_groups=[] if self._as_user else None,
+            **self._as_user,
+        )
+
+    def _wait(self) -> None:
+        assert self._process is not None
+        until = time.monotonic() + _STARTED
+        ready = [self._binaries / "pg_isready", "-h", "127.0.0.1", "-p", str(self._port), "-q"]
+        while subprocess.run(ready).returncode:
+            if self._process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError((self._folder / "log").read_text())
+            time.sleep(0.05)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server for the whole run; skipped where PostgreSQL is not installed, but never in CI."""
+    binaries = _binaries()
+    if binaries is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("PostgreSQL is missing: on Debian, the package postgresql")
+        pytest.skip("PostgreSQL is not installed")
+    with PostgresServer(binaries) as server:
+        yield server
+
+
+def _binaries() -> Path | None:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=_version)
+    on_path = shutil.which("initdb")
+    if found:
+        return found[-1].parent
+    return None if on_path is None else Path(on_path).parent
+
+
+def _version(path: Path) -> float:
+    return float(path.parents[1].name)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
