@@ -25,7 +25,7 @@ class PostgresServer:
         self._binaries = binaries
         self._password = secrets.token_hex(8)
         self._folder = Path(tempfile.mkdtemp(prefix="askgraph-postgres-"))
-        self._as_user = {"user": _USER, "group": _USER} if os.geteuid() == 0 else {}
+        self._user = _USER if os.geteuid() == 0 else None
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._made = 0
@@ -33,7 +33,7 @@ class PostgresServer:
     def __enter__(self) -> Self:
         secret = self._folder / "password"
         secret.write_text(self._password)
-        if self._as_user:
+        if self._user:
             shutil.chown(self._folder, _USER, _USER)
             shutil.chown(secret, _USER, _USER)
         self._run(
@@ -53,8 +53,9 @@ class PostgresServer:
                 cwd=self._folder,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
-                extra_groups=[] if self._as_user else None,
-                **self._as_user,
+                user=self._user,
+                group=self._user,
+                extra_groups=[] if self._user else None,
             )
         self._wait()
         return self
@@ -87,15 +88,16 @@ class PostgresServer:
             env={**os.environ, "PGPASSWORD": self._password, "LC_ALL": "C"},
             check=True,
             stdout=subprocess.DEVNULL,
-            extra_groups=[] if self._as_user else None,
-            **self._as_user,
+            user=self._user,
+            group=self._user,
+            extra_groups=[] if self._user else None,
         )
 
     def _wait(self) -> None:
         assert self._process is not None
         until = time.monotonic() + _STARTED
-        ready = [self._binaries / "pg_isready", "-h", "127.0.0.1", "-p", str(self._port), "-q"]
-        while subprocess.run(ready).returncode:
+        ready = self._binaries / "pg_isready"
+        while subprocess.run([ready, "-h", "127.0.0.1", "-p", str(self._port), "-q"]).returncode:
             if self._process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError((self._folder / "log").read_text())
             time.sleep(0.05)
