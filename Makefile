@@ -22,16 +22,13 @@ help: ## list the targets
 demo: $(VENV)/run.stamp ## set everything up and answer five questions over the sample graph
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-# A file's tests run in one worker, one after the other: they share what its fixtures made.
-PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
-
 test: check page page-check $(VENV)/local.stamp ## lint, types, layers and all tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL)
+	$(BIN)/python -m pytest
 
 check: $(VENV)/dev.stamp ## lint, format, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --num-workers 2
+	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
 bench: $(VENV)/dev.stamp ## run every script in benchmarks/

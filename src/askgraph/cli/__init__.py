@@ -30,6 +30,7 @@ COMMANDS = (
     "study",
     "metrics",
     "tools",
+    "serve",
 )
 GROUPS = ("benchmark", "examples", "finetune", "index", "metadata", "trace", "tune")
 

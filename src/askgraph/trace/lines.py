@@ -19,7 +19,18 @@ from askgraph.metadata.store import write_whole
 from askgraph.trace import Question, Step, Trace
 from askgraph.trace.codec import read, spoken_name, told
 
-__all__ = ["VERSION", "GraphState", "Head", "line_of", "read_trace", "step_of", "write_trace"]
+__all__ = [
+    "VERSION",
+    "GraphState",
+    "Head",
+    "line_of",
+    "read_trace",
+    "step_of",
+    "step_told",
+    "trace_in",
+    "trace_text",
+    "write_trace",
+]
 
 VERSION = 1
 
@@ -50,8 +61,13 @@ class Head:
 
 def line_of(step: Step) -> str:
     """Return a step as a line of JSON without its end; its `step` names its kind."""
+    return _line(step_told(step))
+
+
+def step_told(step: Step) -> dict[str, object]:
+    """Return a step as the JSON object of its line."""
     kind = type(step)
-    return _line({"step": spoken_name(kind), **told(step, kind)})
+    return {"step": spoken_name(kind), **told(step, kind)}
 
 
 def step_of(line: str) -> Step:
@@ -72,17 +88,21 @@ def write_trace(path: Path, trace: Trace, head: Head | None = None) -> None:
     A run that ended in an error is written as far as it came. Raises `SetupError` where the file
     cannot be written.
     """
+    try:
+        write_whole(path, trace_text(trace, head))
+    except OSError as error:
+        raise SetupError(f"cannot write the trace {path}: {error.strerror or error}") from error
+
+
+def trace_text(trace: Trace, head: Head | None = None) -> str:
+    """Return a trace as the lines of its file."""
     about = {
         "version": VERSION,
         "question": told(trace.question, Question),
         "method": trace.method,
         **told(head or Head(), Head),
     }
-    lines = [_line(about), *map(line_of, trace.steps)]
-    try:
-        write_whole(path, "".join(f"{line}\n" for line in lines))
-    except OSError as error:
-        raise SetupError(f"cannot write the trace {path}: {error.strerror or error}") from error
+    return "".join(f"{line}\n" for line in (_line(about), *map(line_of, trace.steps)))
 
 
 def read_trace(path: Path) -> tuple[Trace, Head]:
@@ -93,21 +113,26 @@ def read_trace(path: Path) -> tuple[Trace, Head]:
         raise SetupError(f"cannot read the trace {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise SetupError(f"{path} is no trace: it is not UTF-8 text") from error
+    return trace_in(text, str(path))
+
+
+def trace_in(text: str, place: str) -> tuple[Trace, Head]:
+    """Read a trace from its text; `SetupError` names the `place` and the line of a damage."""
     lines = text.split("\n")
-    question, method, head = _head(path, lines[0])
+    question, method, head = _head(place, lines[0])
     if lines.pop() != "":
-        raise SetupError(f"the trace {path} is damaged: its line {len(lines) + 1} is cut off")
+        raise SetupError(f"the trace {place} is damaged: its line {len(lines) + 1} is cut off")
     steps: list[Step] = []
     for number, line in enumerate(lines[1:], 2):
         try:
             steps.append(step_of(line))
         except (ValueError, KeyError, TypeError) as error:
             why = _damage(error)
-            raise SetupError(f"the trace {path} is damaged: line {number}: {why}") from error
+            raise SetupError(f"the trace {place} is damaged: line {number}: {why}") from error
     return Trace(question, method, tuple(steps)), head
 
 
-def _head(path: Path, line: str) -> tuple[Question, str, Head]:
+def _head(place: str, line: str) -> tuple[Question, str, Head]:
     try:
         about: dict[str, Any] = json.loads(line)
         if not isinstance(about, dict):
@@ -119,10 +144,10 @@ def _head(path: Path, line: str) -> tuple[Question, str, Head]:
             return question, read(about["method"], str), head
     except (ValueError, KeyError, TypeError) as error:
         raise SetupError(
-            f"{path} is no trace of 'askgraph ask --trace': line 1: {_damage(error)}"
+            f"{place} is no trace of 'askgraph ask --trace': line 1: {_damage(error)}"
         ) from error
     raise SetupError(
-        f"the trace {path} is of version {written}, this askgraph reads version {VERSION}"
+        f"the trace {place} is of version {written}, this askgraph reads version {VERSION}"
     )
 
 

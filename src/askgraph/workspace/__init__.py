@@ -161,6 +161,14 @@ class Workspace:
             return self.open(graph, progress=progress)
         return self.graph(graph, progress=progress)
 
+    def stale(self, name: str) -> str | None:
+        """Return why what was built of a graph is not what it would be now; None where it is.
+
+        Raises `SetupError` where there is no such graph.
+        """
+        name, settings = self._chosen(name)
+        return self._stale(name, settings)
+
     def known(
         self, name: str | None = None, *, progress: Progress = silent
     ) -> "tuple[Profile, GraphArrays | None]":

@@ -2,14 +2,27 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from askgraph.endpoint import Endpoint
 from askgraph.workspace.settings import GraphSettings
 
-__all__ = ["WorkspaceServices"]
+__all__ = ["WorkspaceServices", "only_services"]
 
 _SCHEME = "askgraph:"
+_ALLOWED: ContextVar[Set[str] | None] = ContextVar("services that may be called", default=None)
+
+
+@contextmanager
+def only_services(names: Set[str] | None) -> Iterator[None]:
+    """Within it, and in tasks begun there, a SERVICE may name these graphs alone; None: all."""
+    token = _ALLOWED.set(names)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
 
 
 class WorkspaceServices(Mapping[str, Endpoint]):
@@ -58,7 +71,12 @@ class WorkspaceServices(Mapping[str, Endpoint]):
 
     def _targets(self) -> dict[str, str]:
         """Return the names of graphs by what a SERVICE calls them."""
-        graphs = self._graphs()
+        allowed = _ALLOWED.get()
+        graphs = {
+            name: settings
+            for name, settings in self._graphs().items()
+            if allowed is None or name in allowed
+        }
         used = Counter(settings.url for settings in graphs.values())
         targets = {f"{_SCHEME}{name}": name for name in graphs}
         for name, settings in graphs.items():

@@ -37,6 +37,7 @@ __all__ = [
     "graph_settings",
     "method_settings",
     "model_tables",
+    "serve_table",
     "with_graph",
     "with_method",
     "without",
@@ -143,6 +144,14 @@ def model_tables(folder: Path) -> dict[str, dict[str, Any]]:
     return _table(folder, "models")
 
 
+def serve_table(folder: Path) -> dict[str, Any]:
+    """Return the table `[serve]`, with the settings of the server."""
+    table = _document(folder).get("serve", {})
+    if not isinstance(table, dict):
+        raise SetupError(f"{folder / FILE}: 'serve' must be a table, as [serve]")
+    return table
+
+
 def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:
     """Add a graph to the file, or replace what it says of this one."""
 
@@ -213,17 +222,22 @@ def _typed(where: str, value: object, default: object) -> object:
 
 
 def _table(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
+    tables = _document(folder).get(kind, {})
+    if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
+        raise SetupError(
+            f"{folder / FILE}: [{kind}] must hold a table for each name, as [{kind}.NAME]"
+        )
+    return tables
+
+
+def _document(folder: Path) -> dict[str, Any]:
     path = folder / FILE
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise SetupError(f"{path} cannot be read: {error}") from error
-    tables = document.get(kind, {})
-    if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
-        raise SetupError(f"{path}: [{kind}] must hold a table for each name, as [{kind}.NAME]")
-    return tables
 
 
 def _changed(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:

@@ -12,6 +12,7 @@ import asyncio
 from askgraph.errors import AskgraphError
 from askgraph.serve.store.clock import new_id, now, time_text
 from askgraph.serve.store.confirmed import Confirmed
+from askgraph.serve.store.costs import Cost, Costs
 from askgraph.serve.store.database import Database, DatabaseFailed, database_url
 from askgraph.serve.store.jobs import Jobs
 from askgraph.serve.store.keys import Keys
@@ -41,6 +42,7 @@ __all__ = [
     "ENDED",
     "SILENT",
     "UNDER_WAY",
+    "Cost",
     "DatabaseFailed",
     "Feedback",
     "HandedBack",
@@ -61,7 +63,7 @@ __all__ = [
 ]
 
 
-class Store(Sessions, Runs, Opinions, Confirmed, Keys, Usage, Processes, Jobs):
+class Store(Sessions, Runs, Costs, Opinions, Confirmed, Keys, Usage, Processes, Jobs):
     """Sessions, runs, feedback, verified answers, keys, usage, processes and jobs."""
 
     @classmethod

@@ -1,0 +1,125 @@
+"""`askgraph serve`: the page, and interfaces for programs and agents, in one process."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph.cli.options import DebugOption, WorkspaceOption, workspace_of
+from askgraph.errors import SetupError
+
+if TYPE_CHECKING:
+    from askgraph.serve.settings import ServeSettings
+    from askgraph.workspace import Workspace
+
+__all__ = ["serve"]
+
+_SAMPLE = "space"
+
+
+def serve(
+    ctx: typer.Context,
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(help="RDF files or folders to add first, each as a graph of its name."),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option("--host", help="Address to listen on (127.0.0.1).")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", "-p", min=0, max=65535, help="Port (8000); 0 takes a free one."),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--database",
+            metavar="URL",
+            help="postgresql://… or a file; by default serve.db in the workspace.",
+        ),
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Add the sample graph on space exploration.")
+    ] = False,
+    anonymous: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--anonymous",
+            metavar="SCOPE",
+            help="What callers without a key may do: ask, query, confirm, manage (repeatable).",
+        ),
+    ] = None,
+    browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Serve the page, REST, WebSocket, MCP and OpenAI-compatible interfaces.
+
+    It listens on this machine only, where anybody may ask, query, confirm and add graphs. Its
+    settings are in the table [serve] of askgraph.toml and in variables ASKGRAPH_SERVE_…:
+    see docs/server.md. Stop it with Ctrl-C: questions under way are finished first.
+    """
+    from askgraph.cli.serve_installed import check_installed
+
+    check_installed()
+    from askgraph.serve.run import run
+    from askgraph.serve.settings import ServeSettings
+
+    place = workspace_of(ctx)
+    _add(place, sources or (), sample=sample)
+    settings = ServeSettings.of(
+        place.folder,
+        {
+            "host": host,
+            "port": port,
+            "database": database,
+            "anonymous": tuple(anonymous) if anonymous else None,
+        },
+    )
+    run(settings, place, opened=_opened if browser else None, tell=_tell)
+
+
+def _tell(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> None:
+    """Say where the page is, and who may use it."""
+    typer.echo(f"askgraph is at {address}", err=True)
+    there = ", ".join(graphs) or "none yet: add one in the page, or with askgraph add"
+    typer.echo(f"graphs: {there}", err=True)
+    if not settings.anonymous_scopes:
+        typer.echo(
+            "Nobody may use it without a key: make one with askgraph keys add NAME, or let callers "
+            "ask without one with --anonymous ask",
+            err=True,
+        )
+    elif not settings.on_loopback:
+        may = ", ".join(settings.anonymous_scopes)
+        typer.echo(f"Whoever reaches this address may {may}, without a key.", err=True)
+
+
+def _opened(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)
+
+
+def _add(place: "Workspace", sources: Sequence[Path], *, sample: bool) -> None:
+    """Add graphs that are not there yet, so that starting again with the same command works."""
+    from askgraph.cli.progress import progress_bar
+
+    wanted = {source.resolve().stem.partition(".")[0]: source for source in sources}
+    if len(wanted) < len(sources):
+        raise SetupError("two of the files have one name: add them with askgraph add NAME FILE")
+    if sample:
+        from askgraph.sample import graph_path
+
+        wanted[_SAMPLE] = graph_path()
+    known = place.graphs()
+    with progress_bar() as tell:
+        for name, source in wanted.items():
+            if name not in known:
+                place.add(name, [source], progress=tell)
+            elif known[name].sources != (str(source.absolute()),):
+                raise SetupError(
+                    f"there is a graph {name!r} of other files already: add this one under another "
+                    "name with askgraph add NAME FILE"
+                )

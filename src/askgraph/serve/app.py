@@ -1,0 +1,107 @@
+"""The server as one ASGI application: its routers, what stands before them, and its life."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request
+from fastapi.encoders import jsonable_encoder
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from askgraph.errors import AskgraphError
+from askgraph.serve import websocket
+from askgraph.serve.hub import open_hub
+from askgraph.serve.problems import Problem, problem_of
+from askgraph.serve.rest import ask, feedback, methods, runs, sessions
+from askgraph.serve.settings import ServeSettings
+from askgraph.workspace import Workspace
+
+__all__ = ["create_app"]
+
+_ROUTERS = (
+    ask.router,
+    runs.router,
+    sessions.router,
+    feedback.router,
+    methods.router,
+    websocket.router,
+)
+_WORDS = "Ask knowledge graphs questions in your own words."
+
+
+def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
+    """Return the application; what it needs is opened when it starts and closed when it stops."""
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            app.state.hub = await stack.enter_async_context(open_hub(settings, workspace))
+            yield
+
+    app = FastAPI(
+        title="askgraph",
+        summary=_WORDS,
+        version=version("askgraph"),
+        lifespan=life,
+        root_path=settings.root_path,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        responses={"4XX": {"model": Problem}, "5XX": {"model": Problem}},
+    )
+    for router in _ROUTERS:
+        app.include_router(router)
+    app.add_exception_handler(AskgraphError, _failed)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refused)
+    return app
+
+
+def problem_response(problem: Problem) -> JSONResponse:
+    """Return a problem as a response."""
+    headers = {}
+    if problem.retry_after is not None:
+        headers["Retry-After"] = str(max(1, round(problem.retry_after)))
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="askgraph"'
+    return JSONResponse(
+        problem.model_dump(exclude_none=True),
+        problem.status,
+        headers,
+        media_type="application/problem+json",
+    )
+
+
+async def _failed(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, AskgraphError)
+    return problem_response(problem_of(error))
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    told = "; ".join(
+        f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
+        for one in jsonable_encoder(error.errors())
+    )
+    return problem_response(
+        Problem(
+            type="urn:askgraph:problem:request",
+            title="The request is wrong",
+            status=422,
+            detail=told[:2000],
+        )
+    )
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return problem_response(
+        Problem(
+            type="urn:askgraph:problem:http",
+            title=str(error.detail),
+            status=error.status_code,
+            detail=f"{request.method} {request.url.path}: {error.detail}",
+        )
+    )

@@ -1,0 +1,79 @@
+"""The methods of a server as callers see them: what each does, needs, and has cost here so far."""
+
+import asyncio
+import inspect
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
+
+from askgraph import registry
+from askgraph.errors import SetupError
+from askgraph.methods import converses
+from askgraph.serve.asking import method_names, open_settings
+from askgraph.serve.hub import Hub
+from askgraph.serve.store import Cost
+from askgraph.serve.views.methods import MethodsView, MethodView, ModelView, SettingView
+from askgraph.workspace import DEFAULT_METHOD
+from askgraph.workspace.settings import model_tables
+
+__all__ = ["choices"]
+
+_KINDS = {bool: "boolean", int: "integer", float: "number"}
+
+
+async def choices(hub: Hub) -> MethodsView:
+    """Return the methods and language models that callers may choose."""
+    costs = await hub.store.costs()
+    names = method_names(hub.settings)
+    views = [await asyncio.to_thread(_view, hub, name, costs.get(name)) for name in names]
+    tables = model_tables(hub.workspace.folder)
+    models = [
+        ModelView(
+            name=name,
+            model=str(table.get("model", "")),
+            provider=str(table.get("provider", "openai")),
+        )
+        for name, table in tables.items()
+    ]
+    default = DEFAULT_METHOD if DEFAULT_METHOD in names else names[0]
+    return MethodsView(default=default, methods=views, models=models)
+
+
+def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
+    missing, talks = None, False
+    plugin: Any = None
+    try:
+        plugin = registry.load("method", name)
+        talks = converses(hub.workspace.method(name, models=hub.models))
+    except SetupError as error:
+        missing = " ".join(str(error).split())
+    settings = [
+        SettingView(name=key, type=_KINDS[type(value)], default=value)
+        for key, value in (open_settings(plugin) if plugin else {}).items()
+    ]
+    return MethodView(
+        name=name,
+        words=_first_sentence(plugin),
+        needs_model=_needs_model(plugin),
+        converses=talks,
+        usable=missing is None,
+        missing=missing,
+        settings=settings,
+        questions=cost.questions if cost else 0,
+        seconds=cost.seconds if cost else None,
+        tokens=cost.tokens if cost else None,
+        money=cost.money if cost else None,
+    )
+
+
+def _needs_model(plugin: Any) -> bool:
+    """Whether a method has a field for a language model without which it cannot be made."""
+    if plugin is None:
+        return False
+    hints = get_type_hints(plugin)
+    own = [one for one in fields(plugin) if one.name == "model"]
+    return bool(own) and type(None) not in get_args(hints["model"])
+
+
+def _first_sentence(plugin: Any) -> str:
+    text = " ".join((inspect.getdoc(plugin) or "").split())
+    return text.partition(". ")[0].partition(";")[0].rstrip(".") + "." if text else ""

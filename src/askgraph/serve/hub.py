@@ -1,0 +1,107 @@
+"""What all parts of a server share: its settings, workspace, store, graphs, runs and accounts."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from askgraph.errors import SetupError
+from askgraph.serve.accounts.identify import Accounts
+from askgraph.serve.accounts.principal import Principal
+from askgraph.serve.asking import Asked, checked_choice, model_names
+from askgraph.serve.graphs import OpenGraphs
+from askgraph.serve.kept_runs import KeptRuns
+from askgraph.serve.runs import Run, Runs
+from askgraph.serve.settings import ServeSettings
+from askgraph.serve.store import Store, new_id
+from askgraph.serve.views.runs import AskBody
+from askgraph.trace import Question
+from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.workspace.models import Models
+
+__all__ = ["Hub", "open_hub"]
+
+FILE = "serve.db"
+
+
+@dataclass(eq=False)
+class Hub:
+    """One server's parts; `ready` while it takes requests."""
+
+    settings: ServeSettings
+    workspace: Workspace
+    store: Store
+    accounts: Accounts
+    graphs: OpenGraphs
+    models: Models
+    kept: KeptRuns
+    runs: Runs
+    process: str
+    ready: bool = False
+
+    async def ask(self, body: AskBody, caller: Principal) -> Run:
+        """Begin a question for a caller.
+
+        Raises `NotAllowed`, `Missing`, `TooMany` and `SetupError`.
+        """
+        caller.check("ask")
+        graphs = self._graphs(body.graphs, caller)
+        after = body.after
+        earlier = await self.kept.earlier(after, caller) if after else ()
+        asked = Asked(
+            Question(" ".join(body.question.split()), body.language, earlier),
+            graphs,
+            body.method or DEFAULT_METHOD,
+            body.model,
+            body.settings,
+            timeout=body.timeout,
+            anew=body.anew,
+            after=after,
+        )
+        checked_choice(asked, caller, self.settings, model_names(self.workspace))
+        session = await self.kept.session(body.session, caller, title=asked.question.text)
+        return await self.runs.begin(asked.within(session), caller)
+
+    async def stop(self) -> None:
+        """Take no more questions, and bring those under way to their ends, for the time allowed."""
+        self.ready = False
+        await self.runs.close(self.settings.grace)
+
+    def _graphs(self, wanted: list[str] | None, caller: Principal) -> tuple[str, ...]:
+        there = self.graphs.names(caller)
+        if wanted:
+            for name in wanted:
+                self.graphs.settings(name, caller)
+            return tuple(dict.fromkeys(wanted))
+        if len(there) == 1:
+            return tuple(there)
+        if there:
+            raise SetupError(f"which graph? There are {', '.join(there)}: name one in 'graphs'")
+        raise SetupError("there is no graph to ask yet: add one")
+
+
+@asynccontextmanager
+async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterator[Hub]:
+    """Open a server's parts, and close them at the end, the questions under way first."""
+    process = new_id()
+    store = await Store.open(settings.database or str(workspace.folder / FILE))
+    models = Models(workspace.folder)
+    graphs = OpenGraphs(workspace, store)
+    kept = KeptRuns(store, process, rows=settings.page_rows)
+    runs = Runs(settings, workspace, graphs, models, kept)
+    accounts = Accounts(settings, store)
+    hub = Hub(settings, workspace, store, accounts, graphs, models, kept, runs, process)
+    watch = asyncio.create_task(runs.watch(), name="watch the store")
+    try:
+        hub.ready = True
+        yield hub
+    finally:
+        await hub.stop()
+        watch.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watch
+        await kept.leave()
+        await graphs.close()
+        await models.close()
+        await store.close()

@@ -1,0 +1,222 @@
+"""Runs in the store: begun and ended there, and read from it by those who may."""
+
+from dataclasses import asdict
+from typing import Any
+
+from askgraph.errors import SetupError
+from askgraph.serve.accounts.principal import ANONYMOUS, Principal, TooMany
+from askgraph.serve.asking import Asked
+from askgraph.serve.problems import Missing, Problem
+from askgraph.serve.store import RunRow, SessionRow, Store, new_id
+from askgraph.serve.views.runs import (
+    AnswerView,
+    EarlierView,
+    FeedbackView,
+    RunSummary,
+    RunView,
+    State,
+    answer_view,
+)
+from askgraph.trace import Earlier, Outcome, Trace
+from askgraph.trace.lines import Head, trace_in, trace_text
+
+__all__ = ["KeptRuns", "summary_of"]
+
+_CONVERSATION = 20  # earlier questions that a question may follow
+_TITLE = 120
+
+
+class KeptRuns:
+    """What the store knows of questions, for callers who may know it.
+
+    `process` is the id of this server process, `rows` how many rows of an answer are kept.
+    """
+
+    def __init__(self, store: Store, process: str, *, rows: int) -> None:
+        self._store = store
+        self._process = process
+        self._rows = rows
+
+    async def begin(self, asked: Asked, caller: Principal) -> str:
+        """Keep a question that begins, and return its id.
+
+        Raises `TooMany` where the caller has too many under way.
+        """
+        run = RunRow(
+            new_id(),
+            caller.id,
+            asked.question.text,
+            asked.graphs,
+            asked.method,
+            session=asked.session or None,
+            language=asked.question.language,
+            model=asked.model,
+            settings=dict(asked.settings),
+            after=asked.after,
+            process=self._process,
+        )
+        if not await self._store.begin_run(run, at_most=caller.limits.parallel):
+            raise TooMany(
+                f"{caller.limits.parallel} of your questions are under way, and no more may be at "
+                "once: wait for one, or stop it",
+                retry_after=5.0,
+            )
+        return run.id
+
+    async def started(self, id: str) -> None:
+        """Keep that a question is worked on now."""
+        await self._store.run_started(id, self._process)
+
+    async def ended(
+        self,
+        id: str,
+        state: State,
+        trace: Trace,
+        head: Head,
+        *,
+        problem: Problem | None = None,
+        seconds: float,
+    ) -> None:
+        """Keep how a question ended, with its steps."""
+        outcome = trace.outcome if state == "done" else None
+        answer = answer_view(outcome, limit=self._rows) if outcome else None
+        usage = outcome.usage if outcome else None
+        await self._store.finish_run(
+            id,
+            state,
+            status=answer.status if answer else None,
+            answer=answer.model_dump() if answer else None,
+            trace=trace_text(trace, head),
+            problem=problem.model_dump() if problem else None,
+            seconds=seconds,
+            tokens=usage.input_tokens + usage.output_tokens if usage else 0,
+            money=usage.money if usage else 0.0,
+        )
+
+    async def row(self, id: str, caller: Principal) -> RunRow:
+        """Return a run; `Missing` where there is none that the caller may read."""
+        row = await self._store.run(id)
+        if row is None or not _readable(row, caller):
+            raise Missing(f"there is no question {id!r}, or it is not yours")
+        return row
+
+    async def own(self, id: str, caller: Principal) -> RunRow:
+        """Return a run of the caller's own; `Missing` where it is none."""
+        row = await self.row(id, caller)
+        if not _owned(row, caller):
+            raise Missing(f"there is no question {id!r}, or it is not yours")
+        return row
+
+    async def view(self, id: str, caller: Principal) -> RunView:
+        """Return a run as it goes over the wire; `Missing` where the caller may not read it."""
+        row = await self.row(id, caller)
+        said = [one for one in await self._store.feedback(id) if one.owner == caller.id]
+        feedback = FeedbackView(verdict=said[0].verdict, comment=said[0].comment) if said else None
+        answer = AnswerView.model_validate(row.answer) if row.answer else None
+        return RunView(
+            id=row.id,
+            session=row.session or "",
+            question=row.question,
+            language=row.language,
+            graphs=list(row.graphs),
+            method=row.method,
+            model=row.model,
+            state=row.state,
+            created=row.created,
+            seconds=row.seconds,
+            before=[EarlierView(question=one.question) for one in await self._before(row.after)],
+            answer=answer,
+            problem=Problem.model_validate(row.problem) if row.problem else None,
+            feedback=feedback,
+            verified=bool(await self._store.verified_of([row.id])),
+            shared=row.shared,
+            mine=_owned(row, caller),
+        )
+
+    async def trace(self, id: str, caller: Principal) -> str:
+        """Return the steps of a run as the text of a trace file."""
+        await self.row(id, caller)
+        text = await self._store.trace(id)
+        if text is None:
+            raise Missing(f"the question {id!r} has no steps yet: it is still under way")
+        return text
+
+    async def outcome(self, id: str, caller: Principal) -> tuple[Trace, Head, Outcome]:
+        """Return what came of a run; `SetupError` where it came to no outcome."""
+        trace, head = trace_in(await self.trace(id, caller), f"of question {id}")
+        try:
+            return trace, head, trace.outcome
+        except ValueError as error:
+            raise SetupError(f"question {id!r} came to no answer: {error}") from error
+
+    async def earlier(self, id: str, caller: Principal) -> tuple[Earlier, ...]:
+        """Return the conversation up to a run, oldest first, for the question that follows it.
+
+        It is read from the store alone: what a caller says of earlier questions is not believed.
+        """
+        row = await self.row(id, caller)
+        before = await self._before(row.id)
+        if not before or before[-1].question != row.question:
+            raise SetupError(
+                f"nothing can be asked after {row.question!r}: it came to no query. Ask on its own"
+            )
+        return before
+
+    async def session(self, id: str | None, caller: Principal, *, title: str) -> str:
+        """Return the session that a question belongs to: the one named, or a new one."""
+        if id is None:
+            session = SessionRow(new_id(), caller.id, title[:_TITLE])
+            await self._store.add_session(session)
+            return session.id
+        known = await self._store.session(id)
+        if known is None or known.owner != caller.id:
+            raise Missing(f"there is no session {id!r}, or it is not yours")
+        return id
+
+    async def ask_to_cancel(self, id: str) -> None:
+        """Ask the process that works on a run to stop it."""
+        await self._store.ask_to_cancel(id)
+
+    async def beat(self) -> None:
+        """Say that this process lives, and hand back what those left that live no more."""
+        await self._store.beat(self._process)
+        await self._store.hand_back_orphans()
+
+    async def to_cancel(self) -> list[str]:
+        """Return the runs that this process is asked to stop."""
+        return await self._store.cancel_wanted(self._process)
+
+    async def leave(self) -> None:
+        """Say that this process ends."""
+        await self._store.leave(self._process)
+
+    async def _before(self, id: str | None) -> tuple[Earlier, ...]:
+        """The chain of questions up to a run, of those that came to a query."""
+        found: list[Earlier] = []
+        for _ in range(_CONVERSATION):
+            row = await self._store.run(id) if id else None
+            if row is None:
+                break
+            query = (row.answer or {}).get("sparql")
+            if isinstance(query, str):
+                found.append(Earlier(row.question, query))
+            id = row.after
+        return tuple(reversed(found))
+
+
+def summary_of(row: RunRow) -> RunSummary:
+    """Return a run as a line of the history."""
+    values: dict[str, Any] = {
+        name: value for name, value in asdict(row).items() if name in RunSummary.model_fields
+    }
+    return RunSummary(**{**values, "session": row.session or "", "graphs": list(row.graphs)})
+
+
+def _owned(row: RunRow, caller: Principal) -> bool:
+    return row.owner == caller.id
+
+
+def _readable(row: RunRow, caller: Principal) -> bool:
+    if not all(caller.sees(graph) for graph in row.graphs):
+        return False
+    return _owned(row, caller) or row.shared or row.owner == ANONYMOUS or caller.may("admin")

@@ -1,0 +1,87 @@
+"""What goes wrong, as problem JSON (RFC 9457): the status tells who can mend it."""
+
+from pydantic import BaseModel, Field
+
+from askgraph.errors import (
+    AskgraphError,
+    BudgetSpent,
+    ForbiddenQuery,
+    Overloaded,
+    QueryError,
+    QuerySyntaxError,
+    ServiceError,
+    SetupError,
+    TimedOut,
+)
+from askgraph.serve.accounts.principal import NotAllowed, TooMany
+
+__all__ = ["Missing", "Problem", "TooLarge", "problem_of"]
+
+
+class Missing(AskgraphError):
+    """There is no such thing, or none that the caller may know of."""
+
+
+class TooLarge(AskgraphError):
+    """What was sent is larger than is taken."""
+
+
+class Problem(BaseModel):
+    """Why a request failed."""
+
+    type: str = Field(description="Which kind of problem: `urn:askgraph:problem:…`.")
+    title: str = Field(description="The kind in words.")
+    status: int = Field(description="The HTTP status.")
+    detail: str = Field(description="What is wrong, and what to do.")
+    line: int | None = Field(None, description="The line of a query where it is wrong, from 1.")
+    column: int | None = Field(None, description="The column of a query where it is wrong.")
+    retry_after: float | None = Field(None, description="Seconds until another try has a chance.")
+
+    @classmethod
+    def unexpected(cls) -> "Problem":
+        """Return the problem of a bug, of which the caller is told nothing more."""
+        detail = "askgraph failed by a bug of its own; the server's log says where"
+        return cls(type="urn:askgraph:problem:bug", title="A bug", status=500, detail=detail)
+
+
+_KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
+    (Missing, 404, "missing", "There is no such thing"),
+    (TooLarge, 413, "too-large", "Too large"),
+    (TooMany, 429, "too-many", "Too many requests"),
+    (QuerySyntaxError, 400, "query-syntax", "The query cannot be read"),
+    (ForbiddenQuery, 403, "query-forbidden", "The query is not allowed"),
+    (QueryError, 400, "query", "The query is wrong"),
+    (TimedOut, 504, "timed-out", "It took too long"),
+    (Overloaded, 503, "overloaded", "A service is too busy"),
+    (ServiceError, 502, "service", "A service failed"),
+    (BudgetSpent, 429, "budget-spent", "The budget is spent"),
+    (SetupError, 422, "setup", "This cannot be done as asked"),
+)
+
+
+def problem_of(error: AskgraphError) -> Problem:
+    """Return an error of ours as a problem."""
+    detail = " ".join(str(error).split())
+    if isinstance(error, NotAllowed):
+        title = "Who are you?" if error.status == 401 else "Not allowed"
+        kind = "unknown-caller" if error.status == 401 else "not-allowed"
+        return _problem(kind, title, error.status, detail)
+    for kind_of, status, kind, title in _KINDS:
+        if isinstance(error, kind_of):
+            problem = _problem(kind, title, status, detail)
+            return problem.model_copy(update=_more(error))
+    return _problem("other", "It failed", 422, detail)
+
+
+def _problem(kind: str, title: str, status: int, detail: str) -> Problem:
+    return Problem(type=f"urn:askgraph:problem:{kind}", title=title, status=status, detail=detail)
+
+
+def _more(error: AskgraphError) -> dict[str, object]:
+    match error:
+        case QuerySyntaxError():
+            return {"line": error.line, "column": error.column}
+        case TooMany() | Overloaded():
+            return {"retry_after": error.retry_after}
+        case _:
+            return {}

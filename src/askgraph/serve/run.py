@@ -1,0 +1,100 @@
+"""Run the server until it is told to stop: listen, say where, finish what is under way."""
+
+import socket
+from collections.abc import Callable, Sequence
+
+import uvicorn
+
+from askgraph.errors import SetupError
+from askgraph.serve.app import create_app
+from askgraph.serve.settings import ServeSettings
+from askgraph.workspace import Workspace
+
+__all__ = ["run"]
+
+Tell = Callable[[str, ServeSettings, Sequence[str]], None]
+
+
+def run(
+    settings: ServeSettings,
+    workspace: Workspace,
+    *,
+    tell: Tell,
+    opened: Callable[[str], None] | None = None,
+) -> None:
+    """Serve until SIGTERM or Ctrl-C; `tell` is told the address once it listens.
+
+    Then no more connections are taken, and questions under way have `settings.grace` seconds.
+    Raises `SetupError` where the address cannot be used.
+    """
+    listening = _listening(settings)
+    address = _address(settings, listening.getsockname()[1])
+    app = create_app(settings, workspace)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.grace + 5,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies) or None,
+        ws_max_size=256 * 1024,
+        h11_max_incomplete_event_size=64 * 1024,
+        timeout_keep_alive=30,
+    )
+    server = _Server(config, lambda: _told(address, settings, workspace, tell, opened))
+    server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Says when it takes requests; hands questions back before it waits for connections."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        hub = getattr(self.config.app.state, "hub", None)  # type: ignore[union-attr]
+        if hub is not None:
+            await hub.stop()
+        await super().shutdown(sockets)
+
+
+def _listening(settings: ServeSettings) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = found[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.set_inheritable(False)
+    except OSError as error:
+        raise SetupError(
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; choose "
+            "another --port (0 takes a free one) or --host"
+        ) from error
+    return listening
+
+
+def _address(settings: ServeSettings, port: int) -> str:
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
+    return f"http://{host}:{port}{settings.root_path}/"
+
+
+def _told(
+    address: str,
+    settings: ServeSettings,
+    workspace: Workspace,
+    tell: Tell,
+    opened: Callable[[str], None] | None,
+) -> None:
+    tell(address, settings, list(workspace.graphs()))
+    if opened is not None:
+        opened(address)

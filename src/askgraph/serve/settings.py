@@ -1,0 +1,148 @@
+"""The server's settings: the table `[serve]` of `askgraph.toml`, the environment, options.
+
+    [serve]
+    host = "0.0.0.0"
+    database = "postgresql://askgraph@db/askgraph"
+    anonymous = ["ask"]
+
+    [serve.datasets]
+    "https://example.org/corporate/" = "products"
+
+An option goes before a variable (`ASKGRAPH_SERVE_PORT=9000`), and that before the file.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+
+from askgraph.errors import SetupError
+from askgraph.serve.accounts.principal import Scope
+from askgraph.workspace.settings import FILE, serve_table
+
+__all__ = ["ServeSettings"]
+
+_PREFIX = "ASKGRAPH_SERVE_"
+_LOOPBACK_SCOPES: tuple[Scope, ...] = ("ask", "query", "confirm", "manage")
+Whole = Annotated[int, Field(ge=0)]
+AtLeastOne = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class ServeSettings(BaseSettings):
+    """How a server runs, whom it lets in, and how much it gives.
+
+    Zero means no limit for `requests_per_minute`, `tokens_per_day` and `money_per_day`.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    root_path: str = Field("", description="Path under which a proxy serves it, as `/askgraph`.")
+    database: str = Field(
+        "", description="URL of the database; empty: `serve.db` (SQLite) in the workspace."
+    )
+    anonymous: tuple[Scope, ...] | None = Field(
+        None,
+        description="What callers without a key may do; by default all but `admin` where only "
+        "this machine can connect, nothing elsewhere.",
+    )
+    proxy_header: str = Field(
+        "", description="Header in which a trusted proxy names the user, as `X-Forwarded-User`."
+    )
+    proxy_scopes: tuple[Scope, ...] = Field(
+        ("ask", "query", "confirm"), description="What users named by the proxy may do."
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        (), description="Addresses or networks of proxies whose headers are believed."
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Names under which it may be asked; by default loopback and `host`."
+    )
+    cors_origins: tuple[str, ...] = Field(
+        (), description="Other web sites whose pages may call it, as `https://example.org`."
+    )
+    parallel: AtLeastOne = Field(4, description="Questions that are worked on at once.")
+    queue: Whole = Field(1000, description="Questions that may wait for their turn.")
+    per_graph: AtLeastOne = Field(4, description="Questions at once on one graph.")
+    parallel_per_caller: AtLeastOne = Field(
+        8, description="Questions of one caller at once, waiting or worked on (with a key)."
+    )
+    timeout: Seconds = Field(120.0, description="Seconds that a question may take.")
+    query_timeout: Seconds = Field(30.0, description="Seconds that a query may take.")
+    max_rows: AtLeastOne = Field(10_000, description="Rows of a query's result.")
+    page_rows: AtLeastOne = Field(1000, description="Rows that are sent with an answer.")
+    patience: Seconds = Field(
+        5.0, description="Seconds that a question goes on when nobody listens any more."
+    )
+    grace: Whole = Field(20, description="Seconds for running questions when it shuts down.")
+    upload_mb: AtLeastOne = Field(200, description="Megabytes that may be uploaded at once.")
+    upload_seconds: Seconds = Field(600.0, description="Seconds that adding a graph may take.")
+    upload_memory_mb: AtLeastOne = Field(4096, description="Memory for reading an upload.")
+    private_addresses: tuple[str, ...] = Field(
+        (), description="Private hosts or networks that graphs added in the page may lie on."
+    )
+    requests_per_minute: Whole = Field(240, description="Requests of one caller in a minute.")
+    tokens_per_day: Whole = Field(0, description="Tokens of language models a day and caller.")
+    money_per_day: float = Field(0.0, ge=0, description="Money for models a day and caller.")
+    methods: tuple[str, ...] = Field((), description="Methods that callers may choose; empty: all.")
+    tiles: str = Field(
+        "", description="URL template of map tiles, with {z}, {x} and {y}; empty: no tiles."
+    )
+    images: bool = Field(False, description="Whether the page shows images from other hosts.")
+    metrics: Literal["loopback", "admin", "open", "off"] = Field(
+        "loopback", description="Who may read /metrics."
+    )
+    log_format: Literal["auto", "json", "text"] = Field(
+        "auto", description="JSON lines or text; auto: text on a terminal."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    datasets: dict[str, str] = Field(
+        default_factory=dict, description="Graphs by the IRI of a TEXT2SPARQL dataset."
+    )
+
+    @classmethod
+    def of(cls, folder: Path, options: Mapping[str, object] | None = None) -> Self:
+        """Return the settings of a workspace; `options` that are None are not given.
+
+        Raises `SetupError` for an unknown setting and for a value that does not fit.
+        """
+        environment: Mapping[str, Any] = EnvSettingsSource(cls, env_prefix=_PREFIX)()
+        given = {key: one for key, one in (options or {}).items() if one is not None}
+        try:
+            return cls(**{**serve_table(folder), **environment, **given})
+        except ValidationError as error:
+            raise SetupError(_words(error)) from error
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only this machine can connect."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def anonymous_scopes(self) -> tuple[Scope, ...]:
+        """What callers without a key may do."""
+        if self.anonymous is not None:
+            return self.anonymous
+        return _LOOPBACK_SCOPES if self.on_loopback else ()
+
+
+def _words(error: ValidationError) -> str:
+    problems = []
+    for one in error.errors():
+        name = ".".join(map(str, one["loc"])) or "?"
+        if one["type"] == "extra_forbidden":
+            known = ", ".join(ServeSettings.model_fields)
+            problems.append(f"[serve] has no setting {name!r}; there are {known}")
+        else:
+            problems.append(f"[serve] {name}: {one['msg']}, not {one['input']!r}")
+    return f"{FILE}, or a variable {_PREFIX}…: " + "; ".join(problems)
