@@ -7,6 +7,7 @@
     │   └── ForbiddenQuery     it would write, or reach a graph that is not allowed
     ├── ServiceError           nobody here: the endpoint, or the server of a language model
     │   ├── Unreachable        no connection, or the name is unknown
+    │   │   └── NotPublic      it lies in a private network, and only public ones are allowed
     │   ├── Unauthorised       401, 403
     │   ├── Overloaded         429, 502, 503, 504, still after the retries
     │   ├── TimedOut           no complete answer within the time allowed
@@ -24,6 +25,7 @@ __all__ = [
     "ErrorReply",
     "ForbiddenQuery",
     "MalformedReply",
+    "NotPublic",
     "Overloaded",
     "PromptTooLong",
     "QueryError",
@@ -67,6 +69,10 @@ class ServiceError(AskgraphError):
 
 class Unreachable(ServiceError):
     """No connection could be made."""
+
+
+class NotPublic(Unreachable):
+    """The address lies in a private network, where this graph may not reach; nothing was sent."""
 
 
 class Unauthorised(ServiceError):

@@ -358,7 +358,8 @@ async def test_a_cancelled_call_leaves_the_endpoint_usable(sparql_server: Sparql
     sparql_server.acts.append(faults.silence())
     endpoint = HttpEndpoint(sparql_server.url)
     call = asyncio.create_task(endpoint.select(ALL))
-    await asyncio.sleep(0.1)
+    while not sparql_server.requests:  # noqa: ASYNC110 - the server has a thread of its own
+        await asyncio.sleep(0.01)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call

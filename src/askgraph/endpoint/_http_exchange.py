@@ -15,10 +15,12 @@ import httpx2
 
 from askgraph.endpoint._credentials import Credentials
 from askgraph.endpoint._dialects import problem_in, readable
+from askgraph.endpoint.public_only import Guard, own_origin
 from askgraph.errors import (
     AskgraphError,
     ErrorReply,
     MalformedReply,
+    NotPublic,
     Overloaded,
     QuerySyntaxError,
     ServiceError,
@@ -75,12 +77,14 @@ class Exchange:
         connect_timeout: float,
         read_timeout: float | None,
         retries: int,
+        guard: Guard | None = None,
     ) -> None:
         self.url = url
         self.address = str(url.copy_with(query=None, fragment=None))
         self._credentials = credentials
         self._timeout = httpx2.Timeout(read_timeout, connect=connect_timeout)
         self._retries = retries
+        self._guard = guard
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -185,21 +189,24 @@ class Exchange:
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
             self._client = httpx2.AsyncClient(
-                headers={"User-Agent": USER_AGENT}, timeout=self._timeout
+                headers={"User-Agent": USER_AGENT},
+                timeout=self._timeout,
+                transport=self._guard.transport() if self._guard else None,
             )
             self._loop = loop
         return self._client
 
     def _check_redirect(self, source: httpx2.URL, target: httpx2.URL) -> None:
-        upgraded = (source.scheme, target.scheme) == ("http", "https") and target.port is None
-        same = target.host == source.host and (
-            (target.scheme, target.port) == (source.scheme, source.port) or upgraded
-        )
-        if not same and self._credentials.headers:
+        if own_origin(source, target):
+            return
+        there = f"{self.address} redirects to {target.scheme}://{target.netloc.decode()}"
+        if self._credentials.headers:
             raise ErrorReply(
-                f"{self.address} redirects to {target.scheme}://{target.netloc.decode()}, where the"
-                " credentials are not sent: if that is right, make it the graph's url"
+                f"{there}, where the credentials are not sent: if that is right, make it the"
+                " graph's url"
             )
+        if self._guard:
+            raise NotPublic(f"{there}, and is not followed there: name that address instead")
 
     def _no_reply(self, problem: httpx2.HTTPError) -> _Failure:
         told = self._told(problem)

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import httpx2
 
 from askgraph.endpoint._http_exchange import USER_AGENT, checked_url
-from askgraph.errors import ErrorReply, MalformedReply, TimedOut, Unauthorised, Unreachable
+from askgraph.endpoint.public_only import Guard, own_origin
+from askgraph.errors import (
+    ErrorReply,
+    MalformedReply,
+    NotPublic,
+    TimedOut,
+    Unauthorised,
+    Unreachable,
+)
 
 __all__ = ["Document", "fetched", "well_known"]
 
@@ -31,11 +39,17 @@ def well_known(url: str, name: str) -> str:
 
 
 async def fetched(
-    url: str, *, accept: Sequence[str], timeout: float = 20.0, largest: int = _LARGEST
+    url: str,
+    *,
+    accept: Sequence[str],
+    timeout: float = 20.0,
+    largest: int = _LARGEST,
+    guard: Guard | None = None,
 ) -> Document:
     """Get a document of one of the media types, which are sent in order of preference.
 
-    Redirects are followed within http and https. Raises `ServiceError` where it does not come
+    Redirects are followed within http and https; with a `guard` only public addresses are reached,
+    and redirects stay on their host. Raises `ServiceError` where it does not come
     whole within the timeout (seconds) or is larger than `largest` bytes, `SetupError` for a URL
     that is none.
     """
@@ -51,6 +65,8 @@ async def fetched(
                 follow_redirects=True,
                 max_redirects=_REDIRECTS,
                 headers={"User-Agent": USER_AGENT, "Accept": wanted},
+                transport=guard.transport() if guard else None,
+                event_hooks={"response": [_stays] if guard else []},
             ) as client,
             client.stream("GET", address) as response,
         ):
@@ -64,6 +80,18 @@ async def fetched(
         raise ErrorReply(f"{address} redirects in a circle") from error
     except httpx2.HTTPError as error:
         raise Unreachable(f"{address} cannot be reached: {error}") from error
+
+
+async def _stays(response: httpx2.Response) -> None:
+    """Refuse a redirect that leaves its host."""
+    if not response.has_redirect_location:
+        return
+    target = response.url.join(response.headers["location"])
+    if not own_origin(response.url, target):
+        raise NotPublic(
+            f"{response.url} redirects to {target.host}, and is not followed there: name that"
+            " address instead"
+        )
 
 
 def _check(response: httpx2.Response, address: str) -> None:

@@ -22,6 +22,7 @@ from askgraph.endpoint._dialects import (
 )
 from askgraph.endpoint._http_exchange import Exchange, checked_url, page_problem, some_text
 from askgraph.endpoint._results_json import ResultsParser
+from askgraph.endpoint.public_only import Guard
 from askgraph.errors import (
     ErrorReply,
     MalformedReply,
@@ -59,7 +60,8 @@ class HttpEndpoint:
     asks for, but never beyond the timeout; a 500 is tried once more. `graphs` restricts the default
     graph and the named graphs. For `auth` (none, basic, bearer, header) the other settings name
     environment variables; the secrets are sent to this host only and shown nowhere. `services` are
-    the addresses that a SERVICE may name. `dialect` is detected where it is not set.
+    the addresses that a SERVICE may name. `dialect` is detected where it is not set. With a `guard`
+    only public addresses are reached, and no redirect to another host is followed.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class HttpEndpoint:
         graphs: Sequence[str] = (),
         prefixes: dict[str, str] | None = None,
         services: frozenset[str] = frozenset(),
+        guard: Guard | None = None,
     ) -> None:
         credentials = Credentials.of(
             auth,
@@ -96,6 +99,7 @@ class HttpEndpoint:
             connect_timeout=connect_timeout,
             read_timeout=read_timeout,
             retries=retries,
+            guard=guard,
         )
         self._dialect = dialect_named(dialect) if dialect else None
         self._timeout = timeout

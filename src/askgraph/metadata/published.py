@@ -12,6 +12,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.documents import Document, fetched, well_known
+from askgraph.endpoint.public_only import Guard
 from askgraph.errors import ServiceError, SetupError
 from askgraph.metadata import Profile
 from askgraph.metadata.inquiry import Inquiry
@@ -54,12 +55,18 @@ class Published:
 
 
 async def published_void(
-    endpoint: Endpoint, url: str, *, seconds: float = _SECONDS, documents: bool = True
+    endpoint: Endpoint,
+    url: str,
+    *,
+    seconds: float = _SECONDS,
+    documents: bool = True,
+    guard: Guard | None = None,
 ) -> Published:
     """Return the VoID of an endpoint: from its store, its description and its host's.
 
-    Each place gets so many `seconds`. With `documents` off only the store is asked. Raises nothing
-    of a place that fails: it is among the `places`.
+    Each place gets so many `seconds`. With `documents` off only the store is asked; `guard` says
+    which addresses they may come from. Raises nothing of a place that fails: it is among the
+    `places`.
     """
     places: list[Place] = []
     profiles: list[Profile] = []
@@ -84,7 +91,7 @@ async def published_void(
             ("service description", url),
             ("well-known", well_known(url, "void")),
         ):
-            await look(name, lambda address=address: _document(address, seconds))  # type: ignore[misc]
+            await look(name, lambda address=address: _document(address, seconds, guard))  # type: ignore[misc]
     return Published(reduce(merged, profiles) if profiles else None, tuple(places))
 
 
@@ -98,8 +105,8 @@ def described_document(document: Document) -> Statements:
     return Statements.parsed(document.content, kind, base=document.url)
 
 
-async def _document(address: str, seconds: float) -> tuple[Statements, str]:
-    document = await fetched(address, accept=tuple(RDF_KINDS), timeout=seconds)
+async def _document(address: str, seconds: float, guard: Guard | None) -> tuple[Statements, str]:
+    document = await fetched(address, accept=tuple(RDF_KINDS), timeout=seconds, guard=guard)
     return described_document(document), ""
 
 

@@ -11,6 +11,7 @@ from askgraph.workspace.running import result_of
 from askgraph.workspace.sources import is_url
 
 if TYPE_CHECKING:
+    from askgraph.endpoint.public_only import Guard
     from askgraph.metadata.descriptions import Description
 
 __all__ = ["described_resource", "keep_descriptions", "kept_descriptions", "own_pages"]
@@ -18,8 +19,12 @@ __all__ = ["described_resource", "keep_descriptions", "kept_descriptions", "own_
 _KINDS = ("application/ld+json", "text/html")
 
 
-def described_resource(source: str, *, seconds: float = 20.0) -> "tuple[Description, ...]":
+def described_resource(
+    source: str, *, seconds: float = 20.0, guard: "Guard | None" = None
+) -> "tuple[Description, ...]":
     """Return what a page, or a file, says of a resource in schema.org's words.
+
+    `guard` says which addresses a page may come from.
 
     Raises `SetupError` where a file cannot be read or holds neither JSON-LD nor HTML,
     `ServiceError` where a page does not come.
@@ -30,11 +35,13 @@ def described_resource(source: str, *, seconds: float = 20.0) -> "tuple[Descript
         return _read(Path(source))
     from askgraph.endpoint.documents import fetched
 
-    document = result_of(fetched(source, accept=_KINDS, timeout=seconds))
+    document = result_of(fetched(source, accept=_KINDS, timeout=seconds, guard=guard))
     return descriptions_in(document.content.decode("utf-8", "replace"))
 
 
-def own_pages(url: str, *, seconds: float = 20.0) -> "tuple[tuple[Description, ...], str]":
+def own_pages(
+    url: str, *, seconds: float = 20.0, guard: "Guard | None" = None
+) -> "tuple[tuple[Description, ...], str]":
     """Return what the page at an endpoint's address, else that of its host, says; and where.
 
     Where neither says anything, the second is why.
@@ -42,7 +49,7 @@ def own_pages(url: str, *, seconds: float = 20.0) -> "tuple[tuple[Description, .
     why = "no description"
     for page in dict.fromkeys((url, urljoin(url, "/"))):
         try:
-            if found := described_resource(page, seconds=seconds):
+            if found := described_resource(page, seconds=seconds, guard=guard):
                 return found, page
         except (ServiceError, SetupError) as error:
             why = str(error)

@@ -13,7 +13,7 @@ from askgraph.metadata.examples.syntax import syntax_fault
 from askgraph.metadata.examples.turtle import document
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.examples import known_examples
-from askgraph.workspace.opening import remote_endpoint
+from askgraph.workspace.opening import guard_of, remote_endpoint
 from askgraph.workspace.replacing import replacing
 from askgraph.workspace.running import result_of
 from askgraph.workspace.settings import GraphSettings
@@ -105,6 +105,6 @@ async def _published(settings: GraphSettings) -> Collection:
     if items or settings.url is None:
         return collected(items)
     try:
-        return collected(await in_description(settings.url))
+        return collected(await in_description(settings.url, guard=guard_of(settings)))
     except (ServiceError, SetupError) as error:
         return Collection((), (Unread(settings.url, str(error)),))

@@ -52,6 +52,7 @@ def fetch(
     which everything is known already; `ServiceError` where the page does not come.
     """
     from askgraph.metadata.published import Place
+    from askgraph.workspace.opening import guard_of
 
     described = described_resource(page, seconds=seconds) if page else ()
     places = [Place("page", _count(described), told=bool(described))] if page else []
@@ -63,7 +64,8 @@ def fetch(
         profile = published.profile
         places[:0] = published.places
         if not page:
-            described, where = own_pages(url, seconds=seconds)
+            guard = guard_of(settings) if settings else None
+            described, where = own_pages(url, seconds=seconds, guard=guard)
             found = f"{_count(described)} at {where}" if described else where
             places.append(Place("page", found, told=bool(described)))
     elif settings is None:
@@ -125,11 +127,13 @@ def known_profile(place: "Workspace", source: str | None, *, progress: Progress)
 
 async def _published(settings: GraphSettings, seconds: float) -> "Published":
     from askgraph.metadata.published import published_void
-    from askgraph.workspace.opening import remote_endpoint
+    from askgraph.workspace.opening import guard_of, remote_endpoint
 
     endpoint = remote_endpoint(settings)
     try:
-        return await published_void(endpoint, settings.url or "", seconds=seconds)
+        return await published_void(
+            endpoint, settings.url or "", seconds=seconds, guard=guard_of(settings)
+        )
     finally:
         await endpoint.close()
 

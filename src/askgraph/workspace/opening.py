@@ -12,11 +12,12 @@ from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:
     from askgraph.endpoint import Endpoint
+    from askgraph.endpoint.public_only import Guard
     from askgraph.graph import KnowledgeGraph
     from askgraph.metadata.examples import QueryExample
     from askgraph.workspace.services import WorkspaceServices
 
-__all__ = ["open_endpoint", "open_graph", "remote_endpoint"]
+__all__ = ["guard_of", "open_endpoint", "open_graph", "remote_endpoint"]
 
 
 def open_graph(
@@ -146,4 +147,14 @@ def remote_endpoint(
         timeout=settings.timeout,
         graphs=settings.graphs,
         prefixes=dict(prefixes or {}),
+        guard=guard_of(settings),
     )
+
+
+def guard_of(settings: GraphSettings) -> "Guard | None":
+    """Return what keeps a graph that was added over the web to public addresses."""
+    if not settings.public_only:
+        return None
+    from askgraph.endpoint.public_only import Guard
+
+    return Guard(settings.private_addresses)

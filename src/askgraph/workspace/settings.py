@@ -45,6 +45,12 @@ __all__ = [
 
 FILE = "askgraph.toml"
 _PATHS = ("ranking", "writer")
+_KINDS: dict[type, str] = {
+    bool: "true or false",
+    float: "a number",
+    int: "a whole number",
+    str: "a text",
+}
 AUTH = ("none", "basic", "bearer", "header")
 _HEAD = "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 
@@ -62,6 +68,10 @@ class GraphSettings:
     lists RDF files for those of which neither does. `examples` is a file,
     folder or archive of questions with queries. `enrich` is a file of definitions that are added
     virtually (`askgraph enrich`). Relative paths of these start at the workspace's folder.
+
+    With `public_only` the URL and what is published beside it are reached at public addresses only,
+    and at the hosts and networks of `private_addresses`; graphs that were added over the web have
+    it. `added_by` is who added such a graph.
     """
 
     sources: tuple[str, ...] = ()
@@ -84,6 +94,9 @@ class GraphSettings:
     embeddings: str | None = None
     examples: str | None = None
     enrich: str = ""
+    public_only: bool = False
+    private_addresses: tuple[str, ...] = ()
+    added_by: str = ""
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any]) -> Self:
@@ -200,25 +213,20 @@ def without(folder: Path, name: str) -> None:
 
 def _typed(where: str, value: object, default: object) -> object:
     """Return a value of the file as its setting has it; `SetupError` where it is another kind."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    match default:
-        case tuple():
-            if isinstance(value, list) and all(isinstance(item, str) for item in value):
-                return tuple(value)
-            wanted = "a list of texts"
-        case float():
-            if isinstance(value, int | float) and number:
-                return float(value)
-            wanted = "a number"
-        case int():
-            if isinstance(value, int) and number:
-                return value
-            wanted = "a whole number"
-        case _:
-            if isinstance(value, str):
-                return value
-            wanted = "a text"
-    raise SetupError(f"{FILE}: {where} must be {wanted}, it is {value!r}")
+    if isinstance(default, tuple):
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return tuple(value)
+        raise _wrong(where, value, "a list of texts")
+    if isinstance(default, float) and type(value) is int:
+        return float(value)
+    kind = str if default is None else type(default)
+    if type(value) is not kind:
+        raise _wrong(where, value, _KINDS[kind])
+    return value
+
+
+def _wrong(where: str, value: object, wanted: str) -> SetupError:
+    return SetupError(f"{FILE}: {where} must be {wanted}, it is {value!r}")
 
 
 def _table(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
