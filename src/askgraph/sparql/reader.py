@@ -18,12 +18,9 @@ from askgraph.rdf.vocabulary import (
     RDF_REST,
     RDF_TYPE,
     XSD_BOOLEAN,
-    XSD_DECIMAL,
-    XSD_DOUBLE,
-    XSD_INTEGER,
 )
 from askgraph.sparql.lexer import Token
-from askgraph.sparql.terminals import declared_prefixes, terminals
+from askgraph.sparql.terminals import declared_prefixes, number_type, terminals, unquoted
 from askgraph.sparql.tree import (
     AGGREGATES,
     Bind,
@@ -53,7 +50,6 @@ _LEVELS = (
     frozenset(["+", "-"]),
     frozenset(["*", "/"]),
 )
-_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 
 
 def read(query: str, prefixes: Mapping[str, str] | None = None) -> Query:
@@ -434,13 +430,13 @@ class _Reader:
                 return self.literal()
             case "number":
                 self.at += 1
-                return Literal(sign + token.text, datatype=NamedNode(_number_type(token.text)))
+                return Literal(sign + token.text, datatype=NamedNode(number_type(token.text)))
         if self.says("TRUE", "FALSE"):
             return Literal(self.take().lower(), datatype=NamedNode(XSD_BOOLEAN))
         return self.iri()
 
     def literal(self) -> Literal:
-        text = _unquoted(self.here.text)
+        text = unquoted(self.here.text)
         self.at += 1
         if self.at < len(self.given) and self.here.kind == "language":
             self.at += 1
@@ -509,16 +505,3 @@ class _Reader:
             found.append(self.expression())
             self.skip(",")
         return tuple(found)
-
-
-def _number_type(text: str) -> str:
-    if "e" in text.lower():
-        return XSD_DOUBLE
-    return XSD_DECIMAL if "." in text else XSD_INTEGER
-
-
-def _unquoted(text: str) -> str:
-    """The text of a string terminal, its escapes resolved."""
-    width = 3 if text[:3] in ('"""', "'''") else 1
-    inner = text[width:-width]
-    return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), inner, flags=re.DOTALL)

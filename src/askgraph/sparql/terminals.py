@@ -1,13 +1,24 @@
 """The terminals of a query as SPARQL's grammar names them, for those who rewrite its text."""
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
+from askgraph.rdf.vocabulary import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER
 from askgraph.sparql.lexer import Token, tokens
 
-__all__ = ["declared_prefixes", "expanded", "terminals", "with_full_iris"]
+__all__ = [
+    "declared_prefixes",
+    "expanded",
+    "number_type",
+    "terminals",
+    "unquoted",
+    "with_full_iris",
+]
 
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 _PAIRS = frozenset(["&&", "||", "!=", "<=", ">=", "^^"])
 
 
@@ -63,6 +74,27 @@ def with_full_iris(query: str) -> str:
             at = token.start + len(token.text)
         before = token.text
     return "".join(pieces) + query[at:]
+
+
+def number_type(text: str) -> str:
+    """Return the datatype of a number that is written without quotation marks."""
+    if "e" in text.lower():
+        return XSD_DOUBLE
+    return XSD_DECIMAL if "." in text else XSD_INTEGER
+
+
+def unquoted(text: str) -> str:
+    """Return the text that a string terminal stands for, its escapes resolved."""
+    width = 3 if text[:3] in ('"""', "'''") else 1
+    return _ESCAPE.sub(_unescaped, text[width:-width])
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    digits = match[1] or match[2]
+    if digits is None:
+        return _ESCAPES.get(match[3], match[3])
+    code = int(digits, 16)
+    return chr(code) if code <= sys.maxunicode else match[0]
 
 
 def _split(token: Token) -> list[Token]:

@@ -7,7 +7,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import Token, without_comments
-from askgraph.sparql.terminals import terminals
+from askgraph.sparql.terminals import number_type, terminals
 from askgraph.tools._hidden import PLACEHOLDER
 from askgraph.tools._terms import expanded_name, unescaped_text
 
@@ -72,7 +72,7 @@ def _constants(
                 if term := _thing(listed, at, expand):
                     yield token.start, end, term
             case "number":
-                number = Literal(token.text, datatype=NamedNode(_number_type(token.text)))
+                number = Literal(token.text, datatype=NamedNode(number_type(token.text)))
                 if before not in _SAYS_HOW_MANY:
                     yield token.start, end, numbers.get(token.text, number)
                 elif token.text in numbers:
@@ -126,9 +126,3 @@ def _of_the_language(listed: Sequence[Token], at: int) -> bool:
     if text == "i":
         return "REGEX" in near or "REPLACE" in near
     return len(text) <= 3 and text.isalpha() and "LANG" in near
-
-
-def _number_type(text: str) -> str:
-    if text.isdecimal():
-        return v.XSD_INTEGER
-    return v.XSD_DOUBLE if "e" in text.lower() else v.XSD_DECIMAL
