@@ -606,6 +606,16 @@ class Phrases:
             return "".join(parts)
         return self.say(word, ", ".join(parts[:-1]), parts[-1])
 
+    def punctuated(self, text: str) -> str:
+        """Return a text as a sentence: with a capital, a full stop, and no comma too many."""
+        text = re.sub(r",(?=[,.?]|$)| (?=,)", "", " ".join(text.split()))
+        return self.capitalised(text) + ("" if text.endswith("?") else ".")
+
+    def capitalised(self, text: str) -> str:
+        """Return a text with a capital at its start, or behind the mark that it starts with."""
+        start = 1 if text[:1].isalpha() else 2
+        return text[:start].upper() + text[start:]
+
     def quoted(self, text: str) -> str:
         """Return a text in the quotation marks of the language."""
         return _QUOTES[self.language].format(text)
@@ -619,6 +629,10 @@ class Phrases:
         if self.language == "en" and is_plural(noun.rpartition(" ")[2]):
             return noun
         return self.say("a", noun)
+
+    def verb(self, text: str, *, many: bool) -> str:
+        """Return a verb as it stands after one subject or many: `orbits`, `orbit`."""
+        return text.removesuffix("s") if many and self.language == "en" else text
 
     def plural(self, noun: str) -> str:
         """Return the plural of a noun of a few words; the noun itself where that is not known."""

@@ -203,8 +203,7 @@ class Teller(ValueWords):
             case "any":
                 return self.phrases.say("any link", relation.text, value)
             case "verb":
-                is_english = self.phrases.language == "en"
-                verb = relation.text.removesuffix("s") if many and is_english else relation.text
+                verb = self.phrases.verb(relation.text, many=many)
                 return self.phrases.say("verb", verb, value)
             case _:
                 return self.phrases.say("relation", relation.text, value)

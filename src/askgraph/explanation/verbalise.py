@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -16,7 +15,7 @@ from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.reader import read
 from askgraph.sparql.tree import Call
 
-__all__ = ["in_words", "iris_in", "iris_of"]
+__all__ = ["in_words", "iris_in", "iris_of", "written_out"]
 
 
 def in_words(query: str, labels: Mapping[str, str], *, language: str = "en") -> str:
@@ -29,14 +28,16 @@ def in_words(query: str, labels: Mapping[str, str], *, language: str = "en") -> 
     >>> in_words("SELECT ?s { ?s a <http://x/Singer> ; <http://x/country> 'France' }", {})
     'The singers whose country is “France”.'
     """
-    phrases = phrases_in(language)
+    return written_out(query, Names(labels, phrases_in(language)))
+
+
+def written_out(query: str, names: Names) -> str:
+    """Return a query in words by these names for its terms, in their language."""
     try:
-        text = Sentence(read(query), Names(labels, phrases)).text()
+        text = Sentence(read(query), names).text()
     except (QuerySyntaxError, RecursionError):
-        text = phrases.say("unreadable")
-    text = re.sub(r",(?=[,.?]|$)| (?=,)", "", " ".join(text.split()))
-    start = 1 if text[:1].isalpha() else 2
-    return text[:start].upper() + text[start:] + ("" if text.endswith("?") else ".")
+        text = names.phrases.say("unreadable")
+    return names.phrases.punctuated(text)
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,172 @@
+"""What else could stand in the place of a part of a query: things of like name, or with answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.errors import QuerySyntaxError, ServiceError
+from askgraph.explanation._placing import SAYS_NOTHING, counted, freed, in_group
+from askgraph.explanation.descriptions import descriptions_of
+from askgraph.explanation.labels import labels_of
+from askgraph.explanation.parts import Part
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import Kind, name_tokens
+from askgraph.metadata import Profile
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.sparql.reader import read
+from askgraph.sparql.tree import Group, Query
+
+__all__ = ["Alternative", "alternatives"]
+
+_KINDS = {"entity": Kind.ENTITY, "class": Kind.CLASS, "predicate": Kind.PREDICATE}
+_AT_ONCE = 2  # queries sent to one graph at a time
+_NAMED = 30  # things of a like name that are looked at
+
+Terms = dict[NamedNode | Literal, int | None]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A term that could stand there; `rows` is how many solutions the query then has, if counted.
+
+    `description` is what the graph says of a thing, where it says anything.
+    """
+
+    term: NamedNode | Literal
+    label: str
+    description: str = ""
+    rows: int | None = None
+
+
+async def alternatives(
+    query: str,
+    parts: Sequence[Part],
+    graph: KnowledgeGraph,
+    languages: Sequence[str],
+    *,
+    limit: int = 8,
+    timeout: float = 3.0,
+) -> tuple[tuple[Alternative, ...], ...]:
+    """Return for each part at most `limit` terms that could stand in its place, best first.
+
+    First come things of just the same name, then what gives an answer in that place, those with the
+    most solutions first, then things of a like name, then what fits by the profile. What gives an
+    answer is asked of the graph, in one query a part, each of at most `timeout` seconds; where it
+    does not answer, names and profile do: alternatives are a courtesy. Values that are merely
+    compared with have none.
+    """
+    try:
+        tree = read(query, graph.prefixes.namespaces)
+    except QuerySyntaxError:
+        return ((),) * len(parts)
+    found = await _Search(tree, graph, languages, limit, timeout).all(parts)
+    iris = {term.value for terms in found for term in terms if isinstance(term, NamedNode)}
+    labels = await labels_of(iris, graph, languages, timeout=timeout)
+    things = [
+        term.value
+        for part, terms in zip(parts, found, strict=True)
+        for term in terms
+        if part.kind == "entity"
+    ]
+    try:
+        told = await descriptions_of(things, graph, languages, timeout=timeout)
+    except ServiceError:
+        told = {}
+    return tuple(
+        tuple(
+            Alternative(term, _label(term, labels), told.get(term.value, ""), rows)
+            for term, rows in terms.items()
+        )
+        for terms in found
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Looks for terms in the places of one query's parts."""
+
+    tree: Query
+    graph: KnowledgeGraph
+    languages: Sequence[str]
+    limit: int
+    timeout: float
+
+    async def all(self, parts: Sequence[Part]) -> list[Terms]:
+        """The terms for each part, with their numbers of solutions."""
+        iris = [part.term.value for part in parts if isinstance(part.term, NamedNode)]
+        labels = await labels_of(iris, self.graph, self.languages, timeout=self.timeout)
+        gate = asyncio.Semaphore(_AT_ONCE)
+        return await asyncio.gather(*(self.of(part, labels, gate) for part in parts))
+
+    async def of(self, part: Part, labels: Mapping[str, str], gate: asyncio.Semaphore) -> Terms:
+        same, like = list[str](), list[str]()
+        if isinstance(part.term, NamedNode):
+            label = _label(part.term, labels)
+            same, like = await asyncio.to_thread(_named, label, _KINDS[part.kind], self.graph)
+            like += _fitting(part, self.graph.profile)
+        async with gate:
+            placed = await self.placed(part)
+        listed = [*map(NamedNode, same), *placed, *map(NamedNode, like)]
+        found: Terms = {}
+        for term in listed:
+            if term != part.term and len(found) < self.limit:
+                found.setdefault(term, placed.get(term))
+        return found
+
+    async def placed(self, part: Part) -> dict[NamedNode | Literal, int]:
+        """Terms with which the query has solutions; where only its own has, those of the pattern.
+
+        The latter have no solutions all told. A remote graph is not asked for them: it would have
+        to count all that has the predicate.
+        """
+        group = in_group(part.term, self.tree.where)
+        found = await self.fitting(part, group)
+        is_thing = part.kind in ("entity", "value")
+        if found.keys() - {part.term} or not is_thing or self.graph.arrays is None:
+            return found
+        others = await self.fitting(part, freed(part.term, self.tree.where))
+        return dict.fromkeys(others, 0) if group else others
+
+    async def fitting(self, part: Part, group: Group | None) -> dict[NamedNode | Literal, int]:
+        if group is None:
+            return {}
+        endpoint = self.graph.endpoint
+        found = await counted(group, endpoint, limit=self.limit, timeout=self.timeout)
+        wanted = Literal if part.kind == "value" else NamedNode
+        return {term: rows for term, rows in found.items() if isinstance(term, wanted)}
+
+
+def _named(label: str, kind: Kind, graph: KnowledgeGraph) -> tuple[list[str], list[str]]:
+    """The IRIs of things of just this name, and of those of a like name."""
+    names, stems = graph.names, name_tokens(label)
+    ids = [(at, names.word_id(stem)) for at, stem in enumerate(stems)]
+    matches = names.search([(at, word, 1.0) for at, word in ids if word is not None])
+    found = [match.name for match in matches if match.name.kind is kind][:_NAMED]
+    same = [name.target for name in found if sorted(name_tokens(name.text)) == sorted(stems)]
+    return same, [name.target for name in found if name.target not in same]
+
+
+def _fitting(part: Part, profile: Profile) -> Iterator[str]:
+    """Classes below the same ones, predicates of the same things and with the same kind of ends."""
+    if part.kind == "class":
+        own = next((c for c in profile.classes if c.iri == part.term.value), None)
+        for other in profile.classes if own and own.parents else ():
+            if set(other.parents) & set(own.parents if own else ()):
+                yield other.iri
+    if part.kind == "predicate":
+        mine = next((p for p in profile.predicates if p.iri == part.term.value), None)
+        of = {iri for iri, _ in mine.subject_classes[:3]} if mine else set()
+        for one in profile.predicates if mine else ():
+            shared = of & {iri for iri, _ in one.subject_classes}
+            if mine and shared and one.literal == mine.literal and one.iri not in SAYS_NOTHING:
+                yield one.iri
+
+
+def _label(term: NamedNode | Literal, labels: Mapping[str, str]) -> str:
+    if isinstance(term, Literal):
+        return term.value
+    return labels.get(term.value) or words_of_local_name(term.value)
