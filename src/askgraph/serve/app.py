@@ -1,5 +1,6 @@
 """The server as one ASGI application: its routers, what stands before them, and its life."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -18,7 +19,7 @@ from askgraph.serve.rest import ask, feedback, methods, runs, sessions
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
-__all__ = ["create_app"]
+__all__ = ["create_app", "problem_response"]
 
 _ROUTERS = (
     ask.router,
@@ -28,6 +29,7 @@ _ROUTERS = (
     methods.router,
     websocket.router,
 )
+_log = logging.getLogger("askgraph.serve")
 _WORDS = "Ask knowledge graphs questions in your own words."
 
 
@@ -56,6 +58,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.add_exception_handler(AskgraphError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(Exception, _broken)
     return app
 
 
@@ -93,6 +96,11 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
             detail=told[:2000],
         )
     )
+
+
+async def _broken(request: Request, error: Exception) -> JSONResponse:
+    _log.error("a bug: %s %s", request.method, request.url.path, exc_info=error)
+    return problem_response(Problem.unexpected())
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:

@@ -10,7 +10,7 @@ from askgraph.serve.app import create_app
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
-__all__ = ["run"]
+__all__ = ["run", "server_of"]
 
 Tell = Callable[[str, ServeSettings, Sequence[str]], None]
 
@@ -27,11 +27,22 @@ def run(
     Then no more connections are taken, and questions under way have `settings.grace` seconds.
     Raises `SetupError` where the address cannot be used.
     """
+    server, listening = server_of(settings, workspace, tell=tell, opened=opened)
+    server.run(sockets=[listening])
+
+
+def server_of(
+    settings: ServeSettings,
+    workspace: Workspace,
+    *,
+    tell: Tell,
+    opened: Callable[[str], None] | None = None,
+) -> tuple[uvicorn.Server, socket.socket]:
+    """Return a server that is ready to run, and the socket that it is to listen on; see `run`."""
     listening = _listening(settings)
     address = _address(settings, listening.getsockname()[1])
-    app = create_app(settings, workspace)
     config = uvicorn.Config(
-        app,
+        create_app(settings, workspace),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -43,7 +54,7 @@ def run(
         timeout_keep_alive=30,
     )
     server = _Server(config, lambda: _told(address, settings, workspace, tell, opened))
-    server.run(sockets=[listening])
+    return server, listening
 
 
 class _Server(uvicorn.Server):

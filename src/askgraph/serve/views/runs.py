@@ -204,7 +204,6 @@ class RunSummary(BaseModel):
     status: str | None
     created: str
     seconds: float | None
-    confidence: float | None
 
 
 class RunsView(BaseModel):

@@ -1,0 +1,130 @@
+"""`askgraph serve` for tests: in a thread of this process, or as a process that can be killed."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from askgraph.sample import graph_path
+from askgraph.serve.run import server_of
+from askgraph.serve.settings import ServeSettings
+from askgraph.workspace import Workspace
+
+__all__ = ["ServedProcess", "ServedThread", "sample_workspace"]
+
+_START = 60.0
+
+
+def sample_workspace(folder: Path) -> Workspace:
+    """Return a workspace with the sample graph, `space`."""
+    workspace = Workspace(folder)
+    workspace.add("space", [graph_path()])
+    return workspace
+
+
+class ServedThread:
+    """The server on a free port of loopback, in a thread; `url` is its address, without a slash."""
+
+    def __init__(self, workspace: Workspace, **settings: Any) -> None:
+        chosen = ServeSettings.of(workspace.folder, {"port": 0, "grace": 2, **settings})
+        started = threading.Event()
+        self.url = ""
+
+        def tell(address: str, _: ServeSettings, __: object) -> None:
+            self.url = address.rstrip("/")
+            started.set()
+
+        self._server, listening = server_of(chosen, workspace, tell=tell)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [listening]}, daemon=True
+        )
+        self._started = started
+
+    @property
+    def app(self) -> Any:
+        """The application, for what cannot be seen from outside."""
+        return self._server.config.app
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        if not self._started.wait(_START):
+            raise RuntimeError("the server does not start")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join(30)
+        if self._thread.is_alive():
+            raise RuntimeError("the server does not stop")
+
+
+@dataclass
+class ServedProcess:
+    """`askgraph serve` in a process of its own."""
+
+    url: str
+    process: "subprocess.Popen[str]"
+    log: Path
+
+    @classmethod
+    @contextlib.contextmanager
+    def start(
+        cls, folder: Path, *options: str, env: Mapping[str, str] | None = None
+    ) -> Iterator[Self]:
+        """Start it on a workspace, wait until it listens, and end it afterwards."""
+        log = folder / f"serve-{time.monotonic_ns()}.log"
+        command = [sys.executable, "-m", "askgraph", "serve", "--workspace", str(folder)]
+        with log.open("w") as errors:
+            process = subprocess.Popen(
+                [*command, "--port", "0", *options],
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                text=True,
+                env={**os.environ, **(env or {})},
+            )
+        try:
+            yield cls(_address(log, process), process, log)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def kill(self) -> None:
+        """End it at once, as a crash would (kill -9)."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> int:
+        """Ask it to end, and return its exit code."""
+        self.process.terminate()
+        return self.process.wait(60)
+
+
+def _address(log: Path, process: "subprocess.Popen[str]") -> str:
+    end = time.monotonic() + _START
+    while time.monotonic() < end:
+        said = log.read_text(encoding="utf-8")
+        if found := re.search(r"askgraph is at (http://\S+?)/\s", said):
+            return found[1]
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode}: {said}")
+        time.sleep(0.05)
+    raise RuntimeError(f"the server does not start: {log.read_text(encoding='utf-8')}")
