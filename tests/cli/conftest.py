@@ -1,17 +1,15 @@
 """A small graph, and the command line with a method that looks answers up."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.running import Done, Run, askgraph
 
 from askgraph.workspace import Workspace
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 MOONS = """
 prefix : <http://example.org/> prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#>
@@ -48,9 +46,9 @@ def command(moons: Path, tmp_path: Path) -> Callable[..., tuple[list[str], dict[
 
 
 @pytest.fixture
-def run(command: Callable[..., tuple[list[str], dict[str, Any]]]) -> Run:
-    def finished(*arguments: object) -> "subprocess.CompletedProcess[str]":
-        words, how = command(*arguments)
-        return subprocess.run(words, capture_output=True, check=False, timeout=60, **how)
+def run(moons: Path, tmp_path: Path) -> Run:
+    def finished(*words: object) -> Done:
+        place = {"workspace": moons, "folder": tmp_path, "packages": tmp_path}
+        return askgraph(*words, "--method", "lookup", **place)
 
     return finished

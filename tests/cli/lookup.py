@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+MODULE = "lookup_method"
 PREFIX = "PREFIX : <http://example.org/> "
 JUPITER = PREFIX + "SELECT ?moon { ?moon :orbits :Jupiter }"
 MARS = PREFIX + "SELECT ?moon { ?moon :orbits :Mars }"
@@ -55,7 +56,7 @@ class Lookup:
 
 def install(folder: Path, answers: Mapping[str, str]) -> None:
     """Write the package; its method is `lookup` where `folder` is on the path."""
-    package = folder / "lookup_method.py"
+    package = folder / f"{MODULE}.py"
     package.write_text(METHOD)
     (folder / "answers.json").write_text(json.dumps(answers))
     about = folder / "lookup_method-1.dist-info"

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.lookup import JUPITER, MARS, VENUS, install, questions, read
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.cli.running import Run
 
 
 def test_batch_writes_an_answer_line_for_each_question(run: Run, tmp_path: Path) -> None:

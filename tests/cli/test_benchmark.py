@@ -1,18 +1,13 @@
 """`askgraph benchmark`, run as a command."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, questions
+from tests.cli.running import Done, Run, askgraph
 
 from askgraph.evaluation.questions import read_questions
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 EMPTY = PREFIX + "SELECT ?moon { ?moon :orbits :Venus }"
 PHOBOS = {"vars": ["moon"], "rows": [["http://example.org/Phobos"]]}
@@ -20,16 +15,8 @@ PHOBOS = {"vars": ["moon"], "rows": [["http://example.org/Phobos"]]}
 
 @pytest.fixture
 def run(moons: Path, tmp_path: Path) -> Run:
-    def finished(*arguments: object) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "askgraph", "benchmark", *map(str, arguments)],
-            env={**os.environ, "ASKGRAPH_WORKSPACE": str(moons)},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+    def finished(*words: object) -> Done:
+        return askgraph("benchmark", *words, workspace=moons, folder=tmp_path)
 
     return finished
 

@@ -1,17 +1,14 @@
 """`askgraph evaluate`, run as a command."""
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, install, questions
+from tests.cli.running import Done, Run
 
 from askgraph.evaluation.runs.run_folder import read_run
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 GOLD: tuple[dict[str, object], ...] = (
     {"id": "a", "question": "Jupiter?", "sparql": JUPITER.removeprefix(PREFIX), "tags": ["easy"]},
@@ -20,7 +17,7 @@ GOLD: tuple[dict[str, object], ...] = (
 )
 
 
-def group(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+def group(done: Done) -> dict[str, Any]:
     """The figures of the only benchmark and method that a command printed."""
     assert done.returncode == 0, done.stderr
     [found] = json.loads(done.stdout)["groups"]

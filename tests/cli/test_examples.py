@@ -1,13 +1,12 @@
 """`askgraph examples`: what it prints and how it exits."""
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cli.running import Done, Run, askgraph
 from tests.graphs import EXTRA, MOONS
 
 from askgraph.workspace import Workspace
@@ -24,7 +23,6 @@ for number in range({MANY}):
     if number == 20:
         print("under way", flush=True)
 """
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -37,15 +35,9 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(source: Path) -> Run:
-    def finished(*arguments: object) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "askgraph", "examples", *map(str, arguments)],
-            env={**os.environ, "ASKGRAPH_WORKSPACE": str(source.parent / "workspace")},
-            cwd=source.parent,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
+    def finished(*words: object) -> Done:
+        return askgraph(
+            "examples", *words, workspace=source.parent / "workspace", folder=source.parent
         )
 
     return finished
@@ -87,14 +79,9 @@ def test_without_a_query_or_a_question_it_says_what_is_missing(run: Run) -> None
 
 
 def test_a_kept_run_can_be_confirmed(run: Run, source: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "askgraph", "ask", "Which moons orbit Mars?", "--trace", "1.jsonl"],
-        env={**os.environ, "ASKGRAPH_WORKSPACE": str(source.parent / "workspace")},
-        cwd=source.parent,
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
+    here = {"workspace": source.parent / "workspace", "folder": source.parent}
+    asked = askgraph("ask", "Which moons orbit Mars?", "--trace", "1.jsonl", **here)
+    assert asked.returncode == 0, asked.stderr
     added = run("add", "--trace", "1.jsonl", "--json")
     kept = json.loads(added.stdout)
     assert (kept["question"], kept["graph"]) == ("Which moons orbit Mars?", "moons")

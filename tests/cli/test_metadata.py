@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.cli.running import Done, askgraph
 from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.described import DescribedServer
@@ -65,16 +66,8 @@ def place(tmp_path: Path, server: DescribedServer) -> Path:
     return tmp_path
 
 
-def run(place: Path, *words: object) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "askgraph", "metadata", *map(str, words)],
-        env={**os.environ, "ASKGRAPH_WORKSPACE": str(place)},
-        cwd=place,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+def run(place: Path, *words: object) -> Done:
+    return askgraph("metadata", *words, workspace=place, folder=place)
 
 
 @pytest.mark.parametrize("graph", ["moons", "far"])

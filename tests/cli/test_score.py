@@ -1,18 +1,13 @@
 """`askgraph score`, run as a command."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, questions
+from tests.cli.running import Done, Run, askgraph
 
 from askgraph.evaluation.runs.run_folder import read_run
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 GOLD: tuple[dict[str, object], ...] = (
     {"id": "a", "question": "Jupiter?", "sparql": JUPITER.removeprefix(PREFIX)},
@@ -24,16 +19,8 @@ STORED = {"vars": ["moon"], "rows": [["http://example.org/Phobos"]]}
 
 @pytest.fixture
 def run(moons: Path, tmp_path: Path) -> Run:
-    def finished(*arguments: object) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "askgraph", *map(str, arguments)],
-            env={**os.environ, "ASKGRAPH_WORKSPACE": str(moons)},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+    def finished(*words: object) -> Done:
+        return askgraph(*words, workspace=moons, folder=tmp_path)
 
     return finished
 

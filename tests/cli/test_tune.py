@@ -1,17 +1,12 @@
 """`askgraph tune`, run as a command."""
 
 import json
-import os
-import subprocess
-import sys
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.cli.lookup import JUPITER, MARS, questions
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.cli.running import Done, Run, askgraph
 
 TRAIN: dict[str, object] = {
     "id": "a",
@@ -29,16 +24,8 @@ TEST: dict[str, object] = {
 
 @pytest.fixture
 def run(moons: Path, tmp_path: Path) -> Run:
-    def finished(*arguments: object) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "askgraph", "tune", "bm25", *map(str, arguments)],
-            env={**os.environ, "ASKGRAPH_WORKSPACE": str(moons)},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+    def finished(*words: object) -> Done:
+        return askgraph("tune", "bm25", *words, workspace=moons, folder=tmp_path)
 
     return finished
 

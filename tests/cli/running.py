@@ -1,0 +1,42 @@
+"""The command line run in this process, with what a program that starts it would see."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.cli import lookup
+from typer.testing import CliRunner
+
+from askgraph.cli import app
+
+__all__ = ["Done", "Run", "askgraph"]
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
+
+
+def askgraph(*words: object, workspace: Path, folder: Path, packages: Path | None = None) -> Done:
+    """Run a command in a folder; its plugins are also those of the packages in `packages`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("ASKGRAPH_WORKSPACE", str(workspace))
+        if packages is not None:
+            patch.syspath_prepend(packages)
+        try:
+            result = CliRunner().invoke(app, [str(word) for word in words])
+        finally:
+            sys.modules.pop(lookup.MODULE, None)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Done(result.exit_code, result.stdout, result.stderr)
