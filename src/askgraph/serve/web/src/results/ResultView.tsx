@@ -1,33 +1,139 @@
 // The result of an answer: as a table, a chart, a map or a graph.
 
-import type { AnswerView } from "../api/types.ts";
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import { server } from "../api/graphs.ts";
+import type { Evidence, ServerInfo } from "../api/types.ts";
+import { Later } from "../app/Later.tsx";
+import { language } from "../i18n/index.ts";
+import { ChartView } from "./ChartView.tsx";
+import { chartsOf } from "./charts.ts";
+import { columnsOf } from "./columns.ts";
+import { drawingOf, drawingOfTriples } from "./evidence.ts";
+import { pinsOf } from "./places.ts";
+import { resultOf, type Shown } from "./result.ts";
+import { TabList } from "./TabList.tsx";
+import { Table } from "./Table.tsx";
+import { words } from "./words.ts";
+
+const map = () => import("./MapView.tsx").then((found) => found.MapView);
+const graphDrawing = () => import("./GraphView.tsx").then((found) => found.GraphView);
+
+/** More rows than this make no drawing that can be read. */
+const MOST_DRAWN = 25;
+
+type Tab = "table" | "chart" | "map" | "graph";
 
 export interface ResultViewProps {
-  readonly answer: AnswerView;
+  /** An answer, or what a query run by hand gave. */
+  readonly answer: Shown;
   /** The run whose whole result can be downloaded; null for a query run by hand. */
   readonly runId: string | null;
   readonly graph: string;
+  /** The query of the result, where the answer does not hold it. */
+  readonly query?: string | null;
 }
 
-export function ResultView({ answer }: ResultViewProps) {
-  return (
-    <table>
-      <thead>
-        <tr>
-          {answer.columns.map((column) => (
-            <th key={column}>{column}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {answer.cells.map((row, at) => (
-          <tr key={at}>
-            {row.map((cell, column) => (
-              <td key={answer.columns[column]}>{cell ? (cell.label ?? cell.value) : ""}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+export function ResultView({ answer, runId, graph, query = null }: ResultViewProps) {
+  const result = useMemo(() => resultOf(answer), [answer]);
+  const [chosen, setChosen] = useState<Tab>("table");
+  const [drawn, setDrawn] = useState<Evidence | null>(null);
+  const id = useId();
+  const info = useServerInfo();
+  const locale = language.value;
+  const columns = useMemo(
+    () => columnsOf(result.columns, result.cells, result.answering),
+    [result],
   );
+  const charts = useMemo(() => chartsOf(columns, result.cells, result.ordered), [columns, result]);
+  const pins = useMemo(() => pinsOf(columns, result.cells, locale), [columns, result, locale]);
+  const drawing = useMemo(() => {
+    if (drawn) return drawingOf([drawn], result.labels);
+    if (result.triples) return drawingOfTriples(result.cells.slice(0, MOST_DRAWN));
+    return drawingOf(result.evidence.slice(0, MOST_DRAWN), result.labels);
+  }, [result, drawn]);
+  useEffect(() => {
+    setChosen("table");
+    setDrawn(null);
+  }, [answer]);
+
+  const tabs: Tab[] = ["table"];
+  if (charts.length > 0) tabs.push("chart");
+  if (pins.length > 0) tabs.push("map");
+  if (drawing.edges.length > 0) tabs.push("graph");
+  const shown = tabs.includes(chosen) ? chosen : "table";
+  const origin = { graph, runId, query: "sparql" in answer ? answer.sparql : query };
+  const draw = (evidence: Evidence) => {
+    setDrawn(evidence);
+    setChosen("graph");
+  };
+  return (
+    <div class="result-view">
+      {tabs.length > 1 && (
+        <TabList
+          id={id}
+          label={words().views}
+          tabs={tabs.map((name) => ({ name, title: words()[name] }))}
+          chosen={shown}
+          onChoose={setChosen}
+        />
+      )}
+      <div
+        id={`${id}-panel`}
+        {...(tabs.length > 1 && { role: "tabpanel", "aria-labelledby": `${id}-${shown}` })}
+      >
+        {shown === "table" &&
+          (result.boolean === null ? (
+            <Table
+              {...{ result, columns, origin, onDraw: draw }}
+              pictures={info?.["pictures"] === true}
+            />
+          ) : (
+            <p class="boolean">{result.boolean ? words().yes : words().no}</p>
+          ))}
+        {shown === "chart" && <ChartView charts={charts} rows={result.cells} />}
+        {shown === "map" && (
+          <Later
+            load={map}
+            props={{
+              pins,
+              graph,
+              elsewhere: result.cells.length - pins.length,
+              tiles: info?.tiles ?? "",
+            }}
+          />
+        )}
+        {shown === "graph" && (
+          <>
+            {drawn && (
+              <button type="button" class="button quiet small" onClick={() => setDrawn(null)}>
+                {words().allRows}
+              </button>
+            )}
+            <Later load={graphDrawing} props={{ drawing, graph }} />
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+let asked: Promise<ServerInfo> | null = null;
+
+/** What the server allows; null until it said so. */
+function useServerInfo(): ServerInfo | null {
+  const [info, setInfo] = useState<ServerInfo | null>(null);
+  useEffect(() => {
+    let shown = true;
+    asked ??= server();
+    asked.then(
+      (found) => shown && setInfo(found),
+      () => {
+        asked = null;
+      },
+    );
+    return () => {
+      shown = false;
+    };
+  }, []);
+  return info;
 }

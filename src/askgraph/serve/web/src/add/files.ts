@@ -1,0 +1,78 @@
+// Which files can be added as a graph, judged by name and size before anything is sent.
+
+/** What is wrong with a file, or with all of them together; null is fine. */
+export type Fault = "unknown" | "empty" | "large" | "twice";
+
+export interface Judged {
+  file: File;
+  format: string | null;
+  fault: Fault | null;
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  ttl: "Turtle",
+  nt: "N-Triples",
+  nq: "N-Quads",
+  trig: "TriG",
+  rdf: "RDF/XML",
+  owl: "RDF/XML",
+  xml: "RDF/XML",
+  jsonld: "JSON-LD",
+  n3: "N3",
+};
+
+/** The endings that a file dialogue offers. */
+export const ENDINGS = Object.keys(FORMATS).flatMap((ending) => [`.${ending}`, `.${ending}.gz`]);
+
+/** The format that a file's name says, with or without `.gz`; null where it says none. */
+export function formatOf(name: string): string | null {
+  const [last = "", before = ""] = name.toLowerCase().split(".").slice(1).reverse();
+  return FORMATS[last === "gz" ? before : last] ?? null;
+}
+
+/** The files with what is wrong with each; all together may have so many bytes. */
+export function judged(files: readonly File[], most: number): Judged[] {
+  let bytes = 0;
+  const seen = new Set<string>();
+  return files.map((file) => {
+    const format = formatOf(file.name);
+    bytes += file.size;
+    const fault = !format
+      ? "unknown"
+      : file.size === 0
+        ? "empty"
+        : bytes > most
+          ? "large"
+          : seen.has(file.name)
+            ? "twice"
+            : null;
+    seen.add(file.name);
+    return { file, format, fault };
+  });
+}
+
+/** A name for a graph, from a file's name or an address: small letters, digits and hyphens. */
+export function suggestedName(from: string): string {
+  const tail = URL.canParse(from) ? new URL(from).hostname.replace(/^www\.|^query\./, "") : from;
+  const stem = tail
+    .toLowerCase()
+    .replace(/\.gz$/, "")
+    .replace(/\.[a-z0-9]+$/, "");
+  return stem
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
+}
+
+/** A size as people write it. */
+export function sizeText(bytes: number, locale: string): string {
+  const [unit, size] = bytes >= 1e6 ? (["megabyte", 1e6] as const) : (["kilobyte", 1e3] as const);
+  const digits = bytes / size < 10 ? 1 : 0;
+  return new Intl.NumberFormat(locale, {
+    style: "unit",
+    unit,
+    maximumFractionDigits: digits,
+  }).format(bytes / size);
+}

@@ -1,0 +1,117 @@
+// The evidence as a graph to look at, and the same as a list to read.
+
+import type { Core } from "cytoscape";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { aroundThing } from "../api/browse.ts";
+import { problemFrom } from "../api/http.ts";
+import type { Problem } from "../api/types.ts";
+import { onThemeChange } from "../app/theme.ts";
+import { formatNumber, language } from "../i18n/index.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { canvasIn, choose, fitted, recolour, redraw } from "./canvas.ts";
+import { type Drawing, drawingAround, joined } from "./evidence.ts";
+import { thingAddress } from "./links.ts";
+import { TripleList } from "./TripleList.tsx";
+import { words } from "./words.ts";
+
+export interface GraphViewProps {
+  readonly drawing: Drawing;
+  readonly graph: string;
+}
+
+export function GraphView({ drawing, graph }: GraphViewProps) {
+  const [more, setMore] = useState<readonly Drawing[]>([]);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const whole = useMemo(() => joined(drawing, more), [drawing, more]);
+  const frame = useRef<HTMLDivElement>(null);
+  const core = useRef<Core | null>(null);
+  useEffect(() => {
+    setMore([]);
+    setChosen(null);
+  }, [drawing]);
+  useEffect(() => {
+    if (!frame.current) return;
+    const made = canvasIn(frame.current, setChosen);
+    core.current = made;
+    const stop = onThemeChange(() => recolour(made));
+    return () => {
+      stop();
+      made.destroy();
+      core.current = null;
+    };
+  }, []);
+  useEffect(() => {
+    const known = new Set(drawing.nodes.map(({ id }) => id));
+    const added = new Set(whole.nodes.map(({ id }) => id).filter((id) => !known.has(id)));
+    if (core.current) redraw(core.current, whole, { anew: more.length === 0, added });
+  }, [whole]);
+  useEffect(() => {
+    if (core.current) choose(core.current, chosen);
+  }, [chosen, whole]);
+  const node = whole.nodes.find(({ id }) => id === chosen) ?? null;
+  const expand = async (iri: string) => {
+    setProblem(null);
+    try {
+      const around = await aroundThing(graph, iri, language.value);
+      setMore((before) => [...before, drawingAround(around)]);
+    } catch (error) {
+      setProblem(problemFrom(error));
+    }
+  };
+  const [things, triples] = [formatNumber(whole.nodes.length), formatNumber(whole.edges.length)];
+  return (
+    <div class="graph-view">
+      <div class="graph-frame">
+        <div class="graph-canvas" ref={frame} aria-hidden="true" />
+        <button
+          type="button"
+          class="button small fit"
+          onClick={() => core.current && fitted(core.current)}
+        >
+          {words().fit}
+        </button>
+        {node && (
+          <div class="map-card" role="status">
+            {node.iri ? (
+              <a href={thingAddress(graph, node.iri)}>
+                <bdi>{node.label}</bdi>
+              </a>
+            ) : (
+              <bdi>{node.label}</bdi>
+            )}
+            {node.iri && (
+              <button
+                type="button"
+                class="button small"
+                onClick={() => node.iri && expand(node.iri)}
+              >
+                {words().expand}
+              </button>
+            )}
+          </div>
+        )}
+      </div>
+      {problem && <ProblemNote problem={problem} />}
+      <p class="muted small">
+        {words().drawingOf(things, triples)}. {words().drawingHelp}
+      </p>
+      <Legend drawing={whole} />
+      <details>
+        <summary>{words().asList}</summary>
+        <TripleList drawing={whole} graph={graph} onExpand={expand} />
+      </details>
+    </div>
+  );
+}
+
+function Legend({ drawing }: { drawing: Drawing }) {
+  const kinds = new Set(drawing.nodes.map(({ kind }) => kind));
+  return (
+    <ul class="legend">
+      {kinds.has("thing") && <li class="legend-thing">{words().legendThing}</li>}
+      {kinds.has("class") && <li class="legend-class">{words().legendClass}</li>}
+      {kinds.has("value") && <li class="legend-value">{words().legendValue}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,166 @@
+// The result on a map: coast lines of its own, tiles only where the server's operator set them.
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { formatNumber, language } from "../i18n/index.ts";
+import { coastPath, UNITS } from "./coast.ts";
+import { thingAddress } from "./links.ts";
+import { Net } from "./Net.tsx";
+import { degreesText, type Pin } from "./places.ts";
+import { pixelOf, spotOf, type View } from "./projection.ts";
+import { Tiles } from "./Tiles.tsx";
+import { usePanning } from "./usePanning.ts";
+import { useWidth } from "./useWidth.ts";
+import { words } from "./words.ts";
+
+const MANY = 60;
+
+export interface MapViewProps {
+  readonly pins: readonly Pin[];
+  readonly graph: string;
+  /** Rows of the result that have no place. */
+  readonly elsewhere: number;
+  /** The address of tiles with {z}, {x} and {y}; "" for none. */
+  readonly tiles: string;
+}
+
+export function MapView({ pins, graph, elsewhere, tiles }: MapViewProps) {
+  const [chosen, setChosen] = useState<Pin | null>(null);
+  const [frame, width] = useWidth<HTMLDivElement>();
+  const height = Math.round(Math.min(460, Math.max(280, width * 0.55)));
+  const spots = useMemo(() => pins.map(({ place }) => spotOf(place)), [pins]);
+  useEffect(() => setChosen(null), [pins]);
+  const panning = usePanning(frame, spots, width || 640, height);
+  const locale = language.value;
+  return (
+    <div class="map-view">
+      <div class="map-frame" ref={frame}>
+        {width > 0 && (
+          <div
+            class="map"
+            role="application"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the arrow keys
+            tabIndex={0}
+            aria-label={`${words().mapOf(formatNumber(pins.length))}. ${words().mapHelp}`}
+            {...panning.handlers}
+          >
+            <svg {...{ width, height }} aria-hidden="true">
+              <rect class="sea" {...{ width, height }} />
+              <Land view={panning.view} {...{ width, height }} />
+              {tiles && <Tiles template={tiles} view={panning.view} {...{ width, height }} />}
+              <Net view={panning.view} {...{ width, height }} />
+              {pins.map((pin, index) => {
+                const { x, y } = pixelOf(
+                  spots[index] ?? { x: 0, y: 0 },
+                  panning.view,
+                  width,
+                  height,
+                );
+                return (
+                  // biome-ignore lint/a11y/noStaticElementInteractions: the list below is for keys
+                  <circle
+                    key={pin.row}
+                    class={pin === chosen ? "pin chosen" : "pin"}
+                    cx={x}
+                    cy={y}
+                    r={pin === chosen ? 9 : pins.length > MANY ? 4 : 6}
+                    onClick={() => !panning.dragged() && setChosen(pin === chosen ? null : pin)}
+                  >
+                    <title>{pin.name}</title>
+                  </circle>
+                );
+              })}
+            </svg>
+          </div>
+        )}
+        <Buttons {...panning} />
+        {chosen && <Card pin={chosen} {...{ pins, graph, locale }} />}
+      </div>
+      {tiles && <p class="muted small">{words().source(hostOf(tiles))}</p>}
+      {elsewhere > 0 && (
+        <p class="muted small">{words().somewhere(elsewhere, formatNumber(elsewhere))}</p>
+      )}
+      <details>
+        <summary>{words().placesList}</summary>
+        <ul class="pin-list">
+          {pins.map((pin, index) => (
+            <li key={pin.row}>
+              <button
+                type="button"
+                class="button quiet small"
+                aria-pressed={pin === chosen}
+                onClick={() => {
+                  setChosen(pin);
+                  panning.show(spots[index] ?? { x: 0.5, y: 0.5 });
+                }}
+              >
+                <bdi>{pin.name}</bdi>
+              </button>
+              <span class="muted small number">{degreesText(pin.place, locale)}</span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  );
+}
+
+function Land({ view, width, height }: { view: View; width: number; height: number }) {
+  const path = useMemo(coastPath, []);
+  const scale = view.world / UNITS;
+  const [x, y] = [width / 2 - view.x * view.world, height / 2 - view.y * view.world];
+  return <path class="land" d={path} transform={`translate(${x} ${y}) scale(${scale})`} />;
+}
+
+function Buttons({ zoom, fit }: { zoom: (factor: number) => void; fit: () => void }) {
+  const button = (label: string, sign: string, press: () => void) => (
+    <button
+      type="button"
+      class="button icon small"
+      aria-label={label}
+      title={label}
+      onClick={press}
+    >
+      {sign}
+    </button>
+  );
+  return (
+    <div class="map-buttons">
+      {button(words().nearer, "+", () => zoom(1.6))}
+      {button(words().farther, "−", () => zoom(1 / 1.6))}
+      {button(words().all, "⤢", fit)}
+    </div>
+  );
+}
+
+interface CardProps {
+  readonly pin: Pin;
+  readonly pins: readonly Pin[];
+  readonly graph: string;
+  readonly locale: string;
+}
+
+function Card({ pin, pins, graph, locale }: CardProps) {
+  const { latitude, longitude } = pin.place;
+  const here = pins.filter(
+    ({ place }) => place.latitude === latitude && place.longitude === longitude,
+  );
+  return (
+    <div class="map-card" role="status">
+      {pin.iri ? (
+        <a href={thingAddress(graph, pin.iri)}>
+          <bdi>{pin.name}</bdi>
+        </a>
+      ) : (
+        <bdi>{pin.name}</bdi>
+      )}
+      {here.length > 1 && (
+        <span class="muted small">{words().sameRow(formatNumber(here.length - 1))}</span>
+      )}
+      <span class="muted small number">{degreesText(pin.place, locale)}</span>
+    </div>
+  );
+}
+
+function hostOf(template: string): string {
+  return URL.canParse(template) ? new URL(template).hostname : template;
+}

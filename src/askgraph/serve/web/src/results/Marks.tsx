@@ -1,0 +1,110 @@
+// A drawing of marks that the pointer and the arrow keys go over, each told in words.
+
+import type { ComponentChildren } from "preact";
+import { useId, useState } from "preact/hooks";
+import { words } from "./words.ts";
+
+export interface Mark {
+  /** What is said of it, as “Earth: 12,742”. */
+  readonly words: string;
+  /** Where its words are shown, in pixels from the top left. */
+  readonly x: number;
+  readonly y: number;
+  /** Whether the drawing itself says it in full. */
+  readonly plain?: boolean;
+}
+
+interface Props {
+  readonly label: string;
+  readonly width: number;
+  readonly height: number;
+  readonly marks: readonly Mark[];
+  /** The mark nearest to a point in pixels. */
+  readonly nearest: (x: number, y: number) => number | null;
+  /** Draws a mark; `chosen` where the pointer or the keys are on it. */
+  readonly draw: (index: number, chosen: boolean) => ComponentChildren;
+  /** What lies behind the marks: axes and lines. */
+  readonly children?: ComponentChildren;
+}
+
+export function Marks({ label, width, height, marks, nearest, draw, children }: Props) {
+  const [at, setAt] = useState<number | null>(null);
+  const id = useId();
+  const chosen = at === null ? null : (marks[at] ?? null);
+  const go = (event: KeyboardEvent) => {
+    const to = goal(event.key, at, marks.length);
+    if (to === undefined) return;
+    event.preventDefault();
+    setAt(to);
+  };
+  const point = (event: PointerEvent) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    setAt(nearest(event.clientX - box.left, event.clientY - box.top));
+  };
+  return (
+    <div
+      class="marks"
+      role="listbox"
+      tabIndex={0}
+      aria-label={`${label}. ${words().chartHelp}`}
+      aria-activedescendant={at === null ? undefined : `${id}-${at}`}
+      onKeyDown={go}
+      onBlur={() => setAt(null)}
+    >
+      <svg
+        {...{ width, height }}
+        aria-hidden="true"
+        onPointerMove={point}
+        onPointerDown={point}
+        onPointerLeave={() => setAt(null)}
+      >
+        {children}
+        {marks.map((mark, index) => (
+          <g key={mark.words}>{draw(index, index === at)}</g>
+        ))}
+      </svg>
+      {marks.map((mark, index) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus (activedescendant)
+        <span
+          key={mark.words}
+          id={`${id}-${index}`}
+          class="seen-by-readers"
+          role="option"
+          aria-selected={index === at}
+        >
+          {mark.words}
+        </span>
+      ))}
+      {chosen && !chosen.plain && <Told mark={chosen} width={width} />}
+    </div>
+  );
+}
+
+function Told({ mark, width }: { mark: Mark; width: number }) {
+  const side =
+    mark.x > width / 2 ? { right: `${width - mark.x + 10}px` } : { left: `${mark.x + 10}px` };
+  return (
+    <div class="told" aria-hidden="true" style={{ top: `${mark.y}px`, ...side }}>
+      <bdi>{mark.words}</bdi>
+    </div>
+  );
+}
+
+function goal(key: string, at: number | null, count: number): number | null | undefined {
+  switch (key) {
+    case "ArrowRight":
+    case "ArrowDown":
+      return at === null ? 0 : Math.min(count - 1, at + 1);
+    case "ArrowLeft":
+    case "ArrowUp":
+      return at === null ? count - 1 : Math.max(0, at - 1);
+    case "Home":
+      return 0;
+    case "End":
+      return count - 1;
+    case "Escape":
+      return at === null ? undefined : null;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,176 @@
+// The drawing of things and triples by cytoscape, in the colours of the page.
+
+import cytoscape, {
+  type Core,
+  type CoseLayoutOptions,
+  type ElementDefinition,
+  type StylesheetJson,
+} from "cytoscape";
+import { colour } from "../app/theme.ts";
+import type { Drawing } from "./evidence.ts";
+
+const LAYOUT: CoseLayoutOptions = {
+  name: "cose",
+  animate: false,
+  nodeDimensionsIncludeLabels: true,
+  padding: 24,
+  idealEdgeLength: () => 110,
+  nodeRepulsion: () => 12_000,
+  componentSpacing: 60,
+};
+
+/** Draws into an element; `onChoose` is told the id of the thing that is pressed, or null. */
+export function canvasIn(element: HTMLElement, onChoose: (id: string | null) => void): Core {
+  allowNoStyleElement();
+  const core = cytoscape({
+    container: element,
+    style: styles(),
+    minZoom: 0.2,
+    maxZoom: 3,
+    selectionType: "single",
+  });
+  core.on("tap", (event) => onChoose(event.target === core ? null : nodeId(event.target)));
+  return core;
+}
+
+/** Draws a drawing; what is drawn already stays where it is unless `anew`. */
+export function redraw(
+  core: Core,
+  drawing: Drawing,
+  { anew, added }: { anew: boolean; added: ReadonlySet<string> },
+): void {
+  const fresh = elementsOf(drawing, added).filter(({ data }) =>
+    core.getElementById(String(data.id)).empty(),
+  );
+  if (anew) core.elements().remove();
+  const before = core.nodes();
+  core.add(anew ? elementsOf(drawing, added) : fresh);
+  if (before.empty() || anew) {
+    core.layout({ ...LAYOUT, randomize: true }).run();
+  } else if (fresh.length > 0) {
+    before.lock();
+    core.layout({ ...LAYOUT, randomize: false }).run();
+    before.unlock();
+  }
+  fitted(core);
+}
+
+/** Shows all, but not larger than life. */
+export function fitted(core: Core): void {
+  core.fit(undefined, 24);
+  if (core.zoom() > 1.2)
+    core.zoom({ level: 1.2, renderedPosition: { x: core.width() / 2, y: core.height() / 2 } });
+  core.center();
+}
+
+/** Draws in the colours of the theme that is shown now. */
+export function recolour(core: Core): void {
+  core.style(styles());
+}
+
+/** Marks one thing as chosen. */
+export function choose(core: Core, id: string | null): void {
+  core.elements().unselect();
+  if (id !== null) core.getElementById(id).select();
+}
+
+function elementsOf({ nodes, edges }: Drawing, added: ReadonlySet<string>): ElementDefinition[] {
+  return [
+    ...nodes.map(({ id, label, kind }) => ({
+      group: "nodes" as const,
+      data: { id, label: shortened(label), ...boxOf(shortened(label)) },
+      classes: added.has(id) ? `${kind} added` : kind,
+    })),
+    ...edges.map(({ id, source, target, label }) => ({
+      group: "edges" as const,
+      data: { id, source, target, label },
+    })),
+  ];
+}
+
+function styles(): StylesheetJson {
+  const font = getComputedStyle(document.body).fontFamily;
+  return [
+    {
+      selector: "node",
+      style: {
+        label: "data(label)",
+        "font-family": font,
+        "font-size": 13,
+        color: colour("ink"),
+        "text-wrap": "wrap",
+        "text-max-width": "140px",
+        "text-valign": "bottom",
+        "text-margin-y": 5,
+        width: 22,
+        height: 22,
+        "background-color": colour("accent"),
+        "border-width": 0,
+      },
+    },
+    { selector: "node.class", style: { shape: "diamond", "background-color": colour("series-3") } },
+    {
+      selector: "node.value",
+      style: {
+        shape: "round-rectangle",
+        "background-color": colour("sheet"),
+        "border-width": 1,
+        "border-color": colour("line-strong"),
+        "text-valign": "center",
+        "text-margin-y": 0,
+        width: "data(width)",
+        height: "data(height)",
+      },
+    },
+    { selector: "node.added", style: { "background-opacity": 0.55 } },
+    {
+      selector: "node:selected",
+      style: { "border-width": 3, "border-color": colour("series-2") },
+    },
+    {
+      selector: "edge",
+      style: {
+        label: "data(label)",
+        "font-family": font,
+        "font-size": 11,
+        color: colour("ink-2"),
+        "text-background-color": colour("sheet"),
+        "text-background-opacity": 0.9,
+        "text-background-padding": "2px",
+        "text-rotation": "autorotate",
+        width: 1.4,
+        "line-color": colour("line-strong"),
+        "curve-style": "bezier",
+        "target-arrow-shape": "triangle",
+        "target-arrow-color": colour("line-strong"),
+        "arrow-scale": 0.9,
+      },
+    },
+  ];
+}
+
+/** Stands in for the style element that cytoscape would add and the content policy refuses. */
+function allowNoStyleElement(): void {
+  const id = "__________cytoscape_stylesheet";
+  if (document.getElementById(id)) return;
+  const standIn = document.createElement("meta");
+  standIn.id = id;
+  document.head.append(standIn);
+}
+
+/** About how much room a text takes that is broken into lines of at most 140 pixels. */
+function boxOf(text: string): { width: number; height: number } {
+  const line = 18;
+  return {
+    width: Math.min(line, text.length) * 8 + 14,
+    height: Math.ceil(text.length / line) * 16 + 10,
+  };
+}
+
+function nodeId(target: { isNode?: () => boolean; id: () => string }): string | null {
+  return target.isNode?.() ? target.id() : null;
+}
+
+function shortened(label: string): string {
+  return label.length > 60 ? `${[...label].slice(0, 58).join("")}…` : label;
+}

@@ -1,0 +1,11 @@
+// Addresses of the page's own places that show things of a graph.
+
+/** The page of a thing of a graph. */
+export function thingAddress(graph: string, iri: string): string {
+  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ thing: iri })}`;
+}
+
+/** The page of a class of a graph. */
+export function classAddress(graph: string, iri: string): string {
+  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ class: iri })}`;
+}

@@ -1,0 +1,106 @@
+// The map's projection: Mercator, as map tiles have it, on a square of side 1.
+
+import type { Place } from "./values.ts";
+
+export interface Spot {
+  x: number;
+  y: number;
+}
+
+/** What of the world is seen: the middle, and how many pixels wide the world is. */
+export interface View {
+  x: number;
+  y: number;
+  world: number;
+}
+
+/** The farthest north that the square shows. */
+export const EDGE = 85.0511;
+const CLOSEST = 256 * 2 ** 17;
+
+/** Where a place lies on the square; the poles are drawn at its edge. */
+export function spotOf({ longitude, latitude }: Place): Spot {
+  const north = (Math.max(-EDGE, Math.min(EDGE, latitude)) * Math.PI) / 180;
+  const y = 0.5 - Math.log(Math.tan(Math.PI / 4 + north / 2)) / (2 * Math.PI);
+  return { x: longitude / 360 + 0.5, y };
+}
+
+/** The place that lies at a spot of the square. */
+export function placeAt({ x, y }: Spot): Place {
+  const north = 2 * Math.atan(Math.exp((0.5 - y) * 2 * Math.PI)) - Math.PI / 2;
+  return { longitude: (x - 0.5) * 360, latitude: (north * 180) / Math.PI };
+}
+
+/** The view that shows all spots with a margin; a single one with the country around it. */
+export function fitting(spots: readonly Spot[], width: number, height: number): View {
+  const [xs, ys] = [spots.map(({ x }) => x), spots.map(({ y }) => y)];
+  const [left, right, top, bottom] = [
+    Math.min(...xs),
+    Math.max(...xs),
+    Math.min(...ys),
+    Math.max(...ys),
+  ];
+  const across = Math.max(right - left, 0.03) * 1.25;
+  const down = Math.max(bottom - top, 0.03) * 1.3;
+  return bounded(
+    {
+      x: (left + right) / 2,
+      y: (top + bottom) / 2,
+      world: Math.min(width / across, height / down),
+    },
+    width,
+    height,
+  );
+}
+
+/** The view nearer or farther by a factor, where the spot under the pointer stays. */
+export function zoomed(
+  view: View,
+  factor: number,
+  about: Spot,
+  width: number,
+  height: number,
+): View {
+  const world = Math.min(CLOSEST, Math.max(Math.min(width, height), view.world * factor));
+  const kept = 1 - view.world / world;
+  const [x, y] = [view.x + (about.x - view.x) * kept, view.y + (about.y - view.y) * kept];
+  return bounded({ x, y, world }, width, height);
+}
+
+/** The view moved by pixels. */
+export function moved(
+  view: View,
+  right: number,
+  down: number,
+  width: number,
+  height: number,
+): View {
+  return bounded(
+    { ...view, x: view.x + right / view.world, y: view.y + down / view.world },
+    width,
+    height,
+  );
+}
+
+/** The pixels of a spot in a view. */
+export function pixelOf(spot: Spot, view: View, width: number, height: number): Spot {
+  return {
+    x: (spot.x - view.x) * view.world + width / 2,
+    y: (spot.y - view.y) * view.world + height / 2,
+  };
+}
+
+/** The degrees between two lines of the net that suit a view. */
+export function netStep(view: View): number {
+  const wanted = (360 * 110) / view.world;
+  return [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30].find((step) => step >= wanted) ?? 30;
+}
+
+function bounded(view: View, width: number, height: number): View {
+  const world = Math.max(view.world, Math.min(width, height));
+  return { x: within(view.x, width / world), y: within(view.y, height / world), world };
+}
+
+function within(middle: number, share: number): number {
+  return share >= 1 ? 0.5 : Math.min(1 - share / 2, Math.max(share / 2, middle));
+}

@@ -1,0 +1,42 @@
+// One form of what is shown: of an answer, of a query's table, and of triples that a query gave.
+
+import type { AnswerView, Evidence, Row, TableView, Truncated } from "../api/types.ts";
+
+export interface Result {
+  readonly columns: readonly string[];
+  readonly cells: readonly Row[];
+  /** Rows of the whole result, of which `cells` may hold the first. */
+  readonly total: number;
+  readonly boolean: boolean | null;
+  /** The columns that answer the question; none where nobody says. */
+  readonly answering: readonly string[];
+  readonly ordered: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly evidence: readonly Evidence[];
+  readonly truncated: Truncated | null;
+  /** Whether the rows are triples, as CONSTRUCT and DESCRIBE give them. */
+  readonly triples: boolean;
+}
+
+export type Shown = AnswerView | TableView;
+
+const NOTHING_SAID = { answering: [], ordered: false, labels: {}, evidence: [] };
+
+export function resultOf(view: Shown): Result {
+  const { columns, cells, total, boolean, truncated } = view;
+  const same = { columns, cells, total, boolean, truncated, triples: false };
+  if ("answer_columns" in view) {
+    const { ordered, labels, evidence } = view;
+    return { ...same, answering: view.answer_columns, ordered, labels, evidence };
+  }
+  if (!view.triples) return { ...same, ...NOTHING_SAID };
+  const names = ["subject", "predicate", "object"];
+  return { ...same, ...NOTHING_SAID, columns: names, cells: view.triples, triples: true };
+}
+
+/** What a result is the result of. */
+export interface Origin {
+  readonly graph: string;
+  readonly runId: string | null;
+  readonly query: string | null;
+}

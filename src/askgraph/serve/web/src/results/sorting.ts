@@ -1,0 +1,82 @@
+// Rows in another order and fewer of them: typed comparison of cells, search in all columns.
+
+import type { Cell, Row } from "../api/types.ts";
+import type { Column } from "./columns.ts";
+import { textOf } from "./texts.ts";
+import { momentOf, numberOf } from "./values.ts";
+
+export interface Order {
+  /** The index of the column that is sorted by. */
+  column: number;
+  direction: "ascending" | "descending";
+}
+
+/** A row and its number in the result as it came, from 0. */
+export interface Numbered {
+  row: Row;
+  number: number;
+}
+
+/** The rows with their numbers, sorted; what is not bound comes last in both directions. */
+export function sorted(rows: readonly Numbered[], order: Order | null, locale: string): Numbered[] {
+  if (!order) return [...rows];
+  const collator = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
+  const sign = order.direction === "ascending" ? 1 : -1;
+  const keyed = rows.map((item) => ({ item, key: keyOf(item.row[order.column] ?? null) }));
+  keyed.sort((one, other) => compared(one.key, other.key, sign, collator));
+  return keyed.map(({ item }) => item);
+}
+
+/** The next order when a column's head is pressed: ascending, descending, as it came. */
+export function nextOrder(order: Order | null, column: number): Order | null {
+  if (order?.column !== column) return { column, direction: "ascending" };
+  return order.direction === "ascending" ? { column, direction: "descending" } : null;
+}
+
+/** The rows in which every word occurs somewhere; accents and case make no difference. */
+export function matching(
+  rows: readonly Numbered[],
+  columns: readonly Column[],
+  search: string,
+  locale: string,
+): Numbered[] {
+  const words = folded(search).split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [...rows];
+  return rows.filter(({ row }) => {
+    const text = folded(
+      columns.map(({ index }) => searchable(row[index] ?? null, locale)).join("\n"),
+    );
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** A text without accents, in small letters. */
+export function folded(text: string): string {
+  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+function searchable(cell: Cell | null, locale: string): string {
+  return cell ? `${textOf(cell, locale)}\n${cell.value}` : "";
+}
+
+type Key =
+  | { rank: 0; value: number }
+  | { rank: 1; value: number }
+  | { rank: 2; value: string }
+  | null;
+
+function keyOf(cell: Cell | null): Key {
+  if (!cell) return null;
+  const number = numberOf(cell);
+  if (number !== null) return { rank: 0, value: number };
+  const moment = momentOf(cell);
+  if (moment) return { rank: 1, value: moment.time };
+  return { rank: 2, value: cell.label ?? cell.value };
+}
+
+function compared(one: Key, other: Key, sign: number, collator: Intl.Collator): number {
+  if (!one || !other) return one ? -1 : other ? 1 : 0;
+  if (one.rank !== other.rank) return sign * (one.rank - other.rank);
+  if (one.rank === 2 && other.rank === 2) return sign * collator.compare(one.value, other.value);
+  return sign * (Number(one.value) - Number(other.value));
+}

@@ -1,0 +1,83 @@
+// How a value is written for a reader of a language: numbers grouped, dates spelled out.
+
+import type { Cell } from "../api/types.ts";
+import { type Moment, momentOf, numberOf } from "./values.ts";
+
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const CONTROLS = /\p{Cc}+/gu;
+const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/gu;
+
+/** What a cell says: its label, or its value as people write it. */
+export function textOf(cell: Cell, locale: string): string {
+  if (cell.label) return visible(cell.label);
+  if (cell.type === "iri") return visible(shortName(cell.value));
+  const number = numberOf(cell);
+  if (number !== null) return numberText(cell.value, locale);
+  const moment = momentOf(cell);
+  return moment ? momentText(moment, locale) : visible(cell.value);
+}
+
+/** A number as people write it; very large and small ones as a power of ten. */
+export function numberText(lexical: string | number, locale: string): string {
+  const value = Number(lexical);
+  if (!Number.isFinite(value)) return String(lexical);
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e15 || size < 1e-4)) return powerOfTen(value, locale);
+  const exact = typeof lexical === "string" && /^[+-]?\d+$/.test(lexical) ? BigInt(lexical) : value;
+  const digits = size >= 1 ? 4 : 6;
+  return new Intl.NumberFormat(locale, { maximumFractionDigits: digits }).format(exact);
+}
+
+/** A time as people write it, as finely as it was given; `short` for the marks of an axis. */
+export function momentText({ time, precision }: Moment, locale: string, short = false): string {
+  const year = new Date(time).getUTCFullYear();
+  if (precision === "year" || year < 1 || year > 9999) return String(year).replace("-", "−");
+  const options: Intl.DateTimeFormatOptions = { timeZone: "UTC", month: short ? "short" : "long" };
+  if (!short || precision === "month") options.year = "numeric";
+  if (precision !== "month") options.day = "numeric";
+  if (precision === "minute") {
+    Object.assign(options, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  }
+  return new Intl.DateTimeFormat(locale, options).format(time);
+}
+
+/** A text without what would hide or turn around the text that stands in it. */
+export function visible(text: string): string {
+  return text.replace(CONTROLS, " ").replace(OVERRIDES, "");
+}
+
+/** The last part of an IRI, for a thing without a label. */
+export function shortName(iri: string): string {
+  const tail = /[^/#:]+(?=[/#]?$)/.exec(iri)?.[0] ?? iri;
+  try {
+    return decodeURIComponent(tail);
+  } catch {
+    return tail;
+  }
+}
+
+/** Rows as text with tabs between the cells, as spreadsheets paste it. */
+export function tabSeparated(
+  head: readonly string[],
+  rows: readonly (readonly (Cell | null)[])[],
+): string {
+  const lines = rows.map((row) => row.map((cell) => (cell ? flat(cell.label ?? cell.value) : "")));
+  return [head.map(flat), ...lines].map((line) => line.join("\t")).join("\n");
+}
+
+/** One line, and never a formula: a spreadsheet would compute what begins with these signs. */
+function flat(text: string): string {
+  const line = visible(text);
+  return /^[=+@-]/.test(line) && !Number.isFinite(Number(line)) ? `'${line}` : line;
+}
+
+function powerOfTen(value: number, locale: string): string {
+  const [digits = "0", exponent = "0"] = value.toExponential().split("e");
+  const mantissa = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }).format(
+    Number(digits),
+  );
+  const raised = [...exponent.replace("+", "")].map((c) =>
+    c === "-" ? "⁻" : (SUPERSCRIPTS[Number(c)] ?? ""),
+  );
+  return `${mantissa} × 10${raised.join("")}`;
+}

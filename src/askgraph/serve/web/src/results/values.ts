@@ -1,0 +1,104 @@
+// What a cell of a result holds beyond its text: a number, a time, a place, a picture.
+
+import type { Cell } from "../api/types.ts";
+
+const XSD = "http://www.w3.org/2001/XMLSchema#";
+const NUMERIC = new Set(
+  [
+    "integer decimal double float long int short byte nonNegativeInteger positiveInteger",
+    "nonPositiveInteger negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte",
+  ]
+    .join(" ")
+    .split(" ")
+    .map((name) => XSD + name),
+);
+const TIMES = new Set(
+  ["date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"].map((n) => XSD + n),
+);
+const MOMENT =
+  /^(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?)?)?)?(Z|[+-]\d\d:\d\d)?$/;
+const PICTURE = /\.(?:png|jpe?g|gif|webp|avif|svg)(?:\?[^#]*)?$/i;
+const POINT = /^\s*(?:<([^>]*)>\s*)?POINT\s*(?:Z\s*)?\(\s*(\S+)\s+(\S+)(?:\s+\S+)?\s*\)\s*$/i;
+const WKT = "http://www.opengis.net/ont/geosparql#wktLiteral";
+
+/** A time: milliseconds since 1970 (UTC), and how finely it was given. */
+export interface Moment {
+  time: number;
+  precision: "year" | "month" | "day" | "minute";
+}
+
+/** A place on Earth in degrees. */
+export interface Place {
+  longitude: number;
+  latitude: number;
+}
+
+/** The finite number that a literal of a numeric datatype holds, else null. */
+export function numberOf(cell: Cell | null): number | null {
+  if (cell?.type !== "literal" || !cell.datatype || !NUMERIC.has(cell.datatype)) return null;
+  const value = Number(cell.value);
+  return cell.value.trim() !== "" && Number.isFinite(value) ? value : null;
+}
+
+/** The time that a literal of a date or year datatype holds, else null. */
+export function momentOf(cell: Cell | null): Moment | null {
+  if (cell?.type !== "literal" || !cell.datatype || !TIMES.has(cell.datatype)) return null;
+  return parsedMoment(cell.value);
+}
+
+/** The time that a date, a year or a date with a time in ISO 8601 names, else null. */
+export function parsedMoment(text: string): Moment | null {
+  const found = MOMENT.exec(text.trim());
+  if (!found) return null;
+  const [, year, month, day, hour, minute, second, zone] = found;
+  const at = new Date(0);
+  at.setUTCFullYear(Number(year), Number(month ?? 1) - 1, Number(day ?? 1));
+  at.setUTCHours(Number(hour ?? 0), Number(minute ?? 0), Math.floor(Number(second ?? 0)));
+  if (Number.isNaN(at.getTime())) return null;
+  const time = at.getTime() - (hour === undefined ? 0 : minutesOf(zone) * 60_000);
+  return { time, precision: hour ? "minute" : day ? "day" : month ? "month" : "year" };
+}
+
+/** The place that a point in well-known text names, else null; points off Earth are none. */
+export function placeOf(cell: Cell | null): Place | null {
+  if (cell?.type !== "literal" || (cell.datatype && cell.datatype !== WKT && !isPlain(cell)))
+    return null;
+  const found = POINT.exec(cell.value);
+  if (!found) return null;
+  const [, system = "", first, second] = found;
+  if (system && !/CRS84|EPSG.*4326|Q2$/.test(system)) return null;
+  const northFirst = /4326/.test(system);
+  return checkedPlace(Number(northFirst ? second : first), Number(northFirst ? first : second));
+}
+
+/** A place of two numbers of degrees, null where they are none. */
+export function checkedPlace(longitude: number, latitude: number): Place | null {
+  const sound = Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
+  return sound ? { longitude, latitude } : null;
+}
+
+/** The address of a picture, where a cell is one of http or https, else null. */
+export function pictureOf(cell: Cell | null): string | null {
+  const address = cell && linkOf(cell.value);
+  if (!cell || !address || (cell.type !== "iri" && !cell.datatype?.endsWith("#anyURI")))
+    return null;
+  const path = new URL(address).pathname;
+  return PICTURE.test(path) || path.includes("/Special:FilePath/") ? address : null;
+}
+
+/** The address that a value may be linked to: http and https only, without credentials. */
+export function linkOf(value: string): string | null {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return null;
+  const address = new URL(value);
+  return address.username || address.password ? null : address.href;
+}
+
+function isPlain(cell: Cell): boolean {
+  return cell.datatype === `${XSD}string`;
+}
+
+function minutesOf(zone: string | undefined): number {
+  if (!zone || zone === "Z") return 0;
+  const [hours, minutes] = zone.slice(1).split(":").map(Number);
+  return (zone.startsWith("-") ? -1 : 1) * ((hours ?? 0) * 60 + (minutes ?? 0));
+}
