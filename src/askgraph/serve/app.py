@@ -15,7 +15,7 @@ from askgraph.errors import AskgraphError
 from askgraph.serve import websocket
 from askgraph.serve.hub import open_hub
 from askgraph.serve.problems import Problem, problem_of
-from askgraph.serve.rest import ask, feedback, methods, runs, sessions
+from askgraph.serve.rest import ask, feedback, methods, results, runs, server, sessions
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -24,9 +24,11 @@ __all__ = ["create_app", "problem_response"]
 _ROUTERS = (
     ask.router,
     runs.router,
+    results.router,
     sessions.router,
     feedback.router,
     methods.router,
+    server.router,
     websocket.router,
 )
 _log = logging.getLogger("askgraph.serve")
