@@ -1,11 +1,20 @@
 """Who a request is from: an id, what they may do, which graphs they see, and their limits."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, get_args
 
 from askgraph.errors import AskgraphError
 
-__all__ = ["ANONYMOUS", "SCOPES", "Limits", "NotAllowed", "Principal", "Scope", "TooMany"]
+__all__ = [
+    "ANONYMOUS",
+    "SCOPES",
+    "Limits",
+    "NotAllowed",
+    "OwnLimits",
+    "Principal",
+    "Scope",
+    "TooMany",
+]
 
 Scope = Literal["ask", "query", "confirm", "manage", "admin"]
 """Ask questions, run queries, confirm answers, add and remove graphs, everything."""
@@ -48,10 +57,26 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class OwnLimits:
+    """Limits of one caller, where they are other than the server's; None is as the server's."""
+
+    requests_per_minute: int | None = None
+    parallel: int | None = None
+    tokens_per_day: int | None = None
+    money_per_day: float | None = None
+
+    def over(self, general: Limits) -> Limits:
+        """Return what holds where these are in force over the server's."""
+        own = {name: value for name, value in asdict(self).items() if value is not None}
+        return replace(general, **own)
+
+
+@dataclass(frozen=True)
 class Principal:
     """A caller: `id` owns what they leave here, `name` is shown, `graphs` None means all.
 
-    The id is `key:ID`, `user:NAME`, `visitor:ID` or `anonymous`.
+    The id is `key:ID`, `user:NAME`, `visitor:ID` or `anonymous`. `counted_as` is whose limits their
+    requests count against: of callers who can have any number of ids, the address.
     """
 
     id: str
@@ -59,6 +84,7 @@ class Principal:
     scopes: frozenset[Scope]
     graphs: frozenset[str] | None = None
     limits: Limits = field(default_factory=Limits)
+    counted_as: str = ""
 
     def may(self, scope: Scope) -> bool:
         """Whether the caller may do what needs this scope; who may `admin` may everything."""

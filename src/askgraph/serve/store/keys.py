@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, insert, or_, select, update
 
-from askgraph.serve.accounts.principal import Limits
+from askgraph.serve.accounts.principal import OwnLimits
 from askgraph.serve.store.area import Area
 from askgraph.serve.store.clock import ago, now
 from askgraph.serve.store.rows import KeyRow
@@ -75,7 +75,7 @@ def _key(row: Row[Any]) -> KeyRow:
         digest=row.digest,
         scopes=frozenset(row.scopes),
         graphs=None if row.graphs is None else frozenset(row.graphs),
-        limits=Limits(**row.limits),
+        limits=OwnLimits(**row.limits),
         created=row.created,
         expires=row.expires,
         revoked=row.revoked,

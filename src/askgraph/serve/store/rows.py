@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from askgraph.metadata.examples import Confirmation, QueryExample
-from askgraph.serve.accounts.principal import Limits, Scope
+from askgraph.serve.accounts.principal import OwnLimits, Scope
 from askgraph.serve.store.clock import now
 
 __all__ = [
@@ -54,7 +54,7 @@ class RunRow:
     """A question and how it ended.
 
     `settings` are the method's, `after` is the run that this one follows up, `process` the one
-    that runs it. `status` is how an answer ended: answer, clarification or refusal. `answer` is
+    that runs it, `counted_as` whose limit it counts against (empty: its owner's). `status` is how an answer ended: answer, clarification or refusal. `answer` is
     None in lists, where it would be read for nothing. `seconds` is how long it took, `tokens` and
     `money` what models used for it.
     """
@@ -70,6 +70,7 @@ class RunRow:
     settings: Json = field(default_factory=dict)
     after: str | None = None
     process: str = ""
+    counted_as: str = ""
     state: RunState = "queued"
     created: str = field(default_factory=now)
     finished: str | None = None
@@ -137,7 +138,7 @@ class KeyRow:
     digest: str
     scopes: frozenset[Scope]
     graphs: frozenset[str] | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: OwnLimits = field(default_factory=OwnLimits)
     created: str = field(default_factory=now)
     expires: str | None = None
     revoked: str | None = None

@@ -22,17 +22,19 @@ class Runs(Area):
     """Questions, asked or being asked: each belongs to its owner."""
 
     async def begin_run(self, run: RunRow, *, at_most: int = 0) -> bool:
-        """Keep a new run; False, and nothing is kept, where its owner has `at_most` under way.
+        """Keep a new run; False, and nothing is kept, where `at_most` are under way already.
 
-        0 is no limit. The count is of all processes, and no two of them pass it together.
+        Those are counted that have the same `counted_as`, in all processes, and no two of them
+        pass the limit together. 0 is no limit.
         """
         async with self._database.writing() as connection:
             if at_most:
+                whose = run.counted_as or run.owner
                 if not self._database.is_sqlite:  # there only one writes anyway
-                    lock = text("SELECT pg_advisory_xact_lock(hashtext(:owner))")
-                    await connection.execute(lock, {"owner": run.owner})
+                    lock = text("SELECT pg_advisory_xact_lock(hashtext(:whose))")
+                    await connection.execute(lock, {"whose": whose})
                 wanted = select(func.count()).where(
-                    runs.c.owner == run.owner, runs.c.state.in_(UNDER_WAY)
+                    runs.c.counted_as == whose, runs.c.state.in_(UNDER_WAY)
                 )
                 if (await connection.execute(wanted)).scalar_one() >= at_most:
                     return False
@@ -176,6 +178,7 @@ def _values(run: RunRow) -> dict[str, object]:
         "settings": dict(run.settings),
         "after": run.after,
         "process": run.process,
+        "counted_as": run.counted_as or run.owner,
         "state": run.state,
         "created": run.created,
         "tokens": run.tokens,
@@ -198,6 +201,7 @@ def _run(row: Row[Any]) -> RunRow:
         settings=row.settings,
         after=row.after,
         process=row.process,
+        counted_as="" if row.counted_as == row.owner else row.counted_as,
         state=row.state,
         created=row.created,
         finished=row.finished,

@@ -70,6 +70,7 @@ runs = Table(
     Column("settings", _OBJECT, nullable=False),
     Column("after", _ID),
     Column("process", _ID, nullable=False),
+    Column("counted_as", Text, nullable=False, server_default=""),
     Column("state", String(16), nullable=False),
     Column("created", _TIME, nullable=False),
     Column("finished", _TIME),
@@ -85,6 +86,7 @@ runs = Table(
     Index(None, "owner", "created"),
     Index(None, "session", "created"),
     Index(None, "state", "process"),
+    Index(None, "counted_as", "state"),
 )
 
 feedback = Table(
