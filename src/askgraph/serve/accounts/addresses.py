@@ -1,7 +1,6 @@
-"""Addresses of callers: who is on this machine, who is a trusted proxy, and who is behind it."""
+"""Addresses of callers: who is a trusted proxy, and who is behind it."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -12,34 +11,12 @@ from ipaddress import (
 )
 
 from askgraph.errors import SetupError
+from askgraph.serve.accounts.asking import Asking
 
-__all__ = [
-    "Asking",
-    "Network",
-    "client_address",
-    "counted_address",
-    "is_loopback",
-    "is_trusted",
-    "networks",
-]
+__all__ = ["Network", "client_address", "counted_address", "is_trusted", "networks"]
 
 Network = IPv4Network | IPv6Network
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 _SITE = 64  # bits: who has an address of IPv6 has all with these in common
-
-
-@dataclass(frozen=True)
-class Asking:
-    """What a request says of its caller: headers (lower case, or any case), cookies, address."""
-
-    headers: Mapping[str, str] = field(default_factory=dict)
-    cookies: Mapping[str, str] = field(default_factory=dict)
-    host: str = ""
-
-    @property
-    def by_proxy(self) -> bool:
-        """Whether a proxy says that it handed the request on."""
-        return any(name in self.headers for name in _FORWARDED)
 
 
 def networks(texts: Iterable[str]) -> tuple[Network, ...]:
@@ -55,15 +32,9 @@ def networks(texts: Iterable[str]) -> tuple[Network, ...]:
     return tuple(found)
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a server bound to this host is reached from this machine alone."""
-    address = _address(host)
-    return host == "localhost" if address is None else address.is_loopback
-
-
 def client_address(asking: Asking, trusted: tuple[Network, ...]) -> str:
     """Return the address of the caller: behind trusted proxies the first that is none of them."""
-    found = asking.host
+    found = asking.client
     handed_on = asking.headers.get("x-forwarded-for", "").split(",")
     while _within(found, trusted) and handed_on:
         before = handed_on.pop().strip()
@@ -83,7 +54,7 @@ def counted_address(address: str) -> str:
 
 def is_trusted(asking: Asking, trusted: tuple[Network, ...]) -> bool:
     """Whether the request comes from a trusted proxy."""
-    return _within(asking.host, trusted)
+    return _within(asking.client, trusted)
 
 
 def _within(host: str, trusted: tuple[Network, ...]) -> bool:

@@ -1,55 +1,109 @@
-"""Who a request is from."""
+"""Who a request is from: by key, by a proxy's word, by cookie, or nobody in particular."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from starlette.requests import HTTPConnection
-
-from askgraph.serve.accounts.principal import ANONYMOUS, Limits, Principal
+from askgraph.serve.accounts.addresses import client_address, counted_address, is_trusted
+from askgraph.serve.accounts.api_keys import PREFIX, given_parts, is_of
+from askgraph.serve.accounts.asking import Asking, asking_of
+from askgraph.serve.accounts.guesses import Guesses
+from askgraph.serve.accounts.meter import Meter
+from askgraph.serve.accounts.principal import ANONYMOUS, Limits, NotAllowed, Principal, Scope
+from askgraph.serve.accounts.rules import rules_of
+from askgraph.serve.accounts.visitors import VISITOR, visitor_id
 from askgraph.serve.settings import ServeSettings
-from askgraph.serve.store import Store
+from askgraph.serve.store import KeyRow, Store, now
 
 __all__ = ["VISITOR", "Accounts", "Asking", "asking_of"]
 
-VISITOR = "askgraph_visitor"
-"""The cookie that tells one anonymous browser from another."""
-
-
-@dataclass(frozen=True)
-class Asking:
-    """What a request says of who sent it: headers in lower case, cookies, the client's address.
-
-    `key` is an API key that came another way than by a header.
-    """
-
-    headers: Mapping[str, str]
-    cookies: Mapping[str, str]
-    client: str
-    key: str | None = None
-
-
-def asking_of(connection: HTTPConnection, *, key: str | None = None) -> Asking:
-    """Return what a request or WebSocket says of who sent it."""
-    client = connection.client.host if connection.client else ""
-    return Asking(dict(connection.headers), connection.cookies, client, key)
+_LONGEST_NAME = 200
 
 
 class Accounts:
-    """Tells who asks, counts what they use, and stops those who use too much."""
+    """Tells who asks, counts what they use, and stops those who use too much.
+
+    How many questions of a caller run at once is counted by `Store.begin_run`.
+    """
 
     def __init__(self, settings: ServeSettings, store: Store) -> None:
-        self._settings = settings
+        self._rules = rules_of(settings)
         self._store = store
+        self._meter = Meter(store)
+        self._guesses = Guesses()
 
     async def identify(self, asking: Asking) -> Principal:
-        """Return who asks; `NotAllowed` (401) for a key that is none."""
-        visitor = asking.cookies.get(VISITOR)
-        id = f"visitor:{visitor}" if visitor else ANONYMOUS
-        limits = Limits(self._settings.requests_per_minute)
-        return Principal(id, "anonymous", frozenset(self._settings.anonymous_scopes), None, limits)
+        """Return who asks.
+
+        Raises `NotAllowed` (401) where a key is not valid, `TooMany` where too many were not. A
+        token that does not begin as our keys do is somebody else's, and says nothing.
+        """
+        if asking.token.startswith(PREFIX):
+            return await self._by_key(asking)
+        if name := self._named_by_proxy(asking):
+            rules = self._rules
+            return Principal(f"user:{name}", name, rules.users, limits=rules.limits)
+        return self._anonymous(asking)
 
     async def admit(self, caller: Principal) -> None:
-        """Count a request; `TooMany` where the caller has made too many."""
+        """Count a request; `TooMany` where the caller has made too many in this minute."""
+        await self._meter.count_request(caller)
+
+    async def check_budget(self, caller: Principal) -> None:
+        """Raise `TooMany` where the caller has used up the tokens or the money of this day."""
+        await self._meter.check_budget(caller)
 
     async def spent(self, caller: Principal, *, tokens: int, money: float) -> None:
         """Count what a question of a caller cost."""
+        await self._meter.spent(caller, tokens=tokens, money=money)
+
+    async def nobody_may(self) -> bool:
+        """Whether nobody may do anything here: no valid key, no proxy, nothing for anonymous."""
+        rules = self._rules
+        return not (rules.anonymous or rules.proxy_header or await self._store.any_key())
+
+    async def _by_key(self, asking: Asking) -> Principal:
+        address = counted_address(client_address(asking, self._rules.trusted_proxies))
+        parts = given_parts(asking.token)
+        key = await self._store.key(parts[0]) if parts else None
+        guessed_at = key.id if key else ""
+        self._guesses.check(address, guessed_at)
+        if parts is None or key is None or not is_of(key, parts[1]):
+            self._guesses.failed(address, guessed_at)
+            raise NotAllowed("this API key is not known here: is it copied whole?", status=401)
+        if key.revoked is not None:
+            raise NotAllowed("this API key was revoked: ask for another", status=401)
+        if key.expires is not None and key.expires <= now():
+            raise NotAllowed(
+                f"this API key has expired ({key.expires}): ask for another", status=401
+            )
+        await self._store.touch(key)
+        return self._of_key(key)
+
+    def _of_key(self, key: KeyRow) -> Principal:
+        limits = key.limits.over(self._rules.limits)
+        return Principal(f"key:{key.id}", key.name, key.scopes, key.graphs, limits)
+
+    def _named_by_proxy(self, asking: Asking) -> str | None:
+        header = self._rules.proxy_header
+        if not header or not is_trusted(asking, self._rules.trusted_proxies):
+            return None
+        try:
+            # Headers are read as Latin-1; proxies write names in UTF-8.
+            name = asking.headers.get(header, "").encode("latin-1").decode().strip()
+        except UnicodeError as error:
+            raise NotAllowed(f"the proxy's header {header!r} is not UTF-8", status=401) from error
+        if len(name) > _LONGEST_NAME or not name.isprintable():
+            raise NotAllowed(f"the proxy's header {header!r} is no user's name", status=401)
+        return name or None
+
+    def _anonymous(self, asking: Asking) -> Principal:
+        rules = self._rules
+        # Bound to this machine, but handed on by a proxy: then everybody may be there.
+        handed_on = rules.local and not rules.by_choice and asking.by_proxy
+        scopes = frozenset[Scope]() if handed_on else rules.anonymous
+        address = counted_address(client_address(asking, rules.trusted_proxies))
+        unlimited = rules.local and not asking.by_proxy
+        return Principal(
+            visitor_id(asking.cookies.get(VISITOR, "")) or ANONYMOUS,
+            "anonymous",
+            scopes,
+            limits=Limits() if unlimited else rules.limits,
+            counted_as=f"address:{address}",
+        )

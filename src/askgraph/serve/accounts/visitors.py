@@ -4,9 +4,9 @@ import hashlib
 import re
 import secrets
 
-__all__ = ["COOKIE", "new_visitor", "visitor_id"]
+__all__ = ["VISITOR", "new_visitor", "visitor_id"]
 
-COOKIE = "askgraph_visitor"
+VISITOR = "askgraph_visitor"
 """The name of the cookie; it is set HttpOnly and SameSite=Lax."""
 
 _BYTES = 24

@@ -54,9 +54,9 @@ class RunRow:
     """A question and how it ended.
 
     `settings` are the method's, `after` is the run that this one follows up, `process` the one
-    that runs it, `counted_as` whose limit it counts against (empty: its owner's). `status` is how an answer ended: answer, clarification or refusal. `answer` is
-    None in lists, where it would be read for nothing. `seconds` is how long it took, `tokens` and
-    `money` what models used for it.
+    that runs it, `counted_as` whose limit it counts against (empty: its owner's). `status` is how
+    an answer ended: answer, clarification or refusal. `answer` is None in lists, where it would be
+    read for nothing. `seconds` is how long it took, `tokens` and `money` what models used for it.
     """
 
     id: str
