@@ -1,12 +1,12 @@
 """One server on the sample graph for all tests that change nothing which another one looks at."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
 from tests.servers.served import ServedThread, sample_workspace
 
+from askgraph.serve.accounts.visitors import VISITOR, new_visitor
 from askgraph.workspace import Workspace
 
 
@@ -27,12 +27,6 @@ def served(sample_place: Workspace, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture
 def client(served: str) -> Iterator[httpx2.Client]:
     """A browser that has not been here before."""
-    cookies = {"askgraph_visitor": Path(served).name + "-" + _fresh()}
+    cookies = {VISITOR: new_visitor()}
     with httpx2.Client(base_url=served, cookies=cookies, timeout=30) as client:
         yield client
-
-
-def _fresh() -> str:
-    from askgraph.serve.store import new_id
-
-    return new_id()

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from askgraph.errors import AskgraphError
 from askgraph.serve import websocket
+from askgraph.serve.accounts.visitor_cookie import VisitorCookie
 from askgraph.serve.hub import open_hub
 from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.rest import ask, feedback, methods, results, runs, server, sessions
@@ -55,6 +56,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
         redoc_url=None,
         responses={"4XX": {"model": Problem}, "5XX": {"model": Problem}},
     )
+    app.add_middleware(VisitorCookie)
     for router in _ROUTERS:
         app.include_router(router)
     app.add_exception_handler(AskgraphError, _failed)

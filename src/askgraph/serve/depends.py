@@ -28,6 +28,7 @@ async def caller_of(request: Request, hub: HubDep) -> Principal:
         return known
     asking: Asking = asking_of(request)
     principal = await hub.accounts.identify(asking)
+    await hub.accounts.admit(principal)
     request.state.principal = principal
     return principal
 

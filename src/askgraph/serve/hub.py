@@ -46,6 +46,7 @@ class Hub:
         Raises `NotAllowed`, `Missing`, `TooMany` and `SetupError`.
         """
         caller.check("ask")
+        await self.accounts.check_budget(caller)
         graphs = self._graphs(body.graphs, caller)
         after = body.after
         earlier = await self.kept.earlier(after, caller) if after else ()

@@ -19,6 +19,7 @@ from askgraph.serve.views.runs import (
 )
 from askgraph.trace import Earlier, Outcome, Trace
 from askgraph.trace.lines import Head, trace_in, trace_text
+from askgraph.trace.spent import spent
 
 __all__ = ["KeptRuns", "summary_of"]
 
@@ -54,6 +55,7 @@ class KeptRuns:
             settings=dict(asked.settings),
             after=asked.after,
             process=self._process,
+            counted_as=caller.counted_as,
         )
         if not await self._store.begin_run(run, at_most=caller.limits.parallel):
             raise TooMany(
@@ -80,7 +82,7 @@ class KeptRuns:
         """Keep how a question ended, with its steps."""
         outcome = trace.outcome if state == "done" else None
         answer = answer_view(outcome, limit=self._rows) if outcome else None
-        usage = outcome.usage if outcome else None
+        usage = spent(trace.steps)
         await self._store.finish_run(
             id,
             state,
@@ -89,8 +91,8 @@ class KeptRuns:
             trace=trace_text(trace, head),
             problem=problem.model_dump() if problem else None,
             seconds=seconds,
-            tokens=usage.input_tokens + usage.output_tokens if usage else 0,
-            money=usage.money if usage else 0.0,
+            tokens=usage.input_tokens + usage.output_tokens,
+            money=usage.money,
         )
 
     async def row(self, id: str, caller: Principal) -> RunRow:

@@ -70,7 +70,7 @@ class ServeSettings(BaseSettings):
     queue: Whole = Field(1000, description="Questions that may wait for their turn.")
     per_graph: AtLeastOne = Field(4, description="Questions at once on one graph.")
     parallel_per_caller: AtLeastOne = Field(
-        8, description="Questions of one caller at once, waiting or worked on (with a key)."
+        8, description="Questions of one caller at once, waiting or worked on."
     )
     timeout: Seconds = Field(120.0, description="Seconds that a question may take.")
     query_timeout: Seconds = Field(30.0, description="Seconds that a query may take.")

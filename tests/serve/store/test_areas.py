@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from askgraph.serve.accounts.principal import Limits
+from askgraph.serve.accounts.principal import OwnLimits
 from askgraph.serve.store import (
     Feedback,
     JobRow,
@@ -103,7 +103,7 @@ async def test_keys_are_kept_with_all_they_allow(store: Store) -> None:
         "d1",
         frozenset({"ask", "query"}),
         frozenset({"space"}),
-        Limits(60, 2, 9, 1.5),
+        OwnLimits(60, 2, None, 1.5),
     )
     free = KeyRow("k2", "admin", "d2", frozenset({"admin"}), expires=ago(1))
     await store.add_key(free)

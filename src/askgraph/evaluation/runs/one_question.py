@@ -6,7 +6,7 @@ unless its answers are stored.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from askgraph.endpoint import Endpoint
@@ -25,7 +25,8 @@ from askgraph.evaluation.runs.scoring import link_scores, same_scores, scores_of
 from askgraph.evaluation.runs.steps import sound_steps, step_object
 from askgraph.evaluation.runs.task import Done, Task
 from askgraph.evaluation.values import Table
-from askgraph.trace import Answer, Draft, ModelTurn, Outcome, Question, Step, Thought, Usage
+from askgraph.trace import Answer, Draft, Outcome, Question, Step, Usage
+from askgraph.trace.spent import spent
 
 __all__ = ["Asker", "asked"]
 
@@ -120,7 +121,7 @@ async def _attempts(task: Task, ask: Asker, prefixes: Mapping[str, str]) -> _Att
     seconds, usage = 0.0, Usage()
     for number in range(1, task.options.retries + 2):
         steps, error, took, again = await _attempt(task, question, ask)
-        seconds, usage = seconds + took, usage + _spent(steps)
+        seconds, usage = seconds + took, usage + spent(steps)
         if not again or number > task.options.retries:
             break
     return _Attempt(steps, number, seconds, usage, error)
@@ -164,14 +165,6 @@ async def _attempt(
     if error is None and flaw is not None:
         error = f"the method failed: {flaw}"
     return sound, error, took, again and error is not None
-
-
-def _spent(steps: Sequence[Step]) -> Usage:
-    """What an attempt cost: its outcome says so; without one, its thoughts and turns do."""
-    outcomes = [step for step in steps if isinstance(step, Outcome)]
-    if outcomes:
-        return outcomes[-1].usage
-    return sum((step.usage for step in steps if isinstance(step, Thought | ModelTurn)), Usage())
 
 
 @dataclass(frozen=True)

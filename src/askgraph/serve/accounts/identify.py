@@ -19,7 +19,8 @@ _LONGEST_NAME = 200
 class Accounts:
     """Tells who asks, counts what they use, and stops those who use too much.
 
-    How many questions of a caller run at once is counted by `Store.begin_run`.
+    How many questions of a caller run at once is counted by `Store.begin_run`, what they cost by
+    `Store.finish_run`.
     """
 
     def __init__(self, settings: ServeSettings, store: Store) -> None:
@@ -48,10 +49,6 @@ class Accounts:
     async def check_budget(self, caller: Principal) -> None:
         """Raise `TooMany` where the caller has used up the tokens or the money of this day."""
         await self._meter.check_budget(caller)
-
-    async def spent(self, caller: Principal, *, tokens: int, money: float) -> None:
-        """Count what a question of a caller cost."""
-        await self._meter.spent(caller, tokens=tokens, money=money)
 
     async def nobody_may(self) -> bool:
         """Whether nobody may do anything here: no valid key, no proxy, nothing for anonymous."""

@@ -27,7 +27,8 @@ class Meter:
     """Counts what callers use, for all processes together.
 
     Requests are told to the database by twentieths of the limit, so that a process may let through
-    that many too many; tokens and money are told at once. Who has no limit costs nothing.
+    that many too many; tokens and money are those of runs that ended. Who has no limit costs
+    nothing.
     """
 
     def __init__(self, store: Store) -> None:
@@ -68,12 +69,6 @@ class Meter:
                 f"the money for language models of this day ({limits.money_per_day:g}) is used up",
                 retry_after=_until_tomorrow(),
             )
-
-    async def spent(self, caller: Principal, *, tokens: int = 0, money: float = 0.0) -> None:
-        """Count what a question of the caller has used."""
-        if tokens or money:
-            who = caller.counted_as or caller.id
-            await self._store.count(who, tokens=tokens, money=money)
 
     def _minute(self, who: str, name: str) -> _Minute:
         minute = self._minutes.get(who)

@@ -12,6 +12,7 @@ from askgraph.serve.store.clock import now, time_text
 from askgraph.serve.store.packing import packed, unpacked
 from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState
 from askgraph.serve.store.tables import runs, sessions
+from askgraph.serve.store.used import added
 
 __all__ = ["Runs"]
 
@@ -63,22 +64,28 @@ class Runs(Area):
     ) -> bool:
         """Keep how a run ended; False where it was deleted or had ended before.
 
-        A run that was handed back, for its process was thought dead, may still end.
+        What it cost is counted with it. A run that was handed back, for its process was thought
+        dead, may still end.
         """
-        told = None if answer is None else await packed(json.dumps(answer, ensure_ascii=False))
-        return await self._changed_run(
-            id,
-            (*UNDER_WAY, "handed_back"),
-            state=state,
-            status=status,
-            answer=told,
-            trace=None if trace is None else await packed(trace),
-            problem=None if problem is None else dict(problem),
-            seconds=seconds,
-            tokens=tokens,
-            money=money,
-            finished=now(),
-        )
+        values = {
+            "state": state,
+            "status": status,
+            "answer": None if answer is None else await packed(_json(answer)),
+            "trace": None if trace is None else await packed(trace),
+            "problem": None if problem is None else dict(problem),
+            "seconds": seconds,
+            "tokens": tokens,
+            "money": money,
+            "finished": now(),
+        }
+        unended = runs.c.state.in_((*UNDER_WAY, "handed_back"))
+        changed = update(runs).where(runs.c.id == id, unended).values(values)
+        async with self._database.writing() as connection:
+            found = await connection.execute(changed.returning(runs.c.counted_as))
+            whose = found.scalar_one_or_none()
+            if whose is not None and (tokens or money):
+                await added(connection, whose, 0, tokens, money)
+        return whose is not None
 
     async def run(self, id: str) -> RunRow | None:
         """Return a run with its answer, None where there is none."""
@@ -162,6 +169,10 @@ class Runs(Area):
         async with self._database.writing() as connection:
             done = await connection.execute(changed)
         return done.rowcount > 0
+
+
+def _json(content: Json) -> str:
+    return json.dumps(content, ensure_ascii=False)
 
 
 def _values(run: RunRow) -> dict[str, object]:

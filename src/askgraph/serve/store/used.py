@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from askgraph.serve.store.area import Area
 from askgraph.serve.store.rows import Used
 from askgraph.serve.store.tables import usage
 
-__all__ = ["Usage"]
+__all__ = ["Usage", "added"]
 
 _ADDED = text(
     'INSERT INTO usage (principal, "window", requests, tokens, money) '
@@ -31,14 +31,8 @@ class Usage(Area):
 
         No two calls in whatever processes see the same sum of requests.
         """
-        spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
-        minute, day = _windows(datetime.now(UTC))
         async with self._database.writing() as connection:
-            today = (await connection.execute(_ADDED, {**spent, "window": day})).one()
-            current = (await connection.execute(_ADDED, {**spent, "window": minute})).one()
-            if current.requests == requests:
-                await _forget(connection, principal, minute)
-        return Used(current.requests, today.requests, today.tokens, today.money)
+            return await added(connection, principal, requests, tokens, money)
 
     async def used(self, principal: str) -> Used:
         """Return what a caller has used, without adding to it."""
@@ -55,12 +49,27 @@ class Usage(Area):
         )
 
 
+async def added(
+    connection: AsyncConnection, principal: str, requests: int, tokens: int, money: float
+) -> Used:
+    """Add to what a caller used, in a transaction that does more than that."""
+    spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
+    minute, day = _windows(datetime.now(UTC))
+    today = (await connection.execute(_ADDED, {**spent, "window": day})).one()
+    current = (await connection.execute(_ADDED, {**spent, "window": minute})).one()
+    if current.requests == requests:
+        await _forget(connection, principal, minute, day)
+    return Used(current.requests, today.requests, today.tokens, today.money)
+
+
 def _windows(time: datetime) -> tuple[str, str]:
     """Names of the minute and of the day that a time is in."""
     return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
 
 
-async def _forget(connection: AsyncConnection, principal: str, minute: str) -> None:
-    """Delete the caller's minutes that are over, once a minute; days are kept."""
-    over = usage.c.window.like("minute %") & (usage.c.window < minute)
-    await connection.execute(delete(usage).where(usage.c.principal == principal, over))
+async def _forget(connection: AsyncConnection, principal: str, minute: str, day: str) -> None:
+    """Delete the caller's minutes that are over, and an address's days, once a minute."""
+    windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
+    if principal.startswith("address:"):  # of people without an account no more is kept than needed
+        windows.append(usage.c.window.like("day %") & (usage.c.window < day))
+    await connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
