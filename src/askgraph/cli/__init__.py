@@ -31,6 +31,7 @@ COMMANDS = (
     "metrics",
     "tools",
     "serve",
+    "mcp",
 )
 GROUPS = ("benchmark", "examples", "finetune", "index", "metadata", "trace", "tune")
 

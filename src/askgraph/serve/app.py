@@ -15,6 +15,7 @@ from askgraph.errors import AskgraphError
 from askgraph.serve import websocket
 from askgraph.serve.accounts.visitor_cookie import VisitorCookie
 from askgraph.serve.hub import open_hub
+from askgraph.serve.mcp.http import mcp_route, mcp_running
 from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.rest import ask, feedback, methods, results, runs, server, sessions
 from askgraph.serve.settings import ServeSettings
@@ -43,6 +44,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     async def life(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             app.state.hub = await stack.enter_async_context(open_hub(settings, workspace))
+            await stack.enter_async_context(mcp_running(app.state))
             yield
 
     app = FastAPI(
@@ -59,6 +61,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.add_middleware(VisitorCookie)
     for router in _ROUTERS:
         app.include_router(router)
+    app.router.routes.append(mcp_route())
     app.add_exception_handler(AskgraphError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from askgraph.serve.runs import Run, Runs
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store, new_id
 from askgraph.serve.views.runs import AskBody
-from askgraph.trace import Question
+from askgraph.trace import Earlier, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.models import Models
 
@@ -40,8 +40,8 @@ class Hub:
     process: str
     ready: bool = False
 
-    async def ask(self, body: AskBody, caller: Principal) -> Run:
-        """Begin a question for a caller.
+    async def ask(self, body: AskBody, caller: Principal, *, before: Sequence[Earlier] = ()) -> Run:
+        """Begin a question for a caller; `before` is what they say was asked before it.
 
         Raises `NotAllowed`, `Missing`, `TooMany` and `SetupError`.
         """
@@ -49,7 +49,7 @@ class Hub:
         await self.accounts.check_budget(caller)
         graphs = self._graphs(body.graphs, caller)
         after = body.after
-        earlier = await self.kept.earlier(after, caller) if after else ()
+        earlier = await self.kept.earlier(after, caller) if after else tuple(before)
         asked = Asked(
             Question(" ".join(body.question.split()), body.language, earlier),
             graphs,

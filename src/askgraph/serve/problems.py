@@ -15,7 +15,7 @@ from askgraph.errors import (
 )
 from askgraph.serve.accounts.principal import NotAllowed, TooMany
 
-__all__ = ["Missing", "Problem", "TooLarge", "problem_of"]
+__all__ = ["Failed", "Missing", "Problem", "TooLarge", "problem_of"]
 
 
 class Missing(AskgraphError):
@@ -44,6 +44,14 @@ class Problem(BaseModel):
         return cls(type="urn:askgraph:problem:bug", title="A bug", status=500, detail=detail)
 
 
+class Failed(AskgraphError):
+    """A question came to no end; `problem` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
 _KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
     (Missing, 404, "missing", "There is no such thing"),
     (TooLarge, 413, "too-large", "Too large"),
@@ -61,6 +69,8 @@ _KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
 
 def problem_of(error: AskgraphError) -> Problem:
     """Return an error of ours as a problem."""
+    if isinstance(error, Failed):
+        return error.problem
     detail = " ".join(str(error).split())
     if isinstance(error, NotAllowed):
         title = "Who are you?" if error.status == 401 else "Not allowed"

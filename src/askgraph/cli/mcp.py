@@ -1,0 +1,44 @@
+"""`askgraph mcp`: the graphs of a workspace as tools of an agent that starts this command."""
+
+from typing import Annotated
+
+import typer
+
+from askgraph.cli.options import DebugOption, GraphsOption, WorkspaceOption, workspace_of
+from askgraph.errors import SetupError
+
+__all__ = ["mcp"]
+
+
+def mcp(
+    ctx: typer.Context,
+    graph: GraphsOption = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=1, metavar="SECONDS", help="For one question.")
+    ] = 120.0,
+    query_timeout: Annotated[
+        float, typer.Option("--query-timeout", min=1, metavar="SECONDS", help="For one query.")
+    ] = 30.0,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Speak the Model Context Protocol on standard input and output, for an agent that starts it.
+
+    It offers tools (ask, search, describe, shapes, validate, execute and others), the graphs as
+    resources, and prompts; nothing can change a graph. With --graph (repeatable) only these graphs.
+    Over HTTP the same is at /mcp of 'askgraph serve'.
+    """
+    from askgraph.cli.serve_installed import check_installed
+
+    check_installed()
+    import asyncio
+
+    from askgraph.serve.mcp.stdio import run
+
+    place = workspace_of(ctx)
+    there = place.graphs()
+    for name in graph or ():
+        if name not in there:
+            known = ", ".join(there) or "none yet"
+            raise SetupError(f"there is no graph {name!r} in {place.folder}; there are: {known}")
+    asyncio.run(run(place, graph or (), timeout=timeout, query_timeout=query_timeout))
