@@ -74,6 +74,7 @@ class _Server(uvicorn.Server):
         if hub is not None:
             await hub.stop()
         await super().shutdown(sockets)
+        self._captured_signals.clear()  # they asked for this end, which is none of a failure
 
 
 def _listening(settings: ServeSettings) -> socket.socket:
