@@ -2,9 +2,10 @@
 
 import { eventsOf } from "./events.ts";
 import { get, ProblemError, patch, post, remove, withQuery } from "./http.ts";
-import type { Asking, Problem, RunEvent, RunSummary, RunView, Verdict } from "./types.ts";
+import type { Asking, Problem, RunEvent, RunSummary, RunView, Step, Verdict } from "./types.ts";
 
 const ENDS = new Set(["outcome", "problem", "cancelled", "handed_back"]);
+const OUTCOMES = new Set(["answer", "clarification", "refusal"]);
 const WAITS = [200, 1000, 3000, 6000];
 
 /** Asks, and gives what happens; a broken connection is taken up again. */
@@ -22,12 +23,12 @@ export const cancel = (id: string) => post<unknown>(`/runs/${id}/cancel`, {});
 export const choose = (id: string, option: number) =>
   post<RunView>(`/runs/${id}/choose`, { option });
 export const feedback = (id: string, verdict: Verdict, comment: string) =>
-  post<unknown>(`/runs/${id}/feedback`, comment ? { verdict, comment } : { verdict });
+  post<RunView["feedback"]>(`/runs/${id}/feedback`, comment ? { verdict, comment } : { verdict });
 export const confirm = (id: string, query: string | null) =>
-  post<unknown>(`/runs/${id}/confirm`, query === null ? {} : { query });
-export const withdraw = (id: string) => remove(`/runs/${id}/confirm`);
+  post<RunView>(`/runs/${id}/confirm`, query === null ? {} : { query });
+export const withdraw = (id: string) => removed<RunView>(`/runs/${id}/confirm`);
 export const share = (id: string, shared: boolean) =>
-  post<unknown>(`/runs/${id}/share`, { shared });
+  post<RunView>(`/runs/${id}/share`, { shared });
 export const forget = (id: string) => remove(`/runs/${id}`);
 export const forgetAll = () => remove("/runs");
 
@@ -40,6 +41,17 @@ export const runs = (wanted: {
 
 export const renameSession = (id: string, title: string) =>
   patch<unknown>(`/sessions/${id}`, { title });
+
+/** The steps of a run that is over, without its outcome. */
+export async function stepsOf(id: string): Promise<Step[]> {
+  const response = await request("GET", `/runs/${id}/trace`, undefined, {
+    accept: "application/x-ndjson",
+  });
+  const lines = (await response.text()).split("\n").filter((line) => line !== "");
+  return lines
+    .map((line) => JSON.parse(line) as { step?: string })
+    .filter((line): line is Step => line.step !== undefined && !OUTCOMES.has(line.step));
+}
 
 function eventsPath(run: string, after: number): string {
   return withQuery(`/runs/${run}/events`, after < 0 ? {} : { after });
@@ -60,7 +72,7 @@ async function* resumed(
         if (event.seq <= seen) continue;
         seen = event.seq;
         attempt = 0;
-        if (event.event === "run") run = event.run;
+        run = event.id;
         yield event;
         if (ENDS.has(event.event)) return;
       }

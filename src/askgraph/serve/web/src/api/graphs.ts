@@ -6,6 +6,7 @@ import type {
   GraphSummary,
   Me,
   Methods,
+  NameHit,
   Parts,
   ServerInfo,
   Swapped,
@@ -27,6 +28,9 @@ export const complete = (graph: string, q: string, options: Options = {}) =>
     withQuery(ofGraph(graph, "/complete"), { q, limit: 8 }),
     options,
   );
+
+export const searchNames = (graph: string, q: string, kind: string, options: Options = {}) =>
+  get<{ hits: NameHit[] }>(withQuery(ofGraph(graph, "/search"), { q, kind, limit: 8 }), options);
 
 export const vocabulary = (graph: string) => get<Vocabulary>(ofGraph(graph, "/vocabulary"));
 

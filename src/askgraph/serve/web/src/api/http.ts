@@ -53,6 +53,11 @@ export async function remove(path: string, options: Options = {}): Promise<void>
   await request("DELETE", path, undefined, options);
 }
 
+/** Deletes, and gives what is then there. */
+export async function removed<T>(path: string, options: Options = {}): Promise<T> {
+  return json(await request("DELETE", path, undefined, options));
+}
+
 /** Sends a request and gives its response where that is a success; else throws `ProblemError`. */
 export async function request(
   method: string,

@@ -12,7 +12,7 @@ export interface Problem {
 
 /** A term of a result. */
 export interface Cell {
-  readonly type: "iri" | "literal" | "blank";
+  readonly type: "iri" | "literal" | "blank" | "triple";
   readonly value: string;
   readonly label?: string | null;
   readonly datatype?: string | null;
@@ -90,7 +90,7 @@ export type RunState = "queued" | "running" | "done" | "failed" | "cancelled" | 
 
 export interface RunView {
   readonly id: string;
-  readonly session: string | null;
+  readonly session: string;
   readonly question: string;
   readonly language: string | null;
   readonly graphs: readonly string[];
@@ -105,12 +105,23 @@ export interface RunView {
   readonly feedback: { readonly verdict: Verdict; readonly comment: string | null } | null;
   readonly verified: boolean;
   readonly shared: boolean;
+  /** Whether it is the caller's own. */
+  readonly mine: boolean;
 }
 
-export type RunSummary = Pick<
-  RunView,
-  "id" | "session" | "question" | "graphs" | "method" | "state" | "created"
->;
+/** A run in the history. */
+export interface RunSummary {
+  readonly id: string;
+  readonly session: string;
+  readonly question: string;
+  readonly graphs: readonly string[];
+  readonly method: string;
+  readonly state: RunState;
+  readonly status: AnswerView["status"] | null;
+  readonly created: string;
+  readonly seconds: number | null;
+  readonly confidence: number | null;
+}
 
 export type Verdict = "right" | "wrong";
 
@@ -181,11 +192,10 @@ export type Step =
     };
 
 /** What happens on a run, in order; the last is an outcome, a problem, cancelled or handed back. */
-export type RunEvent = { readonly seq: number } & (
+export type RunEvent = { readonly seq: number; readonly id: string } & (
   | {
       readonly event: "run";
-      readonly run: string;
-      readonly session: string | null;
+      readonly session: string;
       readonly question: string;
       readonly graphs: readonly string[];
       readonly method: string;
@@ -200,22 +210,34 @@ export type RunEvent = { readonly seq: number } & (
 
 export interface MethodSetting {
   readonly name: string;
-  readonly default: unknown;
-  readonly words: string;
+  readonly type: "boolean" | "integer" | "number";
+  readonly default: boolean | number;
 }
 
+/** A method; what a question costs with it is an average over `questions` asked here. */
 export interface MethodInfo {
   readonly name: string;
-  readonly title: string;
   readonly words: string;
   readonly needs_model: boolean;
-  readonly cost_words: string;
+  readonly converses: boolean;
+  readonly usable: boolean;
+  readonly missing: string | null;
   readonly settings: readonly MethodSetting[];
+  readonly questions: number;
+  readonly seconds: number | null;
+  readonly tokens: number | null;
+  readonly money: number | null;
+}
+
+export interface ModelInfo {
+  readonly name: string;
+  readonly model: string;
+  readonly provider: string;
 }
 
 export interface Methods {
   readonly methods: readonly MethodInfo[];
-  readonly models: readonly string[];
+  readonly models: readonly ModelInfo[];
   readonly default: string;
 }
 
@@ -290,6 +312,17 @@ export interface Alternative {
   readonly value?: string | null;
   readonly label: string;
   readonly description?: string | null;
+  /** How many solutions the query then has, where they were counted. */
+  readonly rows?: number | null;
+}
+
+/** Something of the graph, found by its name. */
+export interface NameHit {
+  readonly iri: string;
+  readonly label: string;
+  readonly description?: string | null;
+  readonly kind: string;
+  readonly score: number;
 }
 
 export interface Part {

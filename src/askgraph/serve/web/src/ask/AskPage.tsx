@@ -1,10 +1,140 @@
 // Asking, and the answers of a conversation.
 
+import { useEffect } from "preact/hooks";
+import { graphTitle, knownGraphs, knownMe, knownMethods } from "../app/known.ts";
+import { navigate, place } from "../app/router.ts";
+import { onEscape } from "../app/shortcuts.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
+import { leave, put, show, stop, turns } from "./conversation.ts";
+import { GraphChooser } from "./GraphChooser.tsx";
+import { MethodChooser } from "./MethodChooser.tsx";
+import { QuestionBox } from "./QuestionBox.tsx";
+import { Starters } from "./Starters.tsx";
+import { TurnView } from "./TurnView.tsx";
+import { words } from "./words.ts";
+
 export interface AskPageProps {
   /** The run that the address names; null for a new conversation. */
   readonly run: string | null;
 }
 
 export function AskPage({ run }: AskPageProps) {
-  return <div class="page">{run}</div>;
+  useEffect(() => {
+    knownGraphs.need();
+    knownMethods.need();
+    knownMe.need();
+    return onEscape(stopRunning);
+  }, []);
+  useEffect(() => {
+    if (run === null) leave();
+    else void show(run);
+  }, [run]);
+  if (run === null && turns.value.length === 0) return <Welcome />;
+  return <Conversation />;
+}
+
+function Welcome() {
+  const say = words();
+  const { query, state } = place.value;
+  const wanted = query.getAll("graph");
+  useEffect(() => {
+    if (wanted.length > 0) chooseGraphs(wanted);
+    const asked = query.get("q");
+    if (asked && state["ask"] === true) askNow(asked, wanted);
+  }, [query]);
+  const problem = knownGraphs.problem.value;
+  const isBare = knownGraphs.value.value?.length === 0;
+  return (
+    <div class="page welcome">
+      <h1>{say.welcome}</h1>
+      {problem && <ProblemNote problem={problem} again={() => void knownGraphs.load()} />}
+      {isBare ? (
+        <NoGraphs />
+      ) : (
+        <>
+          <QuestionBox
+            graphs={chosenGraphs.value}
+            ask={(question) => askNow(question, chosenGraphs.value)}
+            label={say.question}
+            placeholder={say.placeholder}
+            button={say.ask}
+            initial={query.get("q") ?? ""}
+            focused
+          >
+            <GraphChooser />
+            <MethodChooser />
+          </QuestionBox>
+          <Starters
+            graphs={chosenGraphs.value}
+            ask={(question) => askNow(question, chosenGraphs.value)}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+function NoGraphs() {
+  const say = words();
+  return (
+    <div class="card stack">
+      <h2>{say.noGraphs}</h2>
+      <p class="muted">{say.noGraphsMore}</p>
+      <p>
+        <a class="button primary" href="/add">
+          {say.addGraph}
+        </a>
+      </p>
+    </div>
+  );
+}
+
+function Conversation() {
+  const say = words();
+  const shown = turns.value;
+  const last = shown[shown.length - 1];
+  const graphs = last && last.graphs.length > 0 ? last.graphs : chosenGraphs.value;
+  return (
+    <div class="page conversation">
+      {shown.map((turn, at) => (
+        <TurnView key={turn.key} turn={turn} isFirst={at === 0} isLast={turn === last} />
+      ))}
+      {last && !last.isRunning && last.question !== "" && (
+        <div class="follow-up">
+          <QuestionBox
+            graphs={graphs}
+            ask={(question) => askNow(question, graphs)}
+            label={say.askOn}
+            placeholder={say.followUp}
+            button={say.askOn}
+          >
+            <span class="muted small">
+              <bdi>{graphs.map(graphTitle).join(", ")}</bdi>
+            </span>
+            <MethodChooser />
+          </QuestionBox>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function askNow(question: string, graphs: readonly string[]): void {
+  const model = chosenModel.value;
+  put(
+    {
+      question,
+      graphs,
+      ...(chosenMethod.value ? { method: chosenMethod.value.name } : {}),
+      ...(model ? { model } : {}),
+    },
+    (run) => navigate(`/run/${run}`, { replace: place.value.state["ask"] === true }),
+  );
+}
+
+function stopRunning(): boolean {
+  const running = turns.value.filter((turn) => turn.isRunning);
+  for (const turn of running) void stop(turn);
+  return running.length > 0;
 }

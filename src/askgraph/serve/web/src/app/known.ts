@@ -1,0 +1,51 @@
+// What is asked of the server once and then known to all parts of the page.
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { graphs, me, methods, server } from "../api/graphs.ts";
+import { problemFrom } from "../api/http.ts";
+import type { GraphSummary, Me, Methods, Problem, ServerInfo } from "../api/types.ts";
+
+export interface Known<T> {
+  readonly value: ReadonlySignal<T | null>;
+  readonly problem: ReadonlySignal<Problem | null>;
+  /** Asks the server (again). */
+  readonly load: () => Promise<void>;
+  /** Asks the server where that was not done before. */
+  readonly need: () => void;
+}
+
+function known<T>(fetched: () => Promise<T>): Known<T> {
+  const value = signal<T | null>(null);
+  const problem = signal<Problem | null>(null);
+  let begun = false;
+  const load = async () => {
+    begun = true;
+    try {
+      value.value = await fetched();
+      problem.value = null;
+    } catch (error) {
+      problem.value = problemFrom(error);
+    }
+  };
+  const need = () => {
+    if (!begun) void load();
+  };
+  return { value, problem, load, need };
+}
+
+export const knownGraphs: Known<readonly GraphSummary[]> = known(
+  async () => (await graphs()).graphs,
+);
+export const knownMethods: Known<Methods> = known(methods);
+export const knownMe: Known<Me> = known(me);
+export const knownServer: Known<ServerInfo> = known(server);
+
+/** What a graph is called on the page. */
+export function graphTitle(name: string): string {
+  return knownGraphs.value.value?.find((graph) => graph.name === name)?.title || name;
+}
+
+/** Whether the caller may do something; so until the server said otherwise. */
+export function may(scope: string): boolean {
+  return knownMe.value.value?.scopes.includes(scope) ?? true;
+}

@@ -1,0 +1,132 @@
+// An answer: first what it says, then how it was read and how sure it is, then all the rest.
+
+import { useState } from "preact/hooks";
+import { parts as partsOf, runQuery } from "../api/graphs.ts";
+import { problemFrom } from "../api/http.ts";
+import type { AnswerView, Problem, RunView } from "../api/types.ts";
+import { may } from "../app/known.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { ResultView } from "../results/ResultView.tsx";
+import { Confidence } from "./Confidence.tsx";
+import type { Turn } from "./conversation.ts";
+import { Drafts } from "./Drafts.tsx";
+import { edited } from "./edited.ts";
+import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
+import { headlineOf } from "./headline.ts";
+import { Notes } from "./Notes.tsx";
+import { Options } from "./Options.tsx";
+import { QueryPart } from "./QueryPart.tsx";
+import { ReadBack } from "./ReadBack.tsx";
+import { StepsOf } from "./StepsOf.tsx";
+import { Verdict } from "./Verdict.tsx";
+import { words } from "./words.ts";
+
+export interface AnswerPartProps {
+  readonly turn: Turn;
+  readonly run: RunView;
+  readonly answer: AnswerView;
+  readonly isLast: boolean;
+}
+
+export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps) {
+  const say = words();
+  const [changed, setChanged] = useState<AnswerView | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const answer = changed ?? first;
+  const graph = first.graph ?? run.graphs[0] ?? "";
+  const spoken = answer.status === "clarification" ? say.clarification : spokenHeadline(answer);
+
+  const runChanged = async (query: string, words: string) => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const found = await runQuery(graph, query);
+      setChanged(edited(first, query, found, words || (await wordsOf(graph, query, run))));
+    } catch (error) {
+      setProblem(problemFrom(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const back = () => {
+    setChanged(null);
+    setProblem(null);
+  };
+  return (
+    <div class="answer" data-status={answer.status} aria-busy={isBusy}>
+      <p class="seen-by-readers" role="status">
+        {isLast ? say.answerIs(spoken) : ""}
+      </p>
+      {answer.status === "clarification" && <Options turn={turn} run={run} answer={answer} />}
+      {answer.status === "refusal" && <Refusal answer={answer} />}
+      {answer.sparql !== null && answer.status !== "clarification" && (
+        <>
+          <HeadlineView answer={answer} graph={graph} />
+          {answer.interpretation && (
+            <p class="interpretation" dir="auto">
+              <span class="seen-by-readers">{say.saysModel}: </span>
+              {answer.interpretation}
+            </p>
+          )}
+          <ReadBack
+            answer={answer}
+            graph={graph}
+            question={run.question}
+            language={run.language}
+            isChanged={changed !== null}
+            run={runChanged}
+            back={back}
+          />
+          {problem && <ProblemNote problem={problem} />}
+          {changed === null && <Confidence value={answer.confidence} />}
+          <Notes answer={answer} turn={turn} />
+          {hasResult(answer) && (
+            <ResultView answer={answer} runId={changed === null ? run.id : null} graph={graph} />
+          )}
+          <Verdict turn={turn} run={run} query={changed?.sparql ?? null} />
+        </>
+      )}
+      <div class="folds">
+        {answer.sparql !== null && (
+          <QueryPart
+            graph={graph}
+            query={answer.sparql}
+            original={first.sparql ?? ""}
+            isBusy={isBusy}
+            canRun={may("query")}
+            run={(query) => void runChanged(query, "")}
+          />
+        )}
+        <Drafts turn={turn} shown={answer.sparql} open={(query, read) => void runChanged(query, read)} />
+        <StepsOf turn={turn} run={run} />
+      </div>
+    </div>
+  );
+}
+
+/** Whether there is more to see than the headline says. */
+function hasResult(answer: AnswerView): boolean {
+  return answer.total > 0 || answer.evidence.length > 0 || headlineOf(answer).kind === "table";
+}
+
+/** A query read back; "" where it cannot be, which is no reason not to show its result. */
+async function wordsOf(graph: string, query: string, run: RunView): Promise<string> {
+  try {
+    const read = await partsOf(graph, query, run.language ?? "", run.question);
+    return read.pieces.map((piece) => piece.text).join("");
+  } catch {
+    return "";
+  }
+}
+
+function Refusal({ answer }: { answer: AnswerView }) {
+  const say = words();
+  return (
+    <div class="note warn">
+      <h3>{say.refusal}</h3>
+      {answer.reason && <p dir="auto">{answer.reason}</p>}
+      {answer.sparql !== null && <p class="small muted">{say.refusalBest}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+// The other readings that were considered, to open instead.
+
+import type { Step } from "../api/types.ts";
+import type { Turn } from "./conversation.ts";
+import { stepWords } from "./stepWords.ts";
+import { words } from "./words.ts";
+
+type Draft = Extract<Step, { step: "draft" }>;
+
+export interface DraftsProps {
+  readonly turn: Turn;
+  /** The query that is shown, which is no alternative to itself. */
+  readonly shown: string | null;
+  readonly open: (query: string, words: string) => void;
+}
+
+const SHOWN = 8;
+
+export function Drafts({ turn, shown, open }: DraftsProps) {
+  const say = words();
+  const drafts = draftsOf(turn.steps.value, shown);
+  if (drafts.length === 0) return null;
+  return (
+    <details class="fold">
+      <summary>
+        <span>{say.readings(drafts.length)}</span>
+      </summary>
+      <ol class="drafts">
+        {drafts.map((draft) => (
+          <li key={draft.query}>
+            <div>
+              {draft.words ? <p dir="auto">{draft.words}</p> : <pre>{patternOf(draft.query)}</pre>}
+              <p class="muted small">
+                {stepWords().score} {draft.score.toFixed(2)}
+              </p>
+            </div>
+            <button
+              type="button"
+              class="button small"
+              onClick={() => open(draft.query, draft.words)}
+            >
+              {say.useThis}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function draftsOf(steps: readonly Step[], shown: string | null): Draft[] {
+  const seen = new Set([plain(shown ?? "")]);
+  return steps
+    .filter((step): step is Draft => step.step === "draft")
+    .filter((draft) => {
+      const isNew = !seen.has(plain(draft.query));
+      seen.add(plain(draft.query));
+      return isNew;
+    })
+    .slice(0, SHOWN);
+}
+
+function plain(query: string): string {
+  return query.replace(/^\s*PREFIX\s+\S+\s+<[^>]*>\s*/gim, "").replace(/\s+/g, " ").trim();
+}
+
+function patternOf(query: string): string {
+  return query.replace(/^\s*PREFIX\s+\S+\s+<[^>]*>\s*/gim, "").trim();
+}

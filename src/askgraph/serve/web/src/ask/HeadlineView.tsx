@@ -1,0 +1,71 @@
+// The answer first and big: a yes, a value, a few names, or how many rows there are.
+
+import type { AnswerView, Cell } from "../api/types.ts";
+import { cellText } from "../parts/cells.ts";
+import { type Headline, headlineOf } from "./headline.ts";
+import { words } from "./words.ts";
+
+export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: string }) {
+  const say = words();
+  const headline = headlineOf(answer);
+  switch (headline.kind) {
+    case "boolean":
+      return <p class="headline value">{headline.yes ? say.yes : say.no}</p>;
+    case "nothing":
+      return <p class="headline nothing">{say.nothing}</p>;
+    case "value":
+      return (
+        <p class="headline value">
+          {headline.cells.map((cell, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the cells of one row stay in place
+            <Value key={at} cell={cell} graph={graph} />
+          ))}
+        </p>
+      );
+    case "list":
+      return (
+        <ul class="headline names">
+          {headline.cells.map((cell, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of an answer stay in place
+            <li key={at}>
+              <Value cell={cell} graph={graph} />
+            </li>
+          ))}
+        </ul>
+      );
+    case "table":
+      return <p class="headline count">{tableWords(headline)}</p>;
+  }
+}
+
+/** The headline as one text, for those who hear it. */
+export function spokenHeadline(answer: AnswerView): string {
+  const say = words();
+  const headline = headlineOf(answer);
+  switch (headline.kind) {
+    case "boolean":
+      return headline.yes ? say.yes : say.no;
+    case "nothing":
+      return say.nothing;
+    case "table":
+      return tableWords(headline);
+    default:
+      return headline.cells.map(cellText).join(", ");
+  }
+}
+
+function Value({ cell, graph }: { cell: Cell; graph: string }) {
+  const text = cellText(cell);
+  if (cell.type !== "iri") return <bdi>{text}</bdi>;
+  const query = new URLSearchParams({ iri: cell.value });
+  return (
+    <a href={`/graphs/${encodeURIComponent(graph)}?${query}`} title={cell.value}>
+      <bdi>{text}</bdi>
+    </a>
+  );
+}
+
+function tableWords(headline: Extract<Headline, { kind: "table" }>): string {
+  const say = words();
+  return headline.more ? say.rowsCut(headline.rows) : say.rows(headline.rows);
+}

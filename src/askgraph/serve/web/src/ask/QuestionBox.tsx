@@ -1,0 +1,185 @@
+// The box that a question is typed into; names of the graph complete what is typed.
+
+import { type ComponentChildren, createRef } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { complete } from "../api/graphs.ts";
+import type { Completion } from "../api/types.ts";
+import { Icon } from "../parts/Icon.tsx";
+import { completed, isCompletable, merged } from "./completion.ts";
+import { SuggestionList } from "./SuggestionList.tsx";
+import { words } from "./words.ts";
+
+export interface QuestionBoxProps {
+  readonly graphs: readonly string[];
+  readonly ask: (question: string) => void;
+  readonly label: string;
+  readonly placeholder: string;
+  readonly button: string;
+  readonly initial?: string;
+  readonly focused?: boolean;
+  /** Stands in the box's lower row, before the button. */
+  readonly children?: ComponentChildren;
+}
+
+const PAUSE = 110;
+const SHOWN = 7;
+
+export function QuestionBox(props: QuestionBoxProps) {
+  const [text, setText] = useState(props.initial ?? "");
+  const area = useRef(createRef<HTMLTextAreaElement>()).current;
+  const suggestions = useSuggestions(props.graphs);
+  const list = useId();
+  useEffect(() => {
+    setText(props.initial ?? "");
+  }, [props.initial]);
+  useEffect(() => {
+    if (props.focused) area.current?.focus({ preventScroll: true });
+  }, []);
+  useEffect(() => grow(area.current), [text]);
+
+  const take = (completion: Completion) => {
+    const cursor = area.current?.selectionStart ?? text.length;
+    const next = completed(text, cursor, completion);
+    setText(next.text);
+    suggestions.close();
+    requestAnimationFrame(() => {
+      area.current?.focus();
+      area.current?.setSelectionRange(next.cursor, next.cursor);
+    });
+  };
+  const send = () => {
+    const question = text.trim();
+    if (!question) return;
+    suggestions.close();
+    setText("");
+    props.ask(question);
+  };
+  const active = suggestions.found[suggestions.at];
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing) return;
+    const isOpen = suggestions.found.length > 0;
+    if (isOpen && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      suggestions.move(event.key === "ArrowDown" ? 1 : -1);
+    } else if (isOpen && event.key === "Escape") {
+      suggestions.close();
+    } else if (active && (event.key === "Tab" || event.key === "Enter") && !event.shiftKey) {
+      take(active);
+    } else if (event.key === "Enter" && !event.shiftKey) {
+      send();
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <form
+      class="question-box"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        ref={area}
+        data-question
+        rows={1}
+        role="combobox"
+        aria-label={props.label}
+        aria-autocomplete="list"
+        aria-haspopup="listbox"
+        aria-expanded={suggestions.found.length > 0}
+        aria-controls={suggestions.found.length > 0 ? list : undefined}
+        aria-activedescendant={active ? `${list}-${suggestions.at}` : undefined}
+        placeholder={props.placeholder}
+        autocomplete="off"
+        enterkeyhint="send"
+        maxLength={4000}
+        dir="auto"
+        value={text}
+        onInput={(event) => {
+          const { value, selectionStart } = event.currentTarget;
+          setText(value);
+          suggestions.look(value.slice(0, selectionStart));
+        }}
+        onKeyDown={onKeyDown}
+        onBlur={() => suggestions.close()}
+      />
+      {suggestions.found.length > 0 && (
+        <SuggestionList id={list} found={suggestions.found} at={suggestions.at} take={take} />
+      )}
+      <div class="question-foot">
+        <div class="question-tools">{props.children}</div>
+        <button type="submit" class="button primary" disabled={!text.trim()}>
+          {props.button}
+          <Icon name="ask" />
+        </button>
+      </div>
+      <span class="seen-by-readers" role="status">
+        {suggestions.found.length > 0 ? words().suggested(suggestions.found.length) : ""}
+      </span>
+    </form>
+  );
+}
+
+interface Suggestions {
+  readonly found: readonly Completion[];
+  readonly at: number;
+  readonly look: (before: string) => void;
+  readonly move: (by: number) => void;
+  readonly close: () => void;
+}
+
+function useSuggestions(graphs: readonly string[]): Suggestions {
+  const [found, setFound] = useState<readonly Completion[]>([]);
+  const [at, setAt] = useState(-1);
+  const waiting = useRef<{ timer: number; leaving: AbortController } | null>(null);
+  const forget = () => {
+    if (!waiting.current) return;
+    clearTimeout(waiting.current.timer);
+    waiting.current.leaving.abort();
+    waiting.current = null;
+  };
+  useEffect(() => forget, []);
+  const close = () => {
+    forget();
+    setFound([]);
+    setAt(-1);
+  };
+  const look = (before: string) => {
+    forget();
+    if (!isCompletable(before) || graphs.length === 0) {
+      close();
+      return;
+    }
+    const leaving = new AbortController();
+    const timer = window.setTimeout(async () => {
+      const lists = await Promise.all(graphs.slice(0, 4).map((one) => listOf(one, before, leaving)));
+      if (leaving.signal.aborted) return;
+      setFound(merged(lists, SHOWN));
+      setAt(-1);
+    }, PAUSE);
+    waiting.current = { timer, leaving };
+  };
+  const move = (by: number) => {
+    const places = found.length + 1;
+    setAt(((at + 1 + by + places) % places) - 1);
+  };
+  return { found, at, look, move, close };
+}
+
+/** What a graph completes; nothing where it cannot: typing goes on without. */
+async function listOf(
+  graph: string,
+  before: string,
+  leaving: AbortController,
+): Promise<readonly Completion[]> {
+  try {
+    return (await complete(graph, before, { signal: leaving.signal })).completions;
+  } catch {
+    return [];
+  }
+}
+
+function grow(area: HTMLTextAreaElement | null): void {
+  if (!area) return;
+  area.style.height = "auto";
+  area.style.height = `${area.scrollHeight}px`;
+}

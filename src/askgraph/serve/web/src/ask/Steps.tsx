@@ -1,0 +1,147 @@
+// The steps of a run, folded away but there.
+
+import type { ComponentChildren } from "preact";
+import type { Step, Usage } from "../api/types.ts";
+import { formatSeconds } from "../i18n/index.ts";
+import { kindWord, stepTitle, stepWords } from "./stepWords.ts";
+import { words } from "./words.ts";
+
+export interface StepsProps {
+  readonly steps: readonly Step[];
+  readonly isRunning: boolean;
+  readonly seconds: number | null;
+  readonly usage: Usage | null;
+}
+
+export function Steps({ steps, isRunning, seconds, usage }: StepsProps) {
+  const say = words();
+  if (steps.length === 0) return null;
+  return (
+    <details class="fold steps" open={false} data-running={isRunning}>
+      <summary>
+        <span>{say.stepsOf}</span>
+        <span class="fold-more">
+          {[say.steps(steps.length), seconds === null ? "" : formatSeconds(seconds)]
+            .concat(usage ? costWords(usage) : [])
+            .filter(Boolean)
+            .join(" · ")}
+        </span>
+      </summary>
+      <ol class="step-list">
+        {steps.map((step, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps are only ever added at the end
+          <li key={at} class={`step ${step.step}`}>
+            <StepView step={step} />
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function costWords(usage: Usage): string[] {
+  const say = words();
+  return [
+    usage.requests > 0 ? say.requests(usage.requests) : "",
+    usage.llm_calls > 0 ? say.calls(usage.llm_calls) : "",
+    usage.llm_calls > 0 ? say.tokens(usage.input_tokens + usage.output_tokens) : "",
+    usage.money > 0 ? usage.money.toFixed(4) : "",
+  ];
+}
+
+function StepView({ step }: { step: Step }) {
+  const say = stepWords();
+  switch (step.step) {
+    case "findings":
+      return <FindingsStep step={step} />;
+    case "draft":
+      return (
+        <Folded title={stepTitle(step)} more={`${say.score} ${step.score.toFixed(2)}`}>
+          <pre>{step.query}</pre>
+        </Folded>
+      );
+    case "tool_use":
+      return (
+        <Folded
+          title={stepTitle(step)}
+          more={[
+            typeof step.observation.rows === "number" ? say.rows(step.observation.rows) : "",
+            formatSeconds(step.seconds),
+          ]
+            .filter(Boolean)
+            .join(" · ")}
+        >
+          <pre>{JSON.stringify(step.arguments, null, 1)}</pre>
+          <pre>{step.observation.text}</pre>
+        </Folded>
+      );
+    case "model_turn":
+      return (
+        <Folded title={stepTitle(step)} more={step.model}>
+          {step.choice.text && <p class="step-text">{step.choice.text}</p>}
+          {(step.choice.calls?.length ?? 0) > 0 && (
+            <pre>{JSON.stringify(step.choice.calls, null, 1)}</pre>
+          )}
+        </Folded>
+      );
+    case "prompt":
+      return (
+        <Folded title={stepTitle(step)} more={say.messages(step.messages.length)}>
+          <pre>{step.messages.map(messageText).join("\n\n")}</pre>
+        </Folded>
+      );
+    case "thought":
+      return <p class="step-text">{step.text}</p>;
+    default:
+      return null;
+  }
+}
+
+function FindingsStep({ step }: { step: Extract<Step, { step: "findings" }> }) {
+  const say = stepWords();
+  if (step.mentions.length === 0) return <p>{stepTitle(step)}</p>;
+  return (
+    <>
+      <ul class="mentions">
+        {step.mentions.map((mention) => (
+          <li key={`${mention.words} ${mention.target}`}>
+            <bdi>“{mention.words}”</bdi> <span class="muted">{say.meant}</span>{" "}
+            <bdi title={mention.target}>{mention.label}</bdi>{" "}
+            <span class="chip">{kindWord(mention.kind)}</span>
+          </li>
+        ))}
+      </ul>
+      {step.unused_words.length > 0 && (
+        <p class="muted small">
+          {say.unused}: <bdi>{step.unused_words.join(", ")}</bdi>
+        </p>
+      )}
+    </>
+  );
+}
+
+interface FoldedProps {
+  readonly title: string;
+  readonly more: string;
+  readonly children: ComponentChildren;
+}
+
+function Folded({ title, more, children }: FoldedProps) {
+  return (
+    <details class="step-fold">
+      <summary>
+        <bdi>{title}</bdi>
+        {more && <span class="fold-more">{more}</span>}
+      </summary>
+      {children}
+    </details>
+  );
+}
+
+function messageText(message: unknown): string {
+  if (typeof message !== "object" || message === null) return String(message);
+  const { role, content } = message as { role?: unknown; content?: unknown };
+  return typeof content === "string"
+    ? `${String(role ?? "")}:\n${content}`
+    : JSON.stringify(message, null, 1);
+}

@@ -1,0 +1,113 @@
+// One question of the conversation, and its answer as it forms.
+
+import { useEffect, useRef } from "preact/hooks";
+import { graphTitle } from "../app/known.ts";
+import { navigate } from "../app/router.ts";
+import { formatSeconds } from "../i18n/index.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { AnswerPart } from "./AnswerPart.tsx";
+import { again, stop, type Turn } from "./conversation.ts";
+import { methodTitle } from "./methodTitle.ts";
+import { Progress } from "./Progress.tsx";
+import { Steps } from "./Steps.tsx";
+import { words } from "./words.ts";
+
+export interface TurnViewProps {
+  readonly turn: Turn;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+}
+
+export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const run = turn.run.value;
+  const isNew = run === null;
+  useEffect(() => {
+    if (!isNew) return;
+    heading.current?.focus({ preventScroll: true });
+    if (!isFirst) heading.current?.scrollIntoView({ block: "start", behavior: "smooth" });
+  }, []);
+  const Heading = isFirst ? "h1" : "h2";
+  return (
+    <article class="turn" data-state={turn.state.value} data-run={turn.id.value ?? undefined}>
+      {isFirst && run && run.before.length > 0 && <Earlier before={run.before} />}
+      <Heading class="turn-question" ref={heading} tabIndex={-1} dir="auto">
+        {turn.question}
+      </Heading>
+      {run && <About turn={turn} />}
+      <Body turn={turn} isLast={isLast} />
+    </article>
+  );
+}
+
+function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
+  const say = words();
+  const run = turn.run.value;
+  if (turn.isRunning && turn.question === "") return <p class="muted later">{say.asking}</p>;
+  if (turn.isRunning) {
+    return (
+      <>
+        <Progress turn={turn} stop={() => void stop(turn)} />
+        <Steps steps={turn.steps.value} isRunning seconds={null} usage={null} />
+      </>
+    );
+  }
+  if (turn.state.value === "done" && run?.answer) {
+    return <AnswerPart turn={turn} run={run} answer={run.answer} isLast={isLast} />;
+  }
+  return (
+    <>
+      {turn.problem.value ? (
+        <ProblemNote problem={turn.problem.value} {...retry(turn)} />
+      ) : (
+        <div class="note stack">
+          <p>
+            <strong>{say.stopped}.</strong> {say.stoppedMore}
+          </p>
+          {turn.question !== "" && (
+            <p>
+              <button type="button" class="button small" onClick={retry(turn).again}>
+                {say.askAgain}
+              </button>
+            </p>
+          )}
+        </div>
+      )}
+      {turn.steps.value.length > 0 && (
+        <Steps steps={turn.steps.value} isRunning={false} seconds={null} usage={null} />
+      )}
+    </>
+  );
+}
+
+function retry(turn: Turn): { again: () => void } {
+  return { again: () => again(turn, {}, (id) => navigate(`/run/${id}`)) };
+}
+
+function About({ turn }: { turn: Turn }) {
+  const run = turn.run.value;
+  if (!run) return null;
+  const about = [
+    run.graphs.map(graphTitle).join(", "),
+    methodTitle(run.method),
+    run.model ?? "",
+    run.seconds === null ? "" : formatSeconds(run.seconds),
+  ];
+  return <p class="turn-about">{about.filter(Boolean).join(" · ")}</p>;
+}
+
+function Earlier({ before }: { before: readonly { readonly question: string }[] }) {
+  const say = words();
+  return (
+    <section class="earlier" aria-label={say.earlier}>
+      <h2>{say.earlier}</h2>
+      <ol>
+        {before.map((one) => (
+          <li key={one.question} dir="auto">
+            {one.question}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,173 @@
+// Whether an answer is right: confirm it, say what is wrong, share it.
+
+import { useState } from "preact/hooks";
+import { confirm, feedback, share, withdraw } from "../api/ask.ts";
+import { problemFrom } from "../api/http.ts";
+import type { Problem, RunView } from "../api/types.ts";
+import { may } from "../app/known.ts";
+import { CopyButton } from "../parts/CopyButton.tsx";
+import { Icon } from "../parts/Icon.tsx";
+import { Popover } from "../parts/Popover.tsx";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import type { Turn } from "./conversation.ts";
+import { words } from "./words.ts";
+
+export interface VerdictProps {
+  readonly turn: Turn;
+  readonly run: RunView;
+  /** The query that is shown where it is not the run's own. */
+  readonly query: string | null;
+}
+
+export function Verdict({ turn, run, query }: VerdictProps) {
+  const say = words();
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const attempt = async (doing: Promise<RunView | null>) => {
+    setProblem(null);
+    try {
+      const told = await doing;
+      if (told) turn.run.value = told;
+    } catch (error) {
+      setProblem(problemFrom(error));
+    }
+  };
+  const right = async () => {
+    await feedback(run.id, "right", "");
+    return confirm(run.id, query);
+  };
+  const wrong = async (comment: string) => {
+    const told = await feedback(run.id, "wrong", comment);
+    return { ...run, feedback: told };
+  };
+  if (!run.mine) return null;
+  return (
+    <div class="verdict">
+      <div class="row">
+        {run.verified ? (
+          <Confirmed undo={() => void attempt(withdraw(run.id))} />
+        ) : (
+          <>
+            <span class="muted small">{say.isRight}</span>
+            {may("confirm") && (
+              <button
+                type="button"
+                class="button small"
+                title={say.confirmHint}
+                onClick={() => void attempt(right())}
+              >
+                <Icon name="check" />
+                {say.right}
+              </button>
+            )}
+            <Wrong send={(comment) => attempt(wrong(comment))} />
+          </>
+        )}
+        <Share run={run} setShared={(shared) => void attempt(share(run.id, shared))} />
+        {run.feedback?.verdict === "wrong" && !run.verified && (
+          <span class="chip warn" role="status">
+            {say.thanks}
+          </span>
+        )}
+      </div>
+      {problem && <ProblemNote problem={problem} />}
+    </div>
+  );
+}
+
+function Confirmed({ undo }: { undo: () => void }) {
+  const say = words();
+  return (
+    <>
+      <span class="chip good" role="status">
+        <Icon name="check" size={14} />
+        {say.confirmed}
+      </span>
+      <button type="button" class="button quiet small" onClick={undo}>
+        {say.withdraw}
+      </button>
+    </>
+  );
+}
+
+function Wrong({ send }: { send: (comment: string) => Promise<void> }) {
+  const say = words();
+  const [comment, setComment] = useState("");
+  return (
+    <Popover
+      class="button small"
+      label={
+        <>
+          <Icon name="cross" />
+          {say.wrong}
+        </>
+      }
+    >
+      {(close) => (
+        <form
+          class="stack verdict-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void send(comment.trim()).then(close);
+          }}
+        >
+          <label>
+            <span class="label">{say.wrongTitle}</span>
+            <textarea
+              class="field"
+              data-first
+              rows={3}
+              maxLength={4000}
+              placeholder={say.wrongPlaceholder}
+              value={comment}
+              onInput={(event) => setComment(event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit" class="button primary">
+            {say.send}
+          </button>
+        </form>
+      )}
+    </Popover>
+  );
+}
+
+function Share({ run, setShared }: { run: RunView; setShared: (shared: boolean) => void }) {
+  const say = words();
+  const address = `${location.origin}/run/${run.id}`;
+  return (
+    <Popover
+      class="button quiet small"
+      label={
+        <>
+          <Icon name="link" />
+          {say.share}
+        </>
+      }
+    >
+      {() => (
+        <div class="stack share">
+          <label>
+            <span class="label">{say.shareTitle}</span>
+            <input class="field" readOnly data-first value={address} onFocus={selectAll} />
+          </label>
+          <label class="choice">
+            <input
+              type="checkbox"
+              checked={run.shared}
+              onChange={(event) => setShared(event.currentTarget.checked)}
+            />
+            <span>
+              <span class="choice-name">{say.shareOn}</span>
+              <span class="choice-more">{say.shareMore}</span>
+            </span>
+          </label>
+          <CopyButton text={address} />
+        </div>
+      )}
+    </Popover>
+  );
+}
+
+function selectAll(event: Event): void {
+  if (event.currentTarget instanceof HTMLInputElement) event.currentTarget.select();
+}

@@ -1,0 +1,209 @@
+// The conversation that is shown: its questions, and what has come of each so far.
+
+import { signal } from "@preact/signals";
+import { ask, cancel, runOf, watch } from "../api/ask.ts";
+import { problemFrom } from "../api/http.ts";
+import type { Asking, Problem, RunEvent, RunView, Step } from "../api/types.ts";
+
+export type TurnState = "asking" | "queued" | "running" | "done" | "stopped" | "failed";
+
+/** One question of the conversation. */
+export class Turn {
+  readonly question: string;
+  readonly graphs: readonly string[];
+  readonly key: number = Turn.#made++;
+  readonly state = signal<TurnState>("asking");
+  readonly run = signal<RunView | null>(null);
+  readonly id = signal<string | null>(null);
+  readonly session = signal<string | null>(null);
+  readonly steps = signal<readonly Step[]>([]);
+  readonly ahead = signal(0);
+  readonly problem = signal<Problem | null>(null);
+  readonly begun = performance.now();
+  readonly asking: Asking | null;
+  readonly leaving = new AbortController();
+  static #made = 0;
+
+  constructor(question: string, graphs: readonly string[], asking: Asking | null) {
+    this.question = question;
+    this.graphs = graphs;
+    this.asking = asking;
+  }
+
+  get isRunning(): boolean {
+    return ["asking", "queued", "running"].includes(this.state.value);
+  }
+
+  /** Takes up what the server says of a run that is over, or of one as it was found. */
+  settle(run: RunView): void {
+    this.run.value = run;
+    this.id.value = run.id;
+    this.session.value = run.session;
+    this.problem.value = run.problem;
+    this.state.value = ENDED[run.state] ?? "running";
+  }
+
+  /** Takes up one event. */
+  take(event: RunEvent): void {
+    switch (event.event) {
+      case "run":
+        this.id.value = event.id;
+        this.session.value = event.session;
+        this.state.value = "running";
+        break;
+      case "queued":
+        this.ahead.value = event.ahead;
+        this.state.value = "queued";
+        break;
+      case "step":
+        this.state.value = "running";
+        this.steps.value = [...this.steps.value, event.step];
+        break;
+      case "outcome":
+        this.settle(event.run);
+        break;
+      case "problem":
+        this.fail(event.problem);
+        break;
+      case "cancelled":
+        this.state.value = "stopped";
+        break;
+      case "handed_back":
+        break;
+    }
+  }
+
+  fail(problem: Problem): void {
+    this.problem.value = problem;
+    this.state.value = "failed";
+  }
+}
+
+const ENDED: Readonly<Partial<Record<RunView["state"], TurnState>>> = {
+  done: "done",
+  failed: "failed",
+  cancelled: "stopped",
+  handed_back: "stopped",
+};
+
+/** The questions shown, oldest first. */
+export const turns = signal<readonly Turn[]>([]);
+
+/** Begins a new conversation. */
+export function leave(): void {
+  for (const turn of turns.value) turn.leaving.abort();
+  turns.value = [];
+}
+
+/** Asks, as a follow-up where the conversation has an answered question; gives the new turn. */
+export function put(asking: Asking, begun: (run: string) => void): Turn {
+  const before = turns.value.findLast((turn) => turn.state.value === "done" && turn.id.value);
+  const session = turns.value.findLast((turn) => turn.session.value)?.session.value;
+  const whole: Asking = {
+    ...asking,
+    ...(session ? { session } : {}),
+    ...(before?.id.value ? { after: before.id.value } : {}),
+  };
+  const turn = new Turn(asking.question, asking.graphs ?? [], whole);
+  turns.value = [...turns.value, turn];
+  void follow(turn, () => ask(whole, turn.leaving.signal), begun);
+  return turn;
+}
+
+/** Asks the question of a turn once more, in its place; `changes` say how otherwise. */
+export function again(turn: Turn, changes: Partial<Asking>, begun: (run: string) => void): void {
+  const asking: Asking = turn.asking ?? { question: turn.question, graphs: turn.graphs };
+  turn.leaving.abort();
+  const next = new Turn(turn.question, turn.graphs, { ...asking, ...changes });
+  turns.value = turns.value.map((one) => (one === turn ? next : one));
+  void follow(next, () => ask(next.asking ?? asking, next.leaving.signal), begun);
+}
+
+/** Shows a run of before: of this conversation, or as the start of its own. */
+export async function show(id: string): Promise<void> {
+  if (turns.value.some((turn) => turn.id.value === id)) return;
+  leave();
+  const turn = new Turn("", [], null);
+  turn.id.value = id;
+  turns.value = [turn];
+  try {
+    const run = await runOf(id);
+    if (turns.value[0] !== turn) return;
+    const found = new Turn(run.question, run.graphs, asked(run));
+    found.settle(run);
+    turns.value = [found];
+    if (found.isRunning) {
+      await follow(found, () => watch(id, found.leaving.signal), () => undefined);
+    }
+  } catch (error) {
+    turn.fail(problemFrom(error));
+  }
+}
+
+/** Stops a turn's run. */
+export async function stop(turn: Turn): Promise<void> {
+  const id = turn.id.value;
+  if (id === null) {
+    turn.leaving.abort();
+    turn.state.value = "stopped";
+    return;
+  }
+  try {
+    await cancel(id);
+  } catch (error) {
+    if (turn.isRunning) turn.fail(problemFrom(error));
+  }
+}
+
+/** Follows a run to its end; where the server shuts down, the question is asked again once. */
+async function follow(
+  turn: Turn,
+  events: () => AsyncGenerator<RunEvent>,
+  begun: (run: string) => void,
+): Promise<void> {
+  for (const isLast of [false, true]) {
+    try {
+      const handedBack = await taken(turn, events(), begun);
+      if (!handedBack) return;
+      if (isLast || !turn.asking) {
+        turn.state.value = "stopped";
+        return;
+      }
+      turn.steps.value = [];
+      turn.state.value = "asking";
+    } catch (error) {
+      if (!turn.leaving.signal.aborted) turn.fail(problemFrom(error));
+      return;
+    }
+  }
+}
+
+async function taken(
+  turn: Turn,
+  events: AsyncGenerator<RunEvent>,
+  begun: (run: string) => void,
+): Promise<boolean> {
+  for await (const event of events) {
+    turn.take(event);
+    if (event.event === "run") begun(event.id);
+    if (event.event === "handed_back") return true;
+  }
+  return false;
+}
+
+function asked(run: RunView): Asking {
+  return {
+    question: run.question,
+    graphs: run.graphs,
+    method: run.method,
+    ...(run.model ? { model: run.model } : {}),
+    ...(run.language ? { language: run.language } : {}),
+  };
+}
+
+/** Puts the answer of a chosen reading in the place of the question back. */
+export function chosenReading(turn: Turn, run: RunView): void {
+  const next = new Turn(run.question, run.graphs, turn.asking);
+  next.settle(run);
+  turns.value = turns.value.map((one) => (one === turn ? next : one));
+}

@@ -1,0 +1,40 @@
+// What an answer says, in the size it deserves: a yes, a value, a list of names, or a count.
+
+import type { AnswerView, Cell } from "../api/types.ts";
+
+export type Headline =
+  | { readonly kind: "boolean"; readonly yes: boolean }
+  | { readonly kind: "value"; readonly cells: readonly Cell[] }
+  | { readonly kind: "list"; readonly cells: readonly Cell[] }
+  | { readonly kind: "table"; readonly rows: number; readonly more: boolean }
+  | { readonly kind: "nothing" };
+
+const LONGEST_LIST = 12;
+const LONGEST_TEXT = 160;
+
+/** How the answer is said before its table. */
+export function headlineOf(answer: AnswerView): Headline {
+  if (answer.boolean !== null) return { kind: "boolean", yes: answer.boolean };
+  if (answer.total === 0) return { kind: "nothing" };
+  const columns = answerColumns(answer);
+  const rows = answer.cells.map((row) => columns.map((at) => row[at] ?? null));
+  const more = answer.truncated !== null || answer.total > answer.cells.length;
+  const table: Headline = { kind: "table", rows: answer.total, more: answer.truncated !== null };
+  const cells = rows.flat().filter((cell) => cell !== null);
+  if (cells.some((cell) => cell.value.length > LONGEST_TEXT && cell.type !== "iri")) return table;
+  if (rows.length === 1 && !more && cells.length > 0 && cells.length <= 3) {
+    return { kind: "value", cells };
+  }
+  if (columns.length === 1 && !more && cells.length <= LONGEST_LIST && cells.length > 0) {
+    return { kind: "list", cells };
+  }
+  return table;
+}
+
+/** The positions of the columns that answer; of all where none is said to. */
+export function answerColumns(answer: AnswerView): number[] {
+  const found = answer.answer_columns
+    .map((name) => answer.columns.indexOf(name))
+    .filter((at) => at >= 0);
+  return found.length > 0 ? found : answer.columns.map((_, at) => at);
+}

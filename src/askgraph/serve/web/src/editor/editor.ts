@@ -1,0 +1,181 @@
+// The CodeMirror editor for queries. It lives in a shadow root, where its styles are adopted style
+// sheets: style elements, which it would write elsewhere, are against the page's content policy.
+
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, redo, undo } from "@codemirror/commands";
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
+import { type Diagnostic, linter, lintKeymap } from "@codemirror/lint";
+import { EditorState, type Text } from "@codemirror/state";
+import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import type { Finding, Validation, Vocabulary } from "../api/types.ts";
+import { options } from "./names.ts";
+import { sparql } from "./sparql.ts";
+
+export interface EditorWishes {
+  readonly label: string;
+  readonly repairLabel: string;
+  readonly changed: (text: string) => void;
+  readonly run: () => void;
+  readonly vocabulary: () => Vocabulary | null;
+  /** Looks a query over; null where it could not be. */
+  readonly validate: (text: string) => Promise<Validation | null>;
+}
+
+/** Puts an editor into an element. */
+export function createEditor(host: HTMLElement, text: string, wishes: EditorWishes): EditorView {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  return new EditorView({
+    root,
+    parent: root,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(),
+        highlightSpecialChars(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        closeBrackets(),
+        sparql,
+        syntaxHighlighting(colours),
+        theme,
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": wishes.label, spellcheck: "false" }),
+        autocompletion({ override: [(context) => completions(context, wishes.vocabulary())] }),
+        linter((view) => diagnostics(view, wishes), { delay: 450 }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) wishes.changed(update.state.doc.toString());
+        }),
+        keymap.of([
+          { key: "Mod-Enter", run: () => (wishes.run(), true) },
+          ...closeBracketsKeymap,
+          ...completionKeymap,
+          ...lintKeymap,
+          ...historyKeymap,
+          ...defaultKeymap,
+        ]),
+      ],
+    }),
+  });
+}
+
+/** Puts another text into the editor; undo brings the one before back. */
+export function replaceText(view: EditorView, text: string): void {
+  if (view.state.doc.toString() === text) return;
+  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+}
+
+export { redo, undo };
+
+/** Where a finding is in the text, as marks need it: at least one character. */
+export function spanOf(doc: Text, finding: Finding): { from: number; to: number } {
+  const line = doc.line(Math.min(Math.max(finding.line ?? 1, 1), doc.lines));
+  const start = finding.line ? line.from + Math.max(0, (finding.column ?? 1) - 1) : line.from;
+  const from = Math.min(start, line.to);
+  const word = /^\S+/.exec(doc.sliceString(from, line.to))?.[0] ?? "";
+  const to = Math.min(doc.length, from + Math.max(1, word.length));
+  return { from: Math.min(from, to), to };
+}
+
+async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diagnostic[]> {
+  const text = view.state.doc.toString();
+  const found = await wishes.validate(text);
+  if (!found || view.state.doc.toString() !== text) return [];
+  const { repaired } = found;
+  return found.findings.map((finding) => ({
+    ...spanOf(view.state.doc, finding),
+    severity: finding.severity === "error" ? "error" : "warning",
+    message: finding.message,
+    ...(repaired === null
+      ? {}
+      : {
+          actions: [
+            { name: wishes.repairLabel, apply: (at: EditorView) => replaceText(at, repaired) },
+          ],
+        }),
+  }));
+}
+
+function completions(
+  context: CompletionContext,
+  vocabulary: Vocabulary | null,
+): CompletionResult | null {
+  const before = context.matchBefore(/[?$]?[\p{L}\p{N}_:-]*/u);
+  if (!before || (before.text.length < 2 && !context.explicit)) return null;
+  const found = options(before.text, context.state.doc.toString(), vocabulary);
+  return {
+    from: before.from,
+    filter: false,
+    options: found.slice(0, 60).map(({ label, detail, kind, boost }) => ({
+      label,
+      detail,
+      type: kind,
+      boost,
+    })),
+  };
+}
+
+const colours = HighlightStyle.define([
+  { tag: tags.keyword, color: "var(--code-keyword)", fontWeight: "600" },
+  { tag: tags.function(tags.variableName), color: "var(--code-keyword)" },
+  { tag: tags.variableName, color: "var(--code-variable)" },
+  { tag: tags.url, color: "var(--code-text)" },
+  { tag: tags.name, color: "var(--code-name)" },
+  { tag: [tags.string, tags.meta], color: "var(--code-text)" },
+  { tag: [tags.number, tags.bool], color: "var(--code-number)" },
+  { tag: tags.comment, color: "var(--code-comment)", fontStyle: "italic" },
+  { tag: [tags.punctuation, tags.bracket], color: "var(--ink-2)" },
+]);
+
+const theme = EditorView.theme({
+  "&": { color: "var(--ink)", backgroundColor: "transparent", fontSize: "0.875rem" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
+  ".cm-content": { padding: "0.75rem 0", caretColor: "var(--accent)" },
+  ".cm-gutters": { backgroundColor: "transparent", color: "var(--ink-3)", border: "none" },
+  ".cm-lineNumbers .cm-gutterElement": { padding: "0 0.5rem 0 0.75rem" },
+  ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground":
+    { backgroundColor: "var(--accent-soft)" },
+  "&.cm-focused .cm-matchingBracket": {
+    backgroundColor: "var(--accent-soft)",
+    outline: "1px solid var(--accent)",
+  },
+  "&.cm-focused .cm-nonmatchingBracket": { backgroundColor: "var(--bad-soft)" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--raised)",
+    border: "1px solid var(--line)",
+    borderRadius: "0.375rem",
+    boxShadow: "var(--shadow-2)",
+    overflow: "hidden",
+  },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", maxHeight: "16rem" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "0.25rem 0.5rem" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": {
+    backgroundColor: "var(--accent-soft)",
+    color: "var(--ink)",
+  },
+  ".cm-completionDetail": {
+    color: "var(--ink-2)",
+    fontFamily: "var(--sans)",
+    fontStyle: "normal",
+    marginLeft: "0.75rem",
+  },
+  ".cm-diagnostic": { fontFamily: "var(--sans)", padding: "0.375rem 0.75rem" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
+  ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
+  ".cm-diagnosticAction": {
+    backgroundColor: "var(--accent)",
+    color: "var(--on-accent)",
+    borderRadius: "0.25rem",
+  },
+});
