@@ -16,6 +16,7 @@ from askgraph.serve import websocket
 from askgraph.serve.accounts.visitor_cookie import VisitorCookie
 from askgraph.serve.hub import open_hub
 from askgraph.serve.mcp.http import mcp_route, mcp_running
+from askgraph.serve.page import page_router
 from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.rest import ask, feedback, methods, results, runs, server, sessions
 from askgraph.serve.settings import ServeSettings
@@ -62,6 +63,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router)
     app.router.routes.append(mcp_route())
+    app.include_router(page_router())
     app.add_exception_handler(AskgraphError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)

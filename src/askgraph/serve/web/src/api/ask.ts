@@ -1,7 +1,7 @@
 // Asking: the events of a run, taken up again where the connection broke; and what is done to runs.
 
 import { eventsOf } from "./events.ts";
-import { get, ProblemError, patch, post, remove, withQuery } from "./http.ts";
+import { get, ProblemError, patch, post, remove, removed, request, withQuery } from "./http.ts";
 import type { Asking, Problem, RunEvent, RunSummary, RunView, Step, Verdict } from "./types.ts";
 
 const ENDS = new Set(["outcome", "problem", "cancelled", "handed_back"]);

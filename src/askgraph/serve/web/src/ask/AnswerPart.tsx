@@ -81,9 +81,7 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
           {problem && <ProblemNote problem={problem} />}
           {changed === null && <Confidence value={answer.confidence} />}
           <Notes answer={answer} turn={turn} />
-          {hasResult(answer) && (
-            <ResultView answer={answer} runId={changed === null ? run.id : null} graph={graph} />
-          )}
+          <Result answer={answer} runId={changed === null ? run.id : null} graph={graph} />
           <Verdict turn={turn} run={run} query={changed?.sparql ?? null} />
         </>
       )}
@@ -98,16 +96,31 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
             run={(query) => void runChanged(query, "")}
           />
         )}
-        <Drafts turn={turn} shown={answer.sparql} open={(query, read) => void runChanged(query, read)} />
+        <Drafts
+          turn={turn}
+          shown={answer.sparql}
+          open={(query, read) => void runChanged(query, read)}
+        />
         <StepsOf turn={turn} run={run} />
       </div>
     </div>
   );
 }
 
-/** Whether there is more to see than the headline says. */
-function hasResult(answer: AnswerView): boolean {
-  return answer.total > 0 || answer.evidence.length > 0 || headlineOf(answer).kind === "table";
+/** The result; folded away where the headline says all of it. */
+function Result(props: { answer: AnswerView; runId: string | null; graph: string }) {
+  const { answer } = props;
+  if (answer.total === 0 && answer.evidence.length === 0) return null;
+  const hasContext = answer.columns.length > answer.answer_columns.length;
+  if (headlineOf(answer).kind === "table" || hasContext) return <ResultView {...props} />;
+  return (
+    <details class="fold result-fold">
+      <summary>
+        <span>{words().results}</span>
+      </summary>
+      <ResultView {...props} />
+    </details>
+  );
 }
 
 /** A query read back; "" where it cannot be, which is no reason not to show its result. */

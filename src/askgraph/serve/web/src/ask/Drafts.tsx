@@ -61,7 +61,10 @@ function draftsOf(steps: readonly Step[], shown: string | null): Draft[] {
 }
 
 function plain(query: string): string {
-  return query.replace(/^\s*PREFIX\s+\S+\s+<[^>]*>\s*/gim, "").replace(/\s+/g, " ").trim();
+  return query
+    .replace(/^\s*PREFIX\s+\S+\s+<[^>]*>\s*/gim, "")
+    .replace(/\s+/g, " ")
+    .trim();
 }
 
 function patternOf(query: string): string {

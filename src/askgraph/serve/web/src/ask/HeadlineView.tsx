@@ -17,7 +17,6 @@ export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: str
       return (
         <p class="headline value">
           {headline.cells.map((cell, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the cells of one row stay in place
             <Value key={at} cell={cell} graph={graph} />
           ))}
         </p>
@@ -26,7 +25,6 @@ export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: str
       return (
         <ul class="headline names">
           {headline.cells.map((cell, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of an answer stay in place
             <li key={at}>
               <Value cell={cell} graph={graph} />
             </li>

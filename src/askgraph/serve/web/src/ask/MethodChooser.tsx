@@ -1,12 +1,12 @@
 // How an answer is found: the method and, where it needs one, the model, with what they cost.
 
+import type { MethodInfo, ModelInfo } from "../api/types.ts";
 import { knownMethods } from "../app/known.ts";
+import { formatSeconds } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
-import { formatSeconds } from "../i18n/index.ts";
-import type { MethodInfo, ModelInfo } from "../api/types.ts";
-import { methodTitle } from "./methodTitle.ts";
 import { chooseMethod, chooseModel, chosenMethod, chosenModel } from "./choices.ts";
+import { methodTitle } from "./methodTitle.ts";
 import { words } from "./words.ts";
 
 export function MethodChooser() {

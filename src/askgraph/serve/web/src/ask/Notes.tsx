@@ -1,9 +1,9 @@
 // What one has to know to judge an answer: that it is empty and why, cut off, or confirmed before.
 
 import type { AnswerView } from "../api/types.ts";
+import { navigate } from "../app/router.ts";
 import { formatTime } from "../i18n/index.ts";
 import { again, type Turn } from "./conversation.ts";
-import { navigate } from "../app/router.ts";
 import { words } from "./words.ts";
 
 export function Notes({ answer, turn }: { answer: AnswerView; turn: Turn }) {
@@ -37,7 +37,9 @@ export function Notes({ answer, turn }: { answer: AnswerView; turn: Turn }) {
         <div class="note good">
           <p>
             <strong>{say.confirmedBefore(formatTime(confirmed.when))}.</strong>{" "}
-            {confirmed.question !== turn.question && <bdi>{say.confirmedAs(confirmed.question)}</bdi>}
+            {confirmed.question !== turn.question && (
+              <bdi>{say.confirmedAs(confirmed.question)}</bdi>
+            )}
           </p>
           {confirmed.change && <p dir="auto">{confirmed.change}</p>}
           <p>

@@ -81,11 +81,10 @@ export function QuestionBox(props: QuestionBoxProps) {
         ref={area}
         data-question
         rows={1}
-        role="combobox"
+        {...combobox(suggestions.found.length > 0)}
         aria-label={props.label}
         aria-autocomplete="list"
         aria-haspopup="listbox"
-        aria-expanded={suggestions.found.length > 0}
         aria-controls={suggestions.found.length > 0 ? list : undefined}
         aria-activedescendant={active ? `${list}-${suggestions.at}` : undefined}
         placeholder={props.placeholder}
@@ -117,6 +116,11 @@ export function QuestionBox(props: QuestionBoxProps) {
       </span>
     </form>
   );
+}
+
+/** What makes the box a combobox; a question may take several lines, so it is no `input`. */
+function combobox(isOpen: boolean): Readonly<Record<string, string>> {
+  return { role: "combobox", "aria-expanded": String(isOpen) };
 }
 
 interface Suggestions {
@@ -151,7 +155,9 @@ function useSuggestions(graphs: readonly string[]): Suggestions {
     }
     const leaving = new AbortController();
     const timer = window.setTimeout(async () => {
-      const lists = await Promise.all(graphs.slice(0, 4).map((one) => listOf(one, before, leaving)));
+      const lists = await Promise.all(
+        graphs.slice(0, 4).map((one) => listOf(one, before, leaving)),
+      );
       if (leaving.signal.aborted) return;
       setFound(merged(lists, SHOWN));
       setAt(-1);

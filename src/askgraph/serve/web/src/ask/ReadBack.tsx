@@ -43,7 +43,6 @@ export function ReadBack(props: ReadBackProps) {
           const part = parts?.parts.find((one) => one.id === piece.part);
           return part ? (
             <PartMenu
-              // biome-ignore lint/suspicious/noArrayIndexKey: a sentence is replaced as a whole
               key={at}
               text={piece.text}
               part={part}
@@ -51,7 +50,6 @@ export function ReadBack(props: ReadBackProps) {
               change={(to) => void change(part, to)}
             />
           ) : (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a sentence is replaced as a whole
             <span key={at}>{piece.text}</span>
           );
         })}

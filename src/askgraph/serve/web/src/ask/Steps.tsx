@@ -29,7 +29,6 @@ export function Steps({ steps, isRunning, seconds, usage }: StepsProps) {
       </summary>
       <ol class="step-list">
         {steps.map((step, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps are only ever added at the end
           <li key={at} class={`step ${step.step}`}>
             <StepView step={step} />
           </li>

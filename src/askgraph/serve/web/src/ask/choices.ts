@@ -1,9 +1,9 @@
 // What is asked, and how: the chosen graphs, method and model, kept for the next visit.
 
 import { computed, signal } from "@preact/signals";
+import type { MethodInfo } from "../api/types.ts";
 import { keep, kept } from "../app/kept.ts";
 import { knownGraphs, knownMethods } from "../app/known.ts";
-import type { MethodInfo } from "../api/types.ts";
 
 const graphsWanted = signal<readonly string[]>(keptList("graphs"));
 const methodWanted = signal<string | null>(kept("method"));

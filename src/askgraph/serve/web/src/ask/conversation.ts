@@ -7,11 +7,13 @@ import type { Asking, Problem, RunEvent, RunView, Step } from "../api/types.ts";
 
 export type TurnState = "asking" | "queued" | "running" | "done" | "stopped" | "failed";
 
+let nextKey = 0;
+
 /** One question of the conversation. */
 export class Turn {
   readonly question: string;
   readonly graphs: readonly string[];
-  readonly key: number = Turn.#made++;
+  readonly key = nextKey++;
   readonly state = signal<TurnState>("asking");
   readonly run = signal<RunView | null>(null);
   readonly id = signal<string | null>(null);
@@ -22,7 +24,6 @@ export class Turn {
   readonly begun = performance.now();
   readonly asking: Asking | null;
   readonly leaving = new AbortController();
-  static #made = 0;
 
   constructor(question: string, graphs: readonly string[], asking: Asking | null) {
     this.question = question;
@@ -133,7 +134,11 @@ export async function show(id: string): Promise<void> {
     found.settle(run);
     turns.value = [found];
     if (found.isRunning) {
-      await follow(found, () => watch(id, found.leaving.signal), () => undefined);
+      await follow(
+        found,
+        () => watch(id, found.leaving.signal),
+        () => undefined,
+      );
     }
   } catch (error) {
     turn.fail(problemFrom(error));

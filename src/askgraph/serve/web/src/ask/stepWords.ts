@@ -1,7 +1,7 @@
 // What a step is called, in a line.
 
-import { formatNumber, texts } from "../i18n/index.ts";
 import type { Step } from "../api/types.ts";
+import { formatNumber, texts } from "../i18n/index.ts";
 
 const words = texts(
   {

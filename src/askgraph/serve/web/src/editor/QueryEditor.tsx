@@ -47,7 +47,10 @@ export function QueryEditor(props: QueryEditorProps) {
       label: say.label,
       repairLabel: say.repair,
       changed: setText,
-      run: () => newest.current.canRun && newest.current.run(made.state.doc.toString()),
+      run: () => {
+        if (newest.current.canRun) newest.current.run(made.state.doc.toString());
+        return true;
+      },
       vocabulary: () => known,
       validate: look,
     });

@@ -10,10 +10,21 @@ import {
   completionKeymap,
 } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, redo, undo } from "@codemirror/commands";
-import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
+import {
+  bracketMatching,
+  HighlightStyle,
+  indentOnInput,
+  syntaxHighlighting,
+} from "@codemirror/language";
 import { type Diagnostic, linter, lintKeymap } from "@codemirror/lint";
 import { EditorState, type Text } from "@codemirror/state";
-import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
+import {
+  drawSelection,
+  EditorView,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { Finding, Validation, Vocabulary } from "../api/types.ts";
 import { options } from "./names.ts";
@@ -23,7 +34,8 @@ export interface EditorWishes {
   readonly label: string;
   readonly repairLabel: string;
   readonly changed: (text: string) => void;
-  readonly run: () => void;
+  /** Runs the query; says that the key was taken. */
+  readonly run: () => boolean;
   readonly vocabulary: () => Vocabulary | null;
   /** Looks a query over; null where it could not be. */
   readonly validate: (text: string) => Promise<Validation | null>;
@@ -56,7 +68,7 @@ export function createEditor(host: HTMLElement, text: string, wishes: EditorWish
           if (update.docChanged) wishes.changed(update.state.doc.toString());
         }),
         keymap.of([
-          { key: "Mod-Enter", run: () => (wishes.run(), true) },
+          { key: "Mod-Enter", run: wishes.run },
           ...closeBracketsKeymap,
           ...completionKeymap,
           ...lintKeymap,

@@ -39,6 +39,7 @@ export function Popover({ label, title, children, onOpen, ...classes }: PopoverP
     };
   }, [open]);
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes from whatever is inside
     <span
       class="popover-root"
       ref={root}

@@ -7,7 +7,13 @@ const XSD = "http://www.w3.org/2001/XMLSchema#";
 const NUMERIC = new Set(
   "integer decimal double float int long short byte nonNegativeInteger positiveInteger unsignedInt"
     .split(" ")
-    .concat("unsignedLong", "unsignedShort", "unsignedByte", "nonPositiveInteger", "negativeInteger")
+    .concat(
+      "unsignedLong",
+      "unsignedShort",
+      "unsignedByte",
+      "nonPositiveInteger",
+      "negativeInteger",
+    )
     .map((name) => XSD + name),
 );
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
