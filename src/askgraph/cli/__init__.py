@@ -33,7 +33,7 @@ COMMANDS = (
     "serve",
     "mcp",
 )
-GROUPS = ("benchmark", "examples", "finetune", "index", "metadata", "trace", "tune")
+GROUPS = ("benchmark", "examples", "finetune", "index", "keys", "metadata", "trace", "tune")
 
 
 class _Commands(TyperGroup):

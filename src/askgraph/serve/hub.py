@@ -22,8 +22,6 @@ from askgraph.workspace.models import Models
 
 __all__ = ["Hub", "open_hub"]
 
-FILE = "serve.db"
-
 
 @dataclass(eq=False)
 class Hub:
@@ -86,7 +84,7 @@ class Hub:
 async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterator[Hub]:
     """Open a server's parts, and close them at the end, the questions under way first."""
     process = new_id()
-    store = await Store.open(settings.database or str(workspace.folder / FILE))
+    store = await Store.open(settings.database_in(workspace.folder))
     models = Models(workspace.folder)
     graphs = OpenGraphs(workspace, store)
     kept = KeptRuns(store, process, rows=settings.page_rows)

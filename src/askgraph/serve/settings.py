@@ -26,6 +26,7 @@ from askgraph.workspace.settings import FILE, serve_table
 __all__ = ["ServeSettings"]
 
 _PREFIX = "ASKGRAPH_SERVE_"
+_DATABASE = "serve.db"
 _LOOPBACK_SCOPES: tuple[Scope, ...] = ("ask", "query", "confirm", "manage")
 Whole = Annotated[int, Field(ge=0)]
 AtLeastOne = Annotated[int, Field(ge=1)]
@@ -117,6 +118,10 @@ class ServeSettings(BaseSettings):
             return cls(**{**serve_table(folder), **environment, **given})
         except ValidationError as error:
             raise SetupError(_words(error)) from error
+
+    def database_in(self, folder: Path) -> str:
+        """Return the address of the database, by default a file in the workspace's folder."""
+        return self.database or str(folder / _DATABASE)
 
     @property
     def on_loopback(self) -> bool:

@@ -86,6 +86,11 @@ class Principal:
     limits: Limits = field(default_factory=Limits)
     counted_as: str = ""
 
+    @property
+    def has_history(self) -> bool:
+        """Whether what this id leaves is one caller's: `anonymous` is many, who see nobody's."""
+        return self.id != ANONYMOUS
+
     def may(self, scope: Scope) -> bool:
         """Whether the caller may do what needs this scope; who may `admin` may everything."""
         return scope in self.scopes or "admin" in self.scopes

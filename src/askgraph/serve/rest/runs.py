@@ -27,7 +27,12 @@ async def history(
     before: datetime | None = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> RunsView:
-    """Return the caller's questions, the latest first; `before` a time, for older ones."""
+    """Return the caller's questions, the latest first; `before` a time, for older ones.
+
+    Callers without key and cookie have none: who they are, nobody can tell.
+    """
+    if not caller.has_history:
+        return RunsView(runs=[], more=False)
     rows = await hub.store.runs(
         caller.id, session=session, limit=limit + 1, before=before, search=search
     )
@@ -37,6 +42,8 @@ async def history(
 @router.delete("/runs")
 async def forget_all(hub: HubDep, caller: Asker) -> dict[str, int]:
     """Delete the caller's whole history."""
+    if not caller.has_history:
+        return {"deleted": 0}
     return {"deleted": await hub.store.delete_runs(caller.id)}
 
 

@@ -24,8 +24,8 @@ _QUESTIONS = 200
 async def sessions(
     hub: HubDep, caller: Asker, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> SessionsView:
-    """Return the caller's sessions, the one changed last first."""
-    rows = await hub.store.sessions(caller.id, limit=limit)
+    """Return the caller's sessions, the one changed last first; none without key and cookie."""
+    rows = await hub.store.sessions(caller.id, limit=limit) if caller.has_history else []
     return SessionsView(sessions=[_summary(row) for row in rows])
 
 

@@ -1,0 +1,197 @@
+"""`askgraph keys`: who may use the server, and how much: API keys made, listed and revoked."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from askgraph.cli.options import (
+    DebugOption,
+    JsonOption,
+    WorkspaceOption,
+    graph_names,
+    workspace_of,
+)
+from askgraph.errors import SetupError
+
+if TYPE_CHECKING:
+    from askgraph.serve.store import KeyRow, Store
+    from askgraph.workspace import Workspace
+
+__all__ = ["keys"]
+
+Result = TypeVar("Result")
+
+keys = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Make API keys for 'askgraph serve', list them, revoke them.",
+)
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        help="The server's, where its settings do not say it: postgresql://… or a file.",
+    ),
+]
+
+
+@keys.command("add")
+def add(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="Whom or what it is for; shown with what they do.")],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCOPE",
+            help="What it allows: ask, query, confirm, manage, admin (all); repeatable. "
+            "Without it: ask and query.",
+        ),
+    ] = None,
+    graph: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--graph",
+            "-g",
+            metavar="NAME",
+            autocompletion=graph_names,
+            help="A graph that it is for; repeatable. Without it: all graphs.",
+        ),
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="After 90d or 12h, or at 2030-01-31 (UTC).")
+    ] = None,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Else the server's; 0 is no limit.")
+    ] = None,
+    parallel: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Questions at once. Else the server's; 0: no limit."),
+    ] = None,
+    tokens_per_day: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Else the server's; 0 is no limit.")
+    ] = None,
+    money_per_day: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="X", help="As the price table has it. Else the server's."),
+    ] = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Make a key and print it: it is shown now and never again.
+
+    Its owner sends it with each request, as 'Authorization: Bearer askgraph_…'.
+    """
+    from askgraph.cli.key_rows import key_object, words_of
+    from askgraph.cli.serve_installed import check_installed
+    from askgraph.cli.tables import print_json
+
+    check_installed()
+    from askgraph.serve.accounts.api_keys import new_key
+    from askgraph.serve.accounts.issuing import expiry, read_scopes
+    from askgraph.serve.accounts.principal import OwnLimits
+
+    _check_graphs(workspace_of(ctx), graph or ())
+    key, text = new_key(
+        name,
+        read_scopes(scope or ["ask", "query"]),
+        graphs=graph,
+        limits=OwnLimits(requests_per_minute, parallel, tokens_per_day, money_per_day),
+        expires=expiry(expires) if expires else None,
+    )
+    _in_store(ctx, database, lambda store: store.add_key(key))
+    if json:
+        print_json({**key_object(key), "key": text})
+        return
+    typer.echo(text)
+    typer.echo(f"{words_of(key)} Keep it safe: it is not shown again.", err=True)
+
+
+@keys.command("list")
+def list_(
+    ctx: typer.Context,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """List the keys with what they allow, also those that are no longer valid."""
+    from askgraph.cli.example_rows import as_table
+    from askgraph.cli.key_rows import HEADS, cells, key_object
+    from askgraph.cli.serve_installed import check_installed
+    from askgraph.cli.tables import print_json, show
+
+    check_installed()
+
+    async def all_keys(store: "Store") -> "list[KeyRow]":
+        return await store.keys()
+
+    found = _in_store(ctx, database, all_keys)
+    if json:
+        print_json([key_object(key) for key in found])
+    elif found:
+        show(as_table(HEADS, [cells(key) for key in found]))
+    else:
+        typer.echo("There are no keys; askgraph keys add NAME makes one.", err=True)
+
+
+@keys.command("revoke")
+def revoke(
+    ctx: typer.Context,
+    which: Annotated[str, typer.Argument(metavar="KEY", help="Its id, its name, or the key.")],
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Make a key worthless, at once and for good."""
+    from askgraph.cli.key_rows import key_object
+    from askgraph.cli.serve_installed import check_installed
+    from askgraph.cli.tables import print_json
+
+    check_installed()
+    from askgraph.serve.accounts.issuing import found_key
+
+    async def revoked(store: "Store") -> "KeyRow":
+        key = await found_key(store, which)
+        await store.revoke(key.id)
+        return await store.key(key.id) or key
+
+    key = _in_store(ctx, database, revoked)
+    if json:
+        print_json(key_object(key))
+    else:
+        typer.echo(f"{key.id} ({key.name}) is revoked.")
+
+
+def _check_graphs(place: "Workspace", names: Sequence[str]) -> None:
+    """A key for a graph that is not there would be of no use, and nobody would know why."""
+    there = place.graphs()
+    for name in names:
+        if name not in there:
+            listed = ", ".join(there) or "none yet"
+            raise SetupError(f"there is no graph {name!r} in {place.folder}; there are: {listed}")
+
+
+def _in_store(
+    ctx: typer.Context, database: str | None, work: "Callable[[Store], Awaitable[Result]]"
+) -> Result:
+    """Do something with the server's database."""
+    from askgraph.serve.settings import ServeSettings
+    from askgraph.serve.store import Store
+
+    folder = workspace_of(ctx).folder
+    url = ServeSettings.of(folder, {"database": database}).database_in(folder)
+
+    async def done() -> Result:
+        store = await Store.open(url)
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(done())
