@@ -21,6 +21,7 @@ from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
+from askgraph.serve.settings import ServeSettings
 from askgraph.tools import SETS
 from askgraph.trace import Refusal
 from askgraph.workspace.settings import GraphSettings
@@ -154,6 +155,13 @@ def test_every_setting_of_the_methods_with_a_model_is_explained(
 
     said = re.findall(r"`(\w+)`", " ".join(row[0] for row in rows))
     assert set(said) == {field.name for field in dataclasses.fields(method)}
+
+
+def test_every_setting_of_the_server_is_explained() -> None:
+    rows = _rows("docs/server.md", "## Settings")
+
+    said = re.findall(r"`(\w+)`", " ".join(row[0] for row in rows))
+    assert set(said) == set(ServeSettings.model_fields)
 
 
 def test_every_set_of_tools_is_explained() -> None:

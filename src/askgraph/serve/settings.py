@@ -101,7 +101,9 @@ class ServeSettings(BaseSettings):
     log_format: Literal["auto", "json", "text"] = Field(
         "auto", description="JSON lines or text; auto: text on a terminal."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least that is logged."
+    )
     datasets: dict[str, str] = Field(
         default_factory=dict, description="Graphs by the IRI of a TEXT2SPARQL dataset."
     )

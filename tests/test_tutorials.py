@@ -1,0 +1,57 @@
+"""What the tutorial and the how-tos print is what their commands print."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from askgraph.cli import app
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("docs/tutorial.md", "docs/how-to/my-graph.md")
+LEFT_OUT = "…"
+
+
+def _files(page: str) -> Iterator[tuple[str, str]]:
+    """The files that a page shows: blocks whose first line is a comment with a name."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for block in re.findall(r"^```[a-z]+\n(# [\w.-]+\.\w+\n.*?)^```", text, re.M | re.S):
+        yield block.split("\n", 1)[0].removeprefix("# "), block
+
+
+def _sessions(page: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a page with the lines that it shows below each."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.M | re.S):
+        for session in re.split(r"^\$ askgraph ", block, flags=re.M)[1:]:
+            command, *shown = session.rstrip("\n").split("\n")
+            yield command, shown
+
+
+def _like(shown: list[str]) -> str:
+    """A pattern for the lines of a page, in which a line `…` stands for any lines."""
+    pieces = [".*\n" if line == LEFT_OUT else f"{re.escape(line)}\n" for line in shown]
+    return "".join(pieces)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_print_what_it_shows(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    for name, text in _files(page):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", os.fspath(tmp_path / "workspace"))
+    wrong = []
+
+    for command, shown in _sessions(page):
+        printed = CliRunner().invoke(app, shlex.split(command)).output
+        if not re.fullmatch(_like(shown), printed, re.DOTALL):
+            wrong.append(f"$ askgraph {command}\n{printed}")
+
+    assert list(_sessions(page)) and not wrong, "\n".join(wrong)
