@@ -14,7 +14,7 @@ WEB_SOURCES := $(shell find $(WEB)/src -type f) $(WEB)/build.mjs
 # Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
 TORCH_VERSION := 2.13.0
 
-.PHONY: help demo test check bench lock clean venv page page-check
+.PHONY: help demo test check docs bench lock clean venv page page-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ check: $(VENV)/dev.stamp ## lint, format, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+docs: $(VENV)/dev.stamp ## build the documentation site, build/site
+	@$(BIN)/python -m tools.documentation
 
 bench: $(VENV)/dev.stamp ## run every script in benchmarks/
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \
