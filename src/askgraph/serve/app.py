@@ -16,7 +16,10 @@ from askgraph.serve import websocket
 from askgraph.serve.accounts.visitor_cookie import VisitorCookie
 from askgraph.serve.hub import open_hub
 from askgraph.serve.mcp.http import mcp_route, mcp_running
+from askgraph.serve.operations import health
+from askgraph.serve.operations.protection import protect
 from askgraph.serve.page import page_router
+from askgraph.serve.problem_response import problem_response
 from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.rest import ask, feedback, methods, results, runs, server, sessions
 from askgraph.serve.settings import ServeSettings
@@ -33,6 +36,7 @@ _ROUTERS = (
     methods.router,
     server.router,
     websocket.router,
+    health.router,
 )
 _log = logging.getLogger("askgraph.serve")
 _WORDS = "Ask knowledge graphs questions in your own words."
@@ -44,7 +48,9 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            app.state.hub = await stack.enter_async_context(open_hub(settings, workspace))
+            hub = await stack.enter_async_context(open_hub(settings, workspace))
+            app.state.metrics.watch(hub.runs)
+            app.state.hub = hub
             await stack.enter_async_context(mcp_running(app.state))
             yield
 
@@ -64,26 +70,12 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
         app.include_router(router)
     app.router.routes.append(mcp_route())
     app.include_router(page_router())
+    protect(app, settings)
     app.add_exception_handler(AskgraphError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(Exception, _broken)
     return app
-
-
-def problem_response(problem: Problem) -> JSONResponse:
-    """Return a problem as a response."""
-    headers = {}
-    if problem.retry_after is not None:
-        headers["Retry-After"] = str(max(1, round(problem.retry_after)))
-    if problem.status == 401:
-        headers["WWW-Authenticate"] = 'Bearer realm="askgraph"'
-    return JSONResponse(
-        problem.model_dump(exclude_none=True),
-        problem.status,
-        headers,
-        media_type="application/problem+json",
-    )
 
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +15,7 @@ from askgraph.serve.events import Event, Events
 from askgraph.serve.graphs import OpenGraphs
 from askgraph.serve.kept_runs import KeptRuns
 from askgraph.serve.line import Line
+from askgraph.serve.operations.telemetry import question_span
 from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.views.runs import RunView, State
@@ -72,6 +73,7 @@ class Runs:
         self._line = Line(settings.parallel, settings.queue)
         self._graph_lines: dict[str, Line] = {}
         self._closing = False
+        self._observers: list[Callable[[RunView], None]] = []
 
     @property
     def running(self) -> int:
@@ -82,6 +84,10 @@ class Runs:
     def waiting(self) -> int:
         """How many questions wait for their turn."""
         return self._line.waiting
+
+    def observe(self, observer: Callable[[RunView], None]) -> None:
+        """Let somebody hear of each question that ended here."""
+        self._observers.append(observer)
 
     async def begin(self, asked: Asked, caller: Principal) -> Run:
         """Begin a question; its events come from `read`.
@@ -205,7 +211,8 @@ class Runs:
         """Work on a question to its end, whatever that is, and keep it."""
         problem: Problem | None = None
         try:
-            run.state = await self._worked(run)
+            with question_span(run.id, run.asked.method, run.asked.graphs):
+                run.state = await self._worked(run)
         except asyncio.CancelledError:
             run.state = run.stops_as
         except AskgraphError as error:
@@ -254,6 +261,8 @@ class Runs:
             run.events.add("problem", problem=problem_of(error).model_dump())
             return
         run.events.add(**_last(view))
+        for observer in self._observers:
+            observer(view)
 
     def _lines(self, graphs: Sequence[str]) -> list[Line]:
         """The lines to wait in, those of the graphs in one order for all, so that none block."""

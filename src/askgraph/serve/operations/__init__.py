@@ -1,0 +1,1 @@
+"""What stands before the server's handlers, and what its operator sees of it."""

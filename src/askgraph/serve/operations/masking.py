@@ -1,0 +1,83 @@
+"""Secrets taken out of texts and values: of every line of the log, and of every trace kept.
+
+Masked are API keys, tokens in headers and cookies, passwords in URLs and the values of parameters
+and fields that are named as secrets. The rest of a text stays as it is.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+__all__ = ["MASK", "masked", "masked_value"]
+
+MASK = "***"
+
+_NAME = (
+    r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|secret|passwd|password|passphrase|private[-_]?key"
+    r"|(?:access|refresh|id|auth|session|bearer|csrf)[-_]?token)[\w-]*|token|pwd|sig|signature)"
+)
+# A backslash ends every match: it may escape the quote that ends a string in JSON.
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), replacement)
+    for pattern, replacement in (
+        # The value of a header, to the end of its line or of the quotes around it.
+        (
+            r"\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\\*[\"']?)(\s*[:=]\s*)"
+            r"(\\*[\"'])?[^\"'\\\r\n]+",
+            rf"\1\2\3\4{MASK}",
+        ),
+        (r"\b(bearer|basic)(\s+)(?=\S*[\d=_+])[\w.~+/=-]{8,}", rf"\1\2{MASK}"),
+        (r"([a-z][a-z0-9+.-]*://)[^\s/?#@\"'<>\\]+@", rf"\1{MASK}@"),
+        (rf"(\"{_NAME}\"\s*:\s*)\"(?:[^\"\\]|\\.)*\"", rf'\1"{MASK}"'),
+        (rf"('{_NAME}'\s*:\s*)'(?:[^'\\]|\\.)*'", rf"\1'{MASK}'"),
+        (rf"(\\\"{_NAME}\\\"\s*:\s*\\\")[^\"\\]+", rf"\1{MASK}"),
+        # An assignment, but not the comparison of a query's variable.
+        (rf"(?<![?$\w-])({_NAME}\s*=\s*)[^\s,;&\"'\\<>?()]{{4,}}", rf"\1{MASK}"),
+        # Keys that are known by how they begin: ours, and those of services of models.
+        (r"\baskgraph_[A-Za-z0-9_-]{12,}", f"askgraph_{MASK}"),
+        (r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", f"sk-{MASK}"),
+        (r"\b(?:gh[pousr]|github_pat|glpat|hf|xox[abprs])[_-][A-Za-z0-9_-]{16,}", MASK),
+        (r"\bAIza[A-Za-z0-9_-]{30,}", MASK),
+        (r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", MASK),
+    )
+)
+_ADDRESS = re.compile(r"(?:https?://|/)[^\s\"'<>\\]*\?[^\s\"'<>\\]*", re.IGNORECASE)
+_PARAMETER = re.compile(rf"([?&;]{_NAME}=)[^&#;]+", re.IGNORECASE)
+_SECRET_FIELD = re.compile(
+    rf"(?:{_NAME}|authorization|proxy-authorization|cookie|set-cookie|x-api-key)", re.IGNORECASE
+)
+_HINT = re.compile(
+    r"auth|cookie|key|bearer|basic|@|token|secret|pass|pwd|sig|askgraph_|[spr]k-|gh[pousr]_|github_"
+    r"|glpat|hf_|xox|AIza|eyJ",
+    re.IGNORECASE,
+)
+
+
+def masked(text: str, secrets: Sequence[str] = ()) -> str:
+    """Return a text without secrets: those that are `secrets`, and those that look like one."""
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, MASK)
+    if not _HINT.search(text):
+        return text
+    text = _ADDRESS.sub(lambda found: _PARAMETER.sub(rf"\1{MASK}", found[0]), text)
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
+    """Return a value as JSON has it without secrets; a field that is named as one is masked."""
+    match value:
+        case str():
+            return masked(value, secrets)
+        case Mapping():
+            return {
+                key: MASK
+                if item and isinstance(item, str) and _SECRET_FIELD.fullmatch(str(key))
+                else masked_value(item, secrets)
+                for key, item in value.items()
+            }
+        case list() | tuple():
+            return [masked_value(item, secrets) for item in value]
+        case _:
+            return value

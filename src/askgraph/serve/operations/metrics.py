@@ -1,0 +1,112 @@
+"""Prometheus metrics of one server process: questions, requests, what waits and what it cost.
+
+Labels have few values: methods, graphs of the workspace, states, routes. Nothing of a caller or a
+question is among them. Several processes are scraped one by one.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
+
+from askgraph.serve.views.runs import RunView
+
+__all__ = ["Metrics", "Queue"]
+
+_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "WEBSOCKET"})
+
+
+class Queue(Protocol):
+    """Where questions wait, are worked on and end."""
+
+    @property
+    def running(self) -> int:
+        """How many questions are worked on."""
+        ...
+
+    @property
+    def waiting(self) -> int:
+        """How many questions wait."""
+        ...
+
+    def observe(self, observer: Callable[[RunView], None]) -> None:
+        """Let somebody hear of each question that ended."""
+        ...
+
+
+class Metrics:
+    """Counts what happens in this process, and tells it in Prometheus' words."""
+
+    content_type = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        self._questions = Counter(
+            "askgraph_questions", "Questions that ended.", ("method", "graph", "status"),
+            registry=registry,
+        )  # fmt: skip
+        self._seconds = Histogram(
+            "askgraph_question_seconds", "Seconds from a question to its end.", ("method",),
+            buckets=_SECONDS, registry=registry,
+        )  # fmt: skip
+        self._tokens = Counter(
+            "askgraph_tokens", "Tokens of language models.", ("method",), registry=registry
+        )
+        self._money = Counter(
+            "askgraph_money", "What language models cost, in the currency of their prices.",
+            ("method",), registry=registry,
+        )  # fmt: skip
+        self._requests = Counter(
+            "askgraph_requests", "Requests by route.", ("method", "route", "status"),
+            registry=registry,
+        )  # fmt: skip
+        self._request_seconds = Histogram(
+            "askgraph_request_seconds", "Seconds from a request to the end of its response.",
+            ("route",), buckets=_SECONDS, registry=registry,
+        )  # fmt: skip
+        self._rejected = Counter(
+            "askgraph_rejected", "Requests that were refused.", ("status",), registry=registry
+        )
+
+    def watch(self, queue: Queue) -> None:
+        """Count the questions that end, and tell at each reading how many run and wait."""
+        self._registry.register(_Lengths(queue))
+        queue.observe(self.question)
+
+    def question(self, run: RunView) -> None:
+        """Count a question that ended; several graphs are counted as `several`."""
+        graph = run.graphs[0] if len(run.graphs) == 1 else "several"
+        status = run.answer.status if run.answer else run.state
+        self._questions.labels(run.method, graph, status).inc()
+        self._seconds.labels(run.method).observe(run.seconds or 0.0)
+        if run.answer:
+            usage = run.answer.usage
+            self._tokens.labels(run.method).inc(usage.input_tokens + usage.output_tokens)
+            self._money.labels(run.method).inc(usage.money)
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request, by the path of its route."""
+        method = method if method in _METHODS else "other"
+        self._requests.labels(method, route, str(status)).inc()
+        self._request_seconds.labels(route).observe(seconds)
+        if status in (400, 401, 403, 413, 429):
+            self._rejected.labels(str(status)).inc()
+
+    def text(self) -> bytes:
+        """Return all metrics in the text format."""
+        return generate_latest(self._registry)
+
+
+class _Lengths(Collector):
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
+
+    def collect(self) -> Iterator[Metric]:
+        running = "Questions that are worked on."
+        yield GaugeMetricFamily("askgraph_questions_running", running, self._queue.running)
+        waiting = "Questions that wait for their turn."
+        yield GaugeMetricFamily("askgraph_questions_waiting", waiting, self._queue.waiting)
