@@ -1,6 +1,5 @@
 """The server as one ASGI application: its routers, what stands before them, and its life."""
 
-import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -38,7 +37,6 @@ _ROUTERS = (
     websocket.router,
     health.router,
 )
-_log = logging.getLogger("askgraph.serve")
 _WORDS = "Ask knowledge graphs questions in your own words."
 
 
@@ -74,7 +72,6 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.add_exception_handler(AskgraphError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
-    app.add_exception_handler(Exception, _broken)
     return app
 
 
@@ -97,11 +94,6 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
             detail=told[:2000],
         )
     )
-
-
-async def _broken(request: Request, error: Exception) -> JSONResponse:
-    _log.error("a bug: %s %s", request.method, request.url.path, exc_info=error)
-    return problem_response(Problem.unexpected())
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:

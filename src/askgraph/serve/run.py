@@ -7,6 +7,7 @@ import uvicorn
 
 from askgraph.errors import SetupError
 from askgraph.serve.app import create_app
+from askgraph.serve.operations.logs import set_up_logs
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -27,6 +28,7 @@ def run(
     Then no more connections are taken, and questions under way have `settings.grace` seconds.
     Raises `SetupError` where the address cannot be used.
     """
+    set_up_logs(settings)
     server, listening = server_of(settings, workspace, tell=tell, opened=opened)
     server.run(sockets=[listening])
 

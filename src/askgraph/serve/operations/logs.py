@@ -2,56 +2,55 @@
 
 import logging
 import sys
-from collections.abc import MutableMapping
-from typing import Any
+from collections.abc import Mapping, MutableMapping
+from typing import Any, TextIO
 
 import structlog
 
 from askgraph.serve.operations.masking import masked_value
 from askgraph.serve.settings import ServeSettings
 
-__all__ = ["set_up_logs"]
+__all__ = ["log_handler", "set_up_logs"]
+
+_LOUD = ("aiosqlite", "httpcore2", "httpx2", "mcp", "openai", "sqlalchemy")
 
 
 def set_up_logs(settings: ServeSettings) -> None:
     """Let all loggers of the process write as the settings say; what was set up before goes."""
-    shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.PositionalArgumentsFormatter(),
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-        structlog.processors.StackInfoRenderer(),
-    ]
-    structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.stdlib.BoundLogger,
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        cache_logger_on_first_use=False,
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _without_secrets,
-                _renderer(settings),
-            ],
-        )
-    )
     root = logging.getLogger()
-    root.handlers = [handler]
+    root.handlers = [log_handler(settings, sys.stderr)]
     root.setLevel(settings.log_level.upper())
-    for name in ("httpx2", "httpcore2", "aiosqlite", "sqlalchemy", "mcp", "openai"):
+    for name in _LOUD:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def _renderer(settings: ServeSettings) -> structlog.typing.Processor:
-    text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
-    if text:
-        return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+def log_handler(settings: ServeSettings, out: TextIO) -> logging.Handler:
+    """Return what writes the lines of loggers: with time, level, request, and without secrets."""
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[
+                structlog.contextvars.merge_contextvars,
+                structlog.stdlib.add_logger_name,
+                structlog.stdlib.add_log_level,
+                structlog.stdlib.ExtraAdder(),
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+            ],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                _without_secrets,
+                _renderer(settings, out),
+            ],
+        )
+    )
+    return handler
+
+
+def _renderer(settings: ServeSettings, out: TextIO) -> structlog.typing.Processor:
+    terminal = out.isatty()
+    if settings.log_format == "text" or (settings.log_format == "auto" and terminal):
+        return structlog.dev.ConsoleRenderer(colors=terminal)
     return structlog.processors.JSONRenderer(ensure_ascii=False)
 
 
@@ -63,6 +62,5 @@ def _without_secrets(
 
 
 def _plain(value: object) -> object:
-    if value is None or isinstance(value, str | int | float | dict | list | tuple):
-        return value
-    return str(value)
+    known = value is None or isinstance(value, str | int | float | Mapping | list | tuple)
+    return value if known else str(value)

@@ -4,10 +4,11 @@ Masked are API keys, tokens in headers and cookies, passwords in URLs and the va
 and fields that are named as secrets. The rest of a text stays as it is.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["MASK", "masked", "masked_value"]
+__all__ = ["MASK", "masked", "masked_lines", "masked_value"]
 
 MASK = "***"
 
@@ -15,7 +16,6 @@ _NAME = (
     r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|secret|passwd|password|passphrase|private[-_]?key"
     r"|(?:access|refresh|id|auth|session|bearer|csrf)[-_]?token)[\w-]*|token|pwd|sig|signature)"
 )
-# A backslash ends every match: it may escape the quote that ends a string in JSON.
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), replacement)
     for pattern, replacement in (
@@ -33,7 +33,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         # An assignment, but not the comparison of a query's variable.
         (rf"(?<![?$\w-])({_NAME}\s*=\s*)[^\s,;&\"'\\<>?()]{{4,}}", rf"\1{MASK}"),
         # Keys that are known by how they begin: ours, and those of services of models.
-        (r"\baskgraph_[A-Za-z0-9_-]{12,}", f"askgraph_{MASK}"),
+        (r"askgraph_[A-Za-z0-9_-]{12,}", f"askgraph_{MASK}"),
         (r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", f"sk-{MASK}"),
         (r"\b(?:gh[pousr]|github_pat|glpat|hf|xox[abprs])[_-][A-Za-z0-9_-]{16,}", MASK),
         (r"\bAIza[A-Za-z0-9_-]{30,}", MASK),
@@ -65,6 +65,18 @@ def masked(text: str, secrets: Sequence[str] = ()) -> str:
     return text
 
 
+def masked_lines(text: str, secrets: Sequence[str] = ()) -> str:
+    """Return a text of JSON lines, as a trace is one, without secrets; each line stays JSON."""
+    if not _HINT.search(text) and not any(secret in text for secret in secrets):
+        return text
+    return "\n".join(
+        json.dumps(masked_value(json.loads(line), secrets), ensure_ascii=False)
+        if _HINT.search(line) or any(secret in line for secret in secrets)
+        else line
+        for line in text.split("\n")  # not `splitlines`: a string may hold U+2028
+    )
+
+
 def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
     """Return a value as JSON has it without secrets; a field that is named as one is masked."""
     match value:
@@ -72,7 +84,7 @@ def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
             return masked(value, secrets)
         case Mapping():
             return {
-                key: MASK
+                masked_value(key, secrets): MASK
                 if item and isinstance(item, str) and _SECRET_FIELD.fullmatch(str(key))
                 else masked_value(item, secrets)
                 for key, item in value.items()

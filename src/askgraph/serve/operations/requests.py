@@ -16,8 +16,7 @@ from askgraph.serve.problems import Problem
 
 __all__ = ["Requests"]
 
-_log = structlog.stdlib.get_logger("askgraph.serve.requests")
-_errors = logging.getLogger("askgraph.serve")
+_log = logging.getLogger("askgraph.serve.requests")
 _ID = re.compile(r"[\w-]{8,64}")
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 _CLIENT_GONE = 499  # no status was sent, for nobody was there any more
@@ -63,7 +62,7 @@ class Requests:
             try:
                 await self._app(scope, receive, sent)
             except Exception:  # noqa: BLE001 - a bug ends one request, not the server
-                _errors.exception("a request failed by a bug")
+                _log.exception("a request failed by a bug")
                 if status is None and scope["type"] == "http":
                     await problem_response(Problem.unexpected())(scope, receive, sent)
             final = _CLIENT_GONE if status is None else status
@@ -81,12 +80,14 @@ class Requests:
         _log.log(
             level,
             "request",
-            method=method,
-            path=scope["path"][:200],
-            status=status,
-            seconds=round(seconds, 4),
-            client=client[0] if client else None,
-            caller=getattr(principal, "id", None),
+            extra={
+                "method": method,
+                "path": scope["path"][:200],
+                "status": status,
+                "seconds": round(seconds, 4),
+                "client": client[0] if client else None,
+                "caller": getattr(principal, "id", None),
+            },
         )
 
 
