@@ -19,7 +19,7 @@ from askgraph.cli.options import (
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from askgraph.cli.starters import Examples
+    from askgraph.explanation.starters import Examples
     from askgraph.metadata import ClassProfile, PredicateProfile, Profile
     from askgraph.rdf.prefixes import PrefixMap
 
@@ -42,8 +42,8 @@ def describe(
 ) -> None:
     """Show the classes and predicates of a graph, with examples, and questions to start with."""
     from askgraph.cli.progress import progress_bar
-    from askgraph.cli.starters import examples_of
     from askgraph.cli.tables import print_json, show
+    from askgraph.explanation.starters import examples_of
     from askgraph.rdf.prefixes import PrefixMap
 
     with progress_bar() as progress:

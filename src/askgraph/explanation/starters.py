@@ -1,7 +1,8 @@
 """Examples out of a graph: a value of each predicate, and questions to start with."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
@@ -28,21 +29,58 @@ class Examples:
 
 
 def examples_of(
-    profile: Profile, arrays: GraphArrays | None, prefixes: PrefixMap, languages: Sequence[str]
+    profile: Profile,
+    arrays: GraphArrays | None,
+    prefixes: PrefixMap,
+    languages: Sequence[str],
+    *,
+    most: int = 3,
 ) -> Examples:
-    """Return examples; of a remote graph, whose triples are not here, without values.
+    """Return examples, with at most `most` questions.
 
-    Labels are in the languages wanted; the questions are in English.
+    There are no values of a remote graph, whose triples are not here. Labels are in the languages
+    wanted. So are the questions where the first of them is German and the graph's classes are
+    called something in it; else they are in English.
     """
     reader = _Reader(profile, arrays, prefixes, languages)
     labels = {item.iri: reader.label(item) for item in profile.classes}
     labels |= {item.iri: reader.label(item) for item in profile.predicates}
     values = {p.iri: value for p in profile.predicates if (value := reader.value(p.iri))}
-    english = _Reader(profile, arrays, prefixes, ["en"])
-    words = {item.iri: within_sentence(english.label(item)) for item in profile.classes}
-    words |= {item.iri: within_sentence(english.label(item)) for item in profile.predicates}
-    questions = tuple(dict.fromkeys(_questions(profile, words, english)))[:3]
+    wording = _wording(profile, languages)
+    asked = _Reader(profile, arrays, prefixes, [wording.language])
+    words = {item.iri: wording.within(asked.label(item)) for item in profile.classes}
+    words |= {item.iri: wording.within(asked.label(item)) for item in profile.predicates}
+    questions = tuple(dict.fromkeys(_questions(profile, words, asked, wording)))[:most]
     return Examples(labels, values, questions)
+
+
+@dataclass(frozen=True)
+class _Wording:
+    """Questions in one language: a value of a thing, the highest value, how many there are."""
+
+    language: str
+    value: str
+    highest: str
+    number: str
+    within: Callable[[str], str]
+    plural: Callable[[str], str]
+
+
+_ENGLISH = _Wording(
+    "en",
+    "What is the {0} of {1}?",
+    "Which {0} has the highest {1}?",
+    "How many {0} are there?",
+    within_sentence,
+    english_plural,
+)
+_GERMAN = _Wording("de", "{0} von {1}?", "{0} mit höchstem Wert für {1}?", "Anzahl: {0}?", str, str)
+
+
+def _wording(profile: Profile, languages: Sequence[str]) -> _Wording:
+    wanted = languages[0].lower().split("-")[0] if languages else ""
+    named = {tag.lower().split("-")[0] for cls in profile.classes[:3] for _, tag in cls.names}
+    return _GERMAN if wanted == "de" and "de" in named else _ENGLISH
 
 
 class _Reader:
@@ -109,25 +147,36 @@ class _Reader:
         return best_label(names, self._languages)
 
 
-def _questions(profile: Profile, labels: Mapping[str, str], reader: _Reader) -> Iterator[str]:
-    """Questions of three kinds about the biggest classes whose things have names."""
+def _questions(
+    profile: Profile, labels: Mapping[str, str], reader: _Reader, wording: _Wording
+) -> Iterator[str]:
+    """Questions of three kinds about the biggest classes whose things have names, in turns."""
     classes = [c for c in profile.classes if c.name_predicate and not c.nary and not _schema(c.iri)]
-    for cls in classes[:3]:
-        label = labels[cls.iri]
-        own = [
-            p
-            for p in profile.predicates
-            if not p.naming and not _schema(p.iri) and cls.iri in dict(p.subject_classes)
-        ]
-        yield from _about_one(cls, [p for p in own if p.object_classes], labels, reader)
-        numeric = [
-            p for p in own if p.functional and v.NUMERIC_DATATYPES & dict(p.datatypes).keys()
-        ]
-        if numeric:
-            yield f"Which {label} has the highest {labels[numeric[0].iri]}?"
-        else:
-            yield from _about_one(cls, [p for p in own if p.datatypes], labels, reader)
-        yield f"How many {english_plural(label)} are there?"
+    found = [_of_class(cls, profile, labels, reader, wording) for cls in classes[:3]]
+    for turn in zip_longest(*found):
+        yield from (question for question in turn if question is not None)
+
+
+def _of_class(
+    cls: ClassProfile,
+    profile: Profile,
+    labels: Mapping[str, str],
+    reader: _Reader,
+    wording: _Wording,
+) -> Iterator[str]:
+    label = labels[cls.iri]
+    own = [
+        p
+        for p in profile.predicates
+        if not p.naming and not _schema(p.iri) and cls.iri in dict(p.subject_classes)
+    ]
+    yield from _about_one(cls, [p for p in own if p.object_classes], labels, reader, wording)
+    numeric = [p for p in own if p.functional and v.NUMERIC_DATATYPES & dict(p.datatypes).keys()]
+    if numeric:
+        yield wording.highest.format(label, labels[numeric[0].iri])
+    else:
+        yield from _about_one(cls, [p for p in own if p.datatypes], labels, reader, wording)
+    yield wording.number.format(wording.plural(label))
 
 
 def _about_one(
@@ -135,11 +184,12 @@ def _about_one(
     predicates: Sequence[PredicateProfile],
     labels: Mapping[str, str],
     reader: _Reader,
+    wording: _Wording,
 ) -> Iterator[str]:
     for predicate in predicates[:1]:
         name = reader.subject(predicate.iri, cls.iri)
         if name:
-            yield f"What is the {labels[predicate.iri]} of {name}?"
+            yield wording.value.format(labels[predicate.iri], name)
 
 
 def _schema(iri: str) -> bool:
