@@ -20,6 +20,7 @@ from askgraph.serve.operations.protection import protect
 from askgraph.serve.page import page_router
 from askgraph.serve.problem_response import problem_response
 from askgraph.serve.problems import Problem, problem_of
+from askgraph.serve.protocol import endpoint
 from askgraph.serve.rest import ask, feedback, methods, results, runs, server, sessions
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
@@ -34,6 +35,7 @@ _ROUTERS = (
     feedback.router,
     methods.router,
     server.router,
+    endpoint.router,
     websocket.router,
     health.router,
 )

@@ -12,6 +12,7 @@ from askgraph.serve.accounts.principal import Principal
 from askgraph.serve.asking import Asked, checked_choice, model_names
 from askgraph.serve.graphs import OpenGraphs
 from askgraph.serve.kept_runs import KeptRuns
+from askgraph.serve.queries import Queries
 from askgraph.serve.runs import Run, Runs
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store, new_id
@@ -35,6 +36,7 @@ class Hub:
     models: Models
     kept: KeptRuns
     runs: Runs
+    queries: Queries
     process: str
     ready: bool = False
 
@@ -90,7 +92,8 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
     kept = KeptRuns(store, process, rows=settings.page_rows)
     runs = Runs(settings, workspace, graphs, models, kept)
     accounts = Accounts(settings, store)
-    hub = Hub(settings, workspace, store, accounts, graphs, models, kept, runs, process)
+    queries = Queries(settings)
+    hub = Hub(settings, workspace, store, accounts, graphs, models, kept, runs, queries, process)
     watch = asyncio.create_task(runs.watch(), name="watch the store")
     try:
         hub.ready = True

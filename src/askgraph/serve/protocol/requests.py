@@ -1,0 +1,96 @@
+"""A request of the SPARQL 1.1 protocol: its query, and the graphs that it names."""
+
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+
+from askgraph.errors import ForbiddenQuery, QueryError
+from askgraph.serve.problems import TooLarge
+from askgraph.sparql.query import MAX_LENGTH
+
+__all__ = ["ProtocolRequest", "WrongKind", "protocol_request"]
+
+_FORM, _QUERY = "application/x-www-form-urlencoded", "application/sparql-query"
+_UPDATE = "application/sparql-update"
+_MOST_BYTES = 4 * MAX_LENGTH
+_MOST_FIELDS = 200
+
+
+class WrongKind(QueryError):
+    """The body is of a kind that the protocol does not know."""
+
+
+@dataclass(frozen=True)
+class ProtocolRequest:
+    """A query with its dataset, None where there is no query; `format` is one asked for by name."""
+
+    query: str | None
+    default_graphs: tuple[str, ...] = ()
+    named_graphs: tuple[str, ...] = ()
+    format: str = ""
+
+
+async def protocol_request(request: Request) -> ProtocolRequest:
+    """Read a request by GET, as a form, or with the query as its body.
+
+    Raises `ForbiddenQuery` for an update, `TooLarge`, `WrongKind`, and `QueryError` for anything
+    else that the protocol does not have.
+    """
+    given = _fields(request.url.query)
+    if request.method != "POST":
+        return _read(given)
+    kind, _, _ = request.headers.get("content-type", "").partition(";")
+    match kind.strip().lower():
+        case "application/x-www-form-urlencoded":
+            return _read(_joined(given, _fields(await _body(request))))
+        case "application/sparql-query":
+            if "query" in given:
+                raise QueryError("the query is given twice, in the body and in the address")
+            return _read({**given, "query": [await _body(request)]})
+        case "application/sparql-update":
+            return _read({"update": [""]})
+        case _:
+            raise WrongKind(
+                f"a query is posted as {_FORM} with the field 'query', or as {_QUERY}; "
+                f"not as {kind.strip() or 'a body without a Content-Type'!r}"
+            )
+
+
+def _read(given: dict[str, list[str]]) -> ProtocolRequest:
+    if "update" in given:
+        raise ForbiddenQuery("this endpoint is read-only: updates are not taken")
+    queries = given.get("query", [])
+    if len(queries) > 1:
+        raise QueryError("there are several fields 'query': send one query at a time")
+    return ProtocolRequest(
+        queries[0] if queries else None,
+        tuple(given.get("default-graph-uri", ())),
+        tuple(given.get("named-graph-uri", ())),
+        given.get("format", [""])[0],
+    )
+
+
+def _fields(text: str) -> dict[str, list[str]]:
+    try:
+        return parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+    except UnicodeDecodeError as problem:
+        raise QueryError("the fields are not UTF-8, percent-encoded") from problem
+    except ValueError as problem:
+        raise QueryError(f"there are more than {_MOST_FIELDS} fields") from problem
+
+
+def _joined(first: dict[str, list[str]], second: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {name: [*first.get(name, []), *second.get(name, [])] for name in first | second}
+
+
+async def _body(request: Request) -> str:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _MOST_BYTES:
+            raise TooLarge(f"the query is larger than {_MOST_BYTES:,} bytes")
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise QueryError("the query is not UTF-8 text") from problem

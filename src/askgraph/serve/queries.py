@@ -1,0 +1,86 @@
+"""Queries that callers write themselves: run for a bounded time, with bounded results."""
+
+import asyncio
+from collections.abc import Sequence
+
+from askgraph.errors import TimedOut
+from askgraph.graph import KnowledgeGraph
+from askgraph.serve.line import Line
+from askgraph.serve.settings import ServeSettings
+from askgraph.sparql.dataset_clauses import with_dataset
+from askgraph.sparql.query import CheckedQuery, admitted
+from askgraph.sparql.stored import Result
+
+__all__ = ["Queries"]
+
+
+class Queries:
+    """Runs queries: on each graph a few at once, others wait; each within the server's limits."""
+
+    def __init__(self, settings: ServeSettings) -> None:
+        self._settings = settings
+        self._lines: dict[str, Line] = {}
+
+    def read(
+        self,
+        text: str,
+        graph: KnowledgeGraph,
+        *,
+        default_graphs: Sequence[str] = (),
+        named_graphs: Sequence[str] = (),
+    ) -> CheckedQuery:
+        """Return a query as it may be run on a graph, over these of its named graphs.
+
+        Raises `QueryError`: it is none, it would write, it reaches out of the workspace.
+        """
+        allowed = getattr(graph.endpoint, "services", ())
+        known = graph.prefixes.namespaces
+        ready = admitted(text, allowed_services=allowed, prefixes=known)
+        if not default_graphs and not named_graphs:
+            return ready
+        whole = with_dataset(ready.text, default_graphs, named_graphs)
+        return admitted(whole, allowed_services=allowed, prefixes=known)
+
+    async def run(
+        self,
+        ready: CheckedQuery,
+        graph: KnowledgeGraph,
+        *,
+        timeout: float | None = None,
+        limit: int | None = None,
+    ) -> Result:
+        """Return what a query gives; `timeout` (seconds) and `limit` (rows) only make less of it.
+
+        Raises `ServiceError` as endpoints do, and `TooMany` where too many wait already.
+        """
+        seconds = min(timeout or self._settings.query_timeout, self._settings.query_timeout)
+        most = min(limit or self._settings.max_rows, self._settings.max_rows)
+        line = self._lines.setdefault(
+            graph.name,
+            Line(self._settings.per_graph, self._settings.queue, what="queries"),
+        )
+        try:
+            async with asyncio.timeout(seconds) as waiting, line.turn(_tell_nobody):
+                waiting.reschedule(None)
+                return await _result(ready, graph, seconds, most)
+        except TimeoutError as problem:
+            raise TimedOut(
+                f"other queries on this graph took all of {seconds:g} seconds: try again later"
+            ) from problem
+
+
+def _tell_nobody(place: int) -> None:
+    """Who waits for a query is not told their place."""
+
+
+async def _result(ready: CheckedQuery, graph: KnowledgeGraph, seconds: float, most: int) -> Result:
+    endpoint = graph.endpoint
+    match ready.form:
+        case "SELECT":
+            return await endpoint.select(ready.text, timeout=seconds, limit=most)
+        case "ASK":
+            return await endpoint.ask(ready.text, timeout=seconds)
+        case "CONSTRUCT":
+            return await endpoint.construct(ready.text, timeout=seconds, limit=most)
+        case "DESCRIBE":
+            return await endpoint.describe(ready.text, timeout=seconds, limit=most)
