@@ -126,6 +126,7 @@ def test_a_caller_stops_a_question(server: ServedThread) -> None:
 def test_a_server_that_ends_hands_its_questions_back(place: Workspace, slow: SparqlServer) -> None:
     settings = {"ASKGRAPH_SERVE_GRACE": "1"}
     told: list[str] = []
+    slow.requests.clear()
 
     def listen(url: str) -> None:
         with httpx2.stream(
