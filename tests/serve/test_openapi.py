@@ -1,0 +1,60 @@
+"""Whatever the OpenAPI description allows, and what it does not, gives no failure of the server."""
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.schemas import APIOperation
+
+Operation = APIOperation[Any, Any, Any, Any]
+_SETTINGS = settings(
+    max_examples=10,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def operations(served: str) -> list[Operation]:
+    described = schemathesis.openapi.from_url(f"{served}/api/v1/openapi.json")
+    found = list(described.get_all_operations())
+    assert all(isinstance(one, Ok) for one in found)
+    return [one.ok() for one in found if isinstance(one, Ok)]
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+def test_no_request_makes_the_server_fail(
+    operations: list[Operation], mode: GenerationMode
+) -> None:
+    tried = 0
+    for operation in operations:
+
+        @_SETTINGS
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def holds(case: schemathesis.Case[Any]) -> None:
+            response = case.call(headers={"Accept": "application/json"}, timeout=60)
+            case.validate_response(response, checks=[not_a_server_error])
+            if response.status_code >= 400:
+                kind = response.headers["content-type"][0]
+                assert kind.startswith("application/problem+json"), case.as_curl_command()
+
+        try:
+            holds()
+        except Unsatisfiable:  # it takes nothing that could be wrong
+            assert mode is GenerationMode.NEGATIVE
+        else:
+            tried += 1
+    assert tried > 10
+
+
+def test_every_operation_is_described(operations: list[Operation]) -> None:
+    assert len(operations) > 10
+    for operation in operations:
+        assert operation.definition.raw.get("description"), operation.label
