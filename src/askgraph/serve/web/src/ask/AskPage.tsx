@@ -4,9 +4,10 @@ import { useEffect } from "preact/hooks";
 import { graphTitle, knownGraphs, knownMe, knownMethods } from "../app/known.ts";
 import { navigate, place } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
+import { SideList } from "../history/SideList.tsx";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
-import { leave, put, show, stop, turns } from "./conversation.ts";
+import { leave, put, show, stop, type Turn, turns } from "./conversation.ts";
 import { GraphChooser } from "./GraphChooser.tsx";
 import { MethodChooser } from "./MethodChooser.tsx";
 import { QuestionBox } from "./QuestionBox.tsx";
@@ -97,6 +98,7 @@ function Conversation() {
   const graphs = last && last.graphs.length > 0 ? last.graphs : chosenGraphs.value;
   return (
     <div class="page conversation">
+      <SideList shown={last?.id.value ?? null} changed={shown.map(stateOf).join()} />
       {shown.map((turn, at) => (
         <TurnView key={turn.key} turn={turn} isFirst={at === 0} isLast={turn === last} />
       ))}
@@ -118,6 +120,10 @@ function Conversation() {
       )}
     </div>
   );
+}
+
+function stateOf(turn: Turn): string {
+  return `${turn.key} ${turn.isRunning}`;
 }
 
 function askNow(question: string, graphs: readonly string[]): void {

@@ -4,9 +4,9 @@ import type { MethodInfo, ModelInfo } from "../api/types.ts";
 import { knownMethods } from "../app/known.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
+import { methodTitle, methodWords } from "../parts/methods.ts";
 import { Popover } from "../parts/Popover.tsx";
 import { chooseMethod, chooseModel, chosenMethod, chosenModel } from "./choices.ts";
-import { methodTitle } from "./methodTitle.ts";
 import { words } from "./words.ts";
 
 export function MethodChooser() {
@@ -14,6 +14,8 @@ export function MethodChooser() {
   const known = knownMethods.value.value;
   const chosen = chosenMethod.value;
   if (!known || !chosen) return null;
+  const usable = known.methods.filter((method) => method.usable);
+  const others = known.methods.filter((method) => !method.usable);
   return (
     <Popover
       title={say.chooseMethod}
@@ -31,48 +33,75 @@ export function MethodChooser() {
       {() => (
         <fieldset class="choices">
           <legend>{say.chooseMethod}</legend>
-          {known.methods.map((method) => (
-            <label key={method.name} class="choice">
-              <input
-                type="radio"
-                name="method"
-                checked={method.name === chosen.name}
-                disabled={!method.usable}
-                onChange={() => chooseMethod(method.name)}
-              />
-              <span>
-                <span class="choice-name">
-                  {methodTitle(method.name)}
-                  {method.name === known.default && <span class="chip">{say.usual}</span>}
-                </span>
-                <span class="choice-more">{method.words}</span>
-                <span class="choice-cost">{method.missing ?? costWords(method)}</span>
-              </span>
-            </label>
+          {first(usable, known.default).map((method) => (
+            <MethodChoice
+              key={method.name}
+              method={method}
+              isChosen={method.name === chosen.name}
+              isUsual={method.name === known.default}
+            />
           ))}
           {chosen.needs_model && <ModelChoice models={known.models} />}
+          {others.length > 0 && <NotSetUp methods={others} />}
         </fieldset>
       )}
     </Popover>
   );
 }
 
-/** What a question costs, as far as it was seen on this server. */
-function costWords(method: MethodInfo): string {
+interface MethodChoiceProps {
+  readonly method: MethodInfo;
+  readonly isChosen: boolean;
+  readonly isUsual: boolean;
+}
+
+function MethodChoice({ method, isChosen, isUsual }: MethodChoiceProps) {
+  return (
+    <label class="choice">
+      <input
+        type="radio"
+        name="method"
+        checked={isChosen}
+        onChange={() => chooseMethod(method.name)}
+      />
+      <span>
+        <span class="choice-name">
+          {methodTitle(method.name)}
+          {isUsual && <span class="chip">{words().usual}</span>}
+        </span>
+        <span class="choice-more">{methodWords(method)}</span>
+        <span class="choice-cost">{costWords(method)}</span>
+      </span>
+    </label>
+  );
+}
+
+function NotSetUp({ methods }: { methods: readonly MethodInfo[] }) {
   const say = words();
-  return [
-    method.needs_model ? say.needsModel : say.withoutModel,
-    method.seconds === null ? "" : say.onAverage(formatSeconds(method.seconds)),
-    method.tokens ? say.tokens(Math.round(method.tokens)) : "",
-    method.money ? method.money.toFixed(4) : "",
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  const reasons = [...new Set(methods.map((method) => method.missing ?? ""))].filter(Boolean);
+  return (
+    <details class="not-set-up">
+      <summary>{say.notSetUp(methods.length)}</summary>
+      <ul>
+        {methods.map((method) => (
+          <li key={method.name}>
+            <span class="choice-name">{methodTitle(method.name)}</span>
+            <span class="choice-more">{methodWords(method)}</span>
+          </li>
+        ))}
+      </ul>
+      {reasons.map((reason) => (
+        <p key={reason} class="note small">
+          {reason}
+        </p>
+      ))}
+    </details>
+  );
 }
 
 function ModelChoice({ models }: { models: readonly ModelInfo[] }) {
   const say = words();
-  if (models.length === 0) return <p class="note warn small">{say.noModel}</p>;
+  if (models.length === 0) return null;
   return (
     <label class="model-choice">
       <span class="label">{say.model}</span>
@@ -89,4 +118,24 @@ function ModelChoice({ models }: { models: readonly ModelInfo[] }) {
       </select>
     </label>
   );
+}
+
+/** What a question costs, as far as it was seen on this server. */
+function costWords(method: MethodInfo): string {
+  const say = words();
+  return [
+    method.needs_model ? say.needsModel : say.withoutModel,
+    method.seconds === null ? "" : say.onAverage(formatSeconds(method.seconds)),
+    method.tokens ? say.tokens(Math.round(method.tokens)) : "",
+    method.money ? method.money.toFixed(4) : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+function first(methods: readonly MethodInfo[], name: string): MethodInfo[] {
+  return [
+    ...methods.filter((method) => method.name === name),
+    ...methods.filter((method) => method.name !== name),
+  ];
 }

@@ -1,9 +1,8 @@
 // Questions to start with, of the chosen graphs, and what was asked before.
 
 import { useEffect, useState } from "preact/hooks";
-import { runs } from "../api/ask.ts";
 import { starters } from "../api/graphs.ts";
-import type { RunSummary } from "../api/types.ts";
+import { loadRecent, recent } from "../history/recent.ts";
 import { language } from "../i18n/index.ts";
 import { words } from "./words.ts";
 
@@ -17,7 +16,7 @@ const SHOWN = 6;
 export function Starters({ graphs, ask }: StartersProps) {
   const say = words();
   const questions = useStarters(graphs);
-  const recent = useRecent();
+  useEffect(loadRecent, []);
   return (
     <div class="starters">
       {questions.length > 0 && (
@@ -34,11 +33,11 @@ export function Starters({ graphs, ask }: StartersProps) {
           </ul>
         </section>
       )}
-      {recent.length > 0 && (
+      {recent.value.length > 0 && (
         <section aria-label={say.recent}>
           <h2>{say.recent}</h2>
           <ul>
-            {recent.map((run) => (
+            {recent.value.slice(0, 5).map((run) => (
               <li key={run.id}>
                 <a class="starter recent" href={`/run/${run.id}`}>
                   <bdi>{run.question}</bdi>
@@ -65,28 +64,4 @@ function useStarters(graphs: readonly string[]): readonly string[] {
     return () => leaving.abort();
   }, [graphs.join("\n"), language.value]);
   return found;
-}
-
-function useRecent(): readonly RunSummary[] {
-  const [found, setFound] = useState<readonly RunSummary[]>([]);
-  useEffect(() => {
-    let shown = true;
-    runs({ limit: 20 }).then(
-      (list) => shown && setFound(firstOfEach(list.runs).slice(0, 5)),
-      () => undefined, // the box works without them
-    );
-    return () => {
-      shown = false;
-    };
-  }, []);
-  return found;
-}
-
-function firstOfEach(found: readonly RunSummary[]): RunSummary[] {
-  const seen = new Set<string>();
-  return found.filter((run) => {
-    const isNew = !seen.has(run.question);
-    seen.add(run.question);
-    return isNew;
-  });
 }

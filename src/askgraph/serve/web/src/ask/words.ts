@@ -34,7 +34,7 @@ export const words = texts(
     needsModel: "with a language model",
     withoutModel: "without a language model",
     onAverage: (time: string) => `${time} on average here`,
-    noModel: "No language model is set up for this method.",
+    notSetUp: (count: number) => `${count} more, with a language model`,
     usual: "usual",
 
     asking: "Asking …",
@@ -144,7 +144,7 @@ export const words = texts(
     needsModel: "mit Sprachmodell",
     withoutModel: "ohne Sprachmodell",
     onAverage: (time: string) => `hier im Mittel ${time}`,
-    noModel: "Für diese Methode ist kein Sprachmodell eingerichtet.",
+    notSetUp: (count: number) => `${count} weitere, mit einem Sprachmodell`,
     usual: "üblich",
 
     asking: "Wird gefragt …",

@@ -1,9 +1,187 @@
-// What was asked before.
+// What was asked before: search it, open it, delete it.
+
+import { useEffect, useState } from "preact/hooks";
+import { forget, forgetAll, runs } from "../api/ask.ts";
+import { problemFrom } from "../api/http.ts";
+import type { Problem, RunSummary } from "../api/types.ts";
+import { graphTitle, knownGraphs } from "../app/known.ts";
+import { language } from "../i18n/index.ts";
+import { Dialog } from "../parts/Dialog.tsx";
+import { Icon } from "../parts/Icon.tsx";
+import { methodTitle } from "../parts/methods.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { byDay, daysAgo } from "./days.ts";
+import { words } from "./words.ts";
 
 export interface HistoryPageProps {
   readonly query: URLSearchParams;
 }
 
-export function HistoryPage(_: HistoryPageProps) {
-  return <div class="page" />;
+const PAUSE = 180;
+const PAGE = 50;
+
+export function HistoryPage({ query }: HistoryPageProps) {
+  const say = words();
+  const [search, setSearch] = useState(query.get("search") ?? "");
+  const { found, more, problem, load, drop } = useHistory(search.trim());
+  const [isAsking, askToForget] = useState(false);
+  useEffect(() => knownGraphs.need(), []);
+  return (
+    <div class="page history">
+      <h1>{say.title}</h1>
+      <input
+        class="field history-search"
+        type="search"
+        aria-label={say.search}
+        placeholder={say.search}
+        value={search}
+        onInput={(event) => setSearch(event.currentTarget.value)}
+      />
+      {problem && <ProblemNote problem={problem} again={() => void load(false)} />}
+      {found?.length === 0 && <Nothing isSearch={search.trim() !== ""} />}
+      {byDay(found ?? []).map(({ day, runs: list }) => (
+        <section key={day}>
+          <h2>{dayWords(day)}</h2>
+          <ul class="history-list">
+            {list.map((run) => (
+              <HistoryRow key={run.id} run={run} drop={() => void drop(run.id)} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      <div class="row spread history-foot">
+        {more ? (
+          <button type="button" class="button" onClick={() => void load(true)}>
+            {say.more}
+          </button>
+        ) : (
+          <span />
+        )}
+        {found && found.length > 0 && (
+          <button type="button" class="button quiet small" onClick={() => askToForget(true)}>
+            <Icon name="bin" />
+            {say.forgetAll}
+          </button>
+        )}
+      </div>
+      {isAsking && (
+        <ForgetAll
+          close={() => askToForget(false)}
+          forget={() => {
+            askToForget(false);
+            void drop(null);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
+  const say = words();
+  const time = new Date(run.created).toLocaleTimeString(language.value, { timeStyle: "short" });
+  const about = [time, run.graphs.map(graphTitle).join(", "), methodTitle(run.method)];
+  return (
+    <li>
+      <a href={`/run/${run.id}`}>
+        <bdi class="history-question">{run.question}</bdi>
+        <span class="history-about">{[...about, stateWords(run)].filter(Boolean).join(" · ")}</span>
+      </a>
+      <button
+        type="button"
+        class="button quiet icon small"
+        aria-label={say.forgetOne(run.question)}
+        title={say.forget}
+        onClick={drop}
+      >
+        <Icon name="bin" />
+      </button>
+    </li>
+  );
+}
+
+function Nothing({ isSearch }: { isSearch: boolean }) {
+  const say = words();
+  return (
+    <p class="muted">
+      {isSearch ? say.nothingFound : say.nothing} {!isSearch && <a href="/">{say.ask}</a>}
+    </p>
+  );
+}
+
+function ForgetAll({ close, forget: go }: { close: () => void; forget: () => void }) {
+  const say = words();
+  return (
+    <Dialog title={say.forgetAll} close={close}>
+      <div class="stack">
+        <p>{say.sure}</p>
+        <div class="row">
+          <button type="button" class="button primary" onClick={go}>
+            {say.forgetAll}
+          </button>
+          <button type="button" class="button quiet" onClick={close}>
+            {say.cancel}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function useHistory(search: string) {
+  const [found, setFound] = useState<readonly RunSummary[] | null>(null);
+  const [more, setMore] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const attempt = async (doing: () => Promise<void>) => {
+    try {
+      await doing();
+      setProblem(null);
+    } catch (error) {
+      setProblem(problemFrom(error));
+    }
+  };
+  const load = (older: boolean) =>
+    attempt(async () => {
+      const last = older ? found?.at(-1)?.created : undefined;
+      const page = await runs({ search, limit: PAGE, ...(last ? { before: last } : {}) });
+      setFound(older ? [...(found ?? []), ...page.runs] : page.runs);
+      setMore(page.more);
+    });
+  const drop = (id: string | null) =>
+    attempt(async () => {
+      await (id === null ? forgetAll() : forget(id));
+      setFound(id === null ? [] : (found ?? []).filter((run) => run.id !== id));
+      if (id === null) setMore(false);
+    });
+  useEffect(() => {
+    const timer = setTimeout(() => void load(false), found === null ? 0 : PAUSE);
+    return () => clearTimeout(timer);
+  }, [search]);
+  return { found, more, problem, load, drop };
+}
+
+function dayWords(day: string): string {
+  const say = words();
+  const ago = daysAgo(day, new Date());
+  if (ago === 0) return say.today;
+  if (ago === 1) return say.yesterday;
+  const local = new Date(`${day}T12:00:00`);
+  return local.toLocaleDateString(language.value, { dateStyle: "full" });
+}
+
+/** What came of a run, in a word. */
+function stateWords(run: RunSummary): string {
+  const [answered, askedBack, refused, failed, stopped, underWay] = words().states;
+  switch (run.state) {
+    case "done":
+      if (run.status === "clarification") return askedBack ?? "";
+      return (run.status === "refusal" ? refused : answered) ?? "";
+    case "failed":
+      return failed ?? "";
+    case "cancelled":
+    case "handed_back":
+      return stopped ?? "";
+    default:
+      return underWay ?? "";
+  }
 }

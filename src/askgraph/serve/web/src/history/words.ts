@@ -1,0 +1,51 @@
+// The history's texts.
+
+import { texts } from "../i18n/index.ts";
+
+export const words = texts(
+  {
+    title: "History",
+    search: "Search your questions",
+    nothing: "Nothing was asked yet.",
+    nothingFound: "No question has these words.",
+    ask: "Ask a question",
+    more: "Show older ones",
+    forget: "Delete",
+    forgetOne: (question: string) => `Delete “${question}”`,
+    forgetAll: "Delete the whole history",
+    sure: "Delete all your questions and their answers? Confirmed answers stay.",
+    cancel: "Cancel",
+    today: "Today",
+    yesterday: "Yesterday",
+    states: ["answered", "asked back", "no answer", "failed", "stopped", "under way"],
+    recent: "Recent questions",
+    all: "All questions",
+    anew: "New question",
+  },
+  {
+    title: "Verlauf",
+    search: "Ihre Fragen durchsuchen",
+    nothing: "Bisher wurde nichts gefragt.",
+    nothingFound: "Keine Frage enthält diese Wörter.",
+    ask: "Eine Frage stellen",
+    more: "Ältere zeigen",
+    forget: "Löschen",
+    forgetOne: (question: string) => `„${question}“ löschen`,
+    forgetAll: "Den ganzen Verlauf löschen",
+    sure: "Alle Ihre Fragen und die Antworten löschen? Bestätigte Antworten bleiben.",
+    cancel: "Abbrechen",
+    today: "Heute",
+    yesterday: "Gestern",
+    states: [
+      "beantwortet",
+      "nachgefragt",
+      "keine Antwort",
+      "fehlgeschlagen",
+      "angehalten",
+      "läuft",
+    ],
+    recent: "Letzte Fragen",
+    all: "Alle Fragen",
+    anew: "Neue Frage",
+  },
+);
