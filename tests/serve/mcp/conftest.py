@@ -1,7 +1,7 @@
 """The sample graph for agents, and clients in memory."""
 
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from askgraph.sample import graph_path
 from askgraph.serve.mcp.local import LocalAccess
 from askgraph.serve.mcp.server import graph_server
 from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
 
 MOONS = """
 @prefix : <http://example.org/> .
@@ -30,20 +31,26 @@ PETS = """
 
 
 class Agents:
-    """Gives clients in memory, each with an access of its own."""
+    """Gives clients in memory, which share one access to all graphs of a workspace, or to some."""
 
     def __init__(self, place: Workspace) -> None:
         self.place = place
+        self.accesses: dict[tuple[str, ...], LocalAccess] = {}
 
     @asynccontextmanager
     async def client(self, *graphs: str, **options: Any) -> AsyncIterator[Client]:
-        async with aclosing(LocalAccess(self.place, graphs)) as access:
+        if graphs not in self.accesses:
+            self.accesses[graphs] = LocalAccess(self.place, graphs)
 
-            async def same(_: object) -> LocalAccess:
-                return access
+        async def same(_: object) -> LocalAccess:
+            return self.accesses[graphs]
 
-            async with Client(graph_server(same), **options) as client:
-                yield client
+        async with Client(graph_server(same), **options) as client:
+            yield client
+
+    def close(self) -> None:
+        for access in self.accesses.values():
+            result_of(access.aclose())
 
 
 @pytest.fixture(scope="package")
@@ -54,16 +61,20 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 @pytest.fixture(scope="package")
-def agents(place: Workspace) -> Agents:
-    return Agents(place)
+def agents(place: Workspace) -> Iterator[Agents]:
+    agents = Agents(place)
+    yield agents
+    agents.close()
 
 
 @pytest.fixture(scope="package")
-def moons(tmp_path_factory: pytest.TempPathFactory) -> Agents:
+def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agents]:
     """A workspace of two small graphs; one has a label that gives orders."""
     folder = tmp_path_factory.mktemp("moons")
     workspace = Workspace(folder / "workspace")
     for name, content in (("moons", MOONS), ("pets", PETS)):
         Path(folder, f"{name}.ttl").write_text(content)
         workspace.add(name, [folder / f"{name}.ttl"])
-    return Agents(workspace)
+    agents = Agents(workspace)
+    yield agents
+    agents.close()

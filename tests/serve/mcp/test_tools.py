@@ -15,7 +15,8 @@ async def called(client: Client, tool: str, **arguments: object) -> dict[str, An
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     assert result.structured_content is not None
-    return result.structured_content
+    content: dict[str, Any] = result.structured_content
+    return content
 
 
 async def refused(client: Client, tool: str, **arguments: object) -> str:
