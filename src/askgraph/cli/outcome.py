@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askgraph.cli.tables import cell, plain_text, table
+from askgraph.explanation.confidence import confidence_in_words
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Clarification, Confirmed, Evidence, Outcome, Refusal
@@ -16,17 +17,10 @@ from askgraph.trace import Answer, Clarification, Confirmed, Evidence, Outcome, 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["as_text", "confidence_in_words", "shown"]
+__all__ = ["as_text", "shown"]
 
 _EVIDENCE_ROWS = 3
 _EVIDENCE_TRIPLES = 6
-_CONFIDENCE = ((0.85, "sure"), (0.6, "fairly sure"), (0.35, "unsure"), (0.0, "a guess"))
-
-
-def confidence_in_words(confidence: float) -> str:
-    """Return a confidence between 0 and 1 as words and a number."""
-    words = next(words for least, words in _CONFIDENCE if confidence >= least)
-    return f"{words} ({confidence:.2f})"
 
 
 def shown(

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from askgraph.errors import AskgraphError
 from askgraph.serve import websocket
 from askgraph.serve.accounts.visitor_cookie import VisitorCookie
+from askgraph.serve.chat import routes as chat
 from askgraph.serve.hub import open_hub
 from askgraph.serve.mcp.http import mcp_route, mcp_running
 from askgraph.serve.operations import health
@@ -38,6 +39,7 @@ _ROUTERS = (
     endpoint.router,
     websocket.router,
     health.router,
+    chat.router,
 )
 _WORDS = "Ask knowledge graphs questions in your own words."
 

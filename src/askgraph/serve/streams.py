@@ -9,34 +9,45 @@ from starlette.responses import StreamingResponse
 
 from askgraph.serve.events import Event
 
-__all__ = ["event_stream"]
+__all__ = ["event_stream", "text_stream"]
 
 _QUIET = 15.0  # seconds after which a comment keeps the connection alive
 
 
 def event_stream(events: AsyncGenerator[Event, None]) -> StreamingResponse:
     """Return a response that sends events as they come, and closes `events` when it is left."""
+    return text_stream(_told(events))
+
+
+def text_stream(texts: AsyncGenerator[str, None]) -> StreamingResponse:
+    """Return a response that sends events that are text already; see `event_stream`."""
     return StreamingResponse(
-        _lines(events),
+        _kept_alive(texts),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-async def _lines(events: AsyncGenerator[Event, None]) -> AsyncIterator[str]:
+async def _told(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
     async with aclosing(events):
-        coming: asyncio.Task[Event | None] = asyncio.ensure_future(anext(events, None))
+        async for event in events:
+            yield _line(event)
+
+
+async def _kept_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+    async with aclosing(texts):
+        coming: asyncio.Task[str | None] = asyncio.ensure_future(anext(texts, None))
         try:
             while True:
                 done, _ = await asyncio.wait({coming}, timeout=_QUIET)
                 if not done:
                     yield ": still at it\n\n"
                     continue
-                event = coming.result()
-                if event is None:
+                text = coming.result()
+                if text is None:
                     return
-                yield _line(event)
-                coming = asyncio.ensure_future(anext(events, None))
+                yield text
+                coming = asyncio.ensure_future(anext(texts, None))
         finally:
             if not coming.done():
                 coming.cancel()
