@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from askgraph.errors import AskgraphError
-from askgraph.serve import websocket
+from askgraph.serve import text2sparql, websocket
 from askgraph.serve.accounts.visitor_cookie import VisitorCookie
 from askgraph.serve.chat import routes as chat
 from askgraph.serve.hub import open_hub
@@ -71,6 +71,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router)
     app.router.routes.append(mcp_route())
+    app.include_router(text2sparql.router)
     app.include_router(page_router())
     protect(app, settings)
     app.add_exception_handler(AskgraphError, _failed)

@@ -43,6 +43,13 @@ class Problem(BaseModel):
         detail = "askgraph failed by a bug of its own; the server's log says where"
         return cls(type="urn:askgraph:problem:bug", title="A bug", status=500, detail=detail)
 
+    @classmethod
+    def stopped(cls) -> "Problem":
+        """Return the problem of a question that was stopped before it came to an end."""
+        detail = "the question was stopped before it came to an end: ask it again"
+        kind = "urn:askgraph:problem:stopped"
+        return cls(type=kind, title="It was stopped", status=503, detail=detail, retry_after=2.0)
+
 
 class Failed(AskgraphError):
     """A question came to no end; `problem` says why."""

@@ -5,7 +5,6 @@ from contextlib import aclosing
 
 import anyio
 
-from askgraph.errors import ServiceError
 from askgraph.serve.hub import Hub
 from askgraph.serve.problems import Failed, Problem
 from askgraph.serve.runs import Run
@@ -17,7 +16,7 @@ __all__ = ["steps_read"]
 async def steps_read(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
     """Yield the steps of a run up to its outcome; closed early, the run is stopped.
 
-    Raises `Failed` with the problem of a run that failed, `ServiceError` where it was stopped.
+    Raises `Failed` with the problem of a run that failed or was stopped.
     """
     told = 0
     try:
@@ -31,10 +30,8 @@ async def steps_read(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
                         yield run.steps[-1]
                     case "problem":
                         raise Failed(Problem.model_validate(event["problem"]))
-                    case "cancelled":
-                        raise ServiceError("the question was stopped before it came to an end")
-                    case "handed_back":
-                        raise ServiceError("this server shuts down: ask the question again")
+                    case "cancelled" | "handed_back":
+                        raise Failed(Problem.stopped())
     finally:
         if not run.events.ended:
             with anyio.CancelScope(shield=True):

@@ -1,0 +1,186 @@
+"""OpenAI's own client works against the server, unchanged."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+from openai import AsyncOpenAI, OpenAI
+from openai.types.chat import ChatCompletionMessageParam
+
+KEY = "none is needed on this machine"
+
+
+@pytest.fixture(scope="module")
+def chat(served: str) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{served}/v1", api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+def asked(*texts: str) -> list[ChatCompletionMessageParam]:
+    """A conversation, the user first."""
+    return [
+        {"role": "assistant", "content": text} if at % 2 else {"role": "user", "content": text}
+        for at, text in enumerate(texts)
+    ]
+
+
+def extra(value: Any) -> dict[str, Any]:
+    """What a message holds that the protocol does not name."""
+    held: dict[str, Any] = value.model_extra["askgraph"]
+    return held
+
+
+def test_methods_are_listed_as_models(chat: OpenAI) -> None:
+    ids = [model.id for model in chat.models.list()]
+
+    assert ids[0] == "askgraph" and "graph-search" in ids
+    assert "grasp" not in ids  # no language model is set up here
+    assert chat.models.retrieve("graph-search@space").id == "graph-search@space"
+
+
+def test_a_question_is_answered_with_its_sources(chat: OpenAI) -> None:
+    reply = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons are larger than Mercury?")
+    )
+
+    [choice] = reply.choices
+    text = choice.message.content or ""
+    assert choice.finish_reason == "stop"
+    assert "| [Ganymede](<https://example.org/space/Ganymede>) |" in text
+    assert "**Read as:** The moons whose diameter is more than the diameter of Mercury." in text
+    assert "**Confidence:** sure (0.97)" in text
+    assert "```sparql\nPREFIX ont:" in text
+    assert "- row 1: Ganymede · diameter · 5268.2" in text
+    assert reply.usage is not None and reply.usage.total_tokens == 0
+
+
+def test_the_answer_is_there_for_programs_too(chat: OpenAI) -> None:
+    reply = chat.chat.completions.create(
+        model="graph-search@space", messages=asked("Who discovered Titan?")
+    )
+
+    answer = extra(reply.choices[0].message)["answer"]
+    assert answer["status"] == "answer"
+    assert answer["rows"] == [["https://example.org/space/Christiaan_Huygens"]]
+    assert answer["cells"][0][0]["label"] == "Christiaan Huygens"
+
+
+def test_a_stream_says_what_is_done_and_then_the_answer(chat: OpenAI) -> None:
+    stream = chat.chat.completions.create(
+        model="askgraph",
+        messages=asked("Which moons are larger than Mercury?"),
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+
+    thoughts, text, held, usage, ends = [], "", {}, None, []
+    for chunk in stream:
+        usage = chunk.usage or usage
+        for choice in chunk.choices:
+            more = choice.delta.model_extra or {}
+            thoughts += [more["reasoning_content"]] if "reasoning_content" in more else []
+            held = more.get("askgraph", held)
+            text += choice.delta.content or ""
+            ends += [choice.finish_reason] if choice.finish_reason else []
+    whole = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons are larger than Mercury?")
+    )
+    assert "'Mercury' is the entity 'Mercury'" in thoughts[0]
+    assert text.splitlines()[:-1] == (whole.choices[0].message.content or "").splitlines()[:-1]
+    assert held["answer"]["total"] == 2
+    assert usage is not None and usage.completion_tokens == 0
+    assert ends == ["stop"]
+
+
+async def test_the_asynchronous_client_works_too(served: str) -> None:
+    async with AsyncOpenAI(base_url=f"{served}/v1", api_key=KEY) as client:
+        stream = await client.chat.completions.create(
+            model="askgraph", messages=asked("Is Titan a moon of Saturn?"), stream=True
+        )
+        texts = [choice.delta.content or "" async for chunk in stream for choice in chunk.choices]
+    assert "".join(texts).startswith("**Yes**")
+
+
+def test_a_question_back_is_answered_by_a_number(chat: OpenAI) -> None:
+    question = "What is the population of Mars?"
+    back = chat.chat.completions.create(model="askgraph", messages=asked(question))
+    text = back.choices[0].message.content or ""
+    assert text.startswith("Which of these do you mean?\n\n1. The things that orbit Mars. (2 rows)")
+
+    reply = chat.chat.completions.create(model="askgraph", messages=asked(question, text, "3"))
+
+    answer = extra(reply.choices[0].message)["answer"]
+    assert answer["words"] == "The things whose destination is Mars."
+    assert (answer["total"], answer["confidence"]) == (21, 1.0)
+
+
+def test_a_refusal_is_said_in_words(chat: OpenAI) -> None:
+    reply = chat.chat.completions.create(
+        model="askgraph", messages=asked("What is the capital of Mongolia?")
+    )
+    assert (reply.choices[0].message.content or "").startswith("No answer.")
+
+
+def test_fields_that_mean_nothing_here_are_taken(chat: OpenAI) -> None:
+    reply = chat.chat.completions.create(
+        model="askgraph",
+        messages=[
+            {"role": "system", "content": "You are a pirate."},
+            {"role": "user", "content": [{"type": "text", "text": "Wer entdeckte Titan?"}]},
+        ],
+        temperature=0.7,
+        max_tokens=10,
+        extra_body={"graph": "space", "language": "de"},
+    )
+    assert "Christiaan Huygens" in (reply.choices[0].message.content or "")
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "kind", "words"),
+    [
+        ("gpt-4o", {}, openai.NotFoundError, "there is no model 'gpt-4o'; models are askgraph"),
+        ("askgraph@nope", {}, openai.NotFoundError, "graphs are space"),
+        ("askgraph", {"graph": "nope"}, openai.NotFoundError, "there is no graph 'nope'"),
+        ("askgraph", {"n": 2}, openai.BadRequestError, "only one answer is given"),
+        ("askgraph", {"language": "!"}, openai.BadRequestError, "language"),
+        ("askgraph", {"messages": []}, openai.BadRequestError, "messages"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said_as_clients_expect(
+    chat: OpenAI, model: str, body: dict[str, Any], kind: type[openai.APIStatusError], words: str
+) -> None:
+    with pytest.raises(kind, match=words) as caught:
+        chat.chat.completions.create(model=model, messages=asked("Moons?"), extra_body=body)
+
+    assert isinstance(caught.value.body, dict)
+    assert caught.value.type in ("not_found_error", "invalid_request_error")
+
+
+def test_a_method_that_has_no_model_fails_within_a_stream(
+    chat: OpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
+    stream = chat.chat.completions.create(model="grasp", messages=asked("Moons?"), stream=True)
+
+    with pytest.raises(openai.APIError, match="no language model is named"):
+        list(stream)
+
+
+def test_a_conversation_goes_on_from_what_was_answered(chat: OpenAI, served: str) -> None:
+    first = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons orbit Mars?")
+    )
+    text = first.choices[0].message.content or ""
+
+    reply = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons orbit Mars?", text, "Who discovered Titan?")
+    )
+
+    run = extra(reply.choices[0].message)["run"]
+    trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace").text
+    [earlier] = json.loads(trace.splitlines()[0])["question"]["before"]
+    assert earlier["question"] == "Which moons orbit Mars?"
+    assert "?moon ont:orbits space:Mars" in earlier["query"]
