@@ -9,6 +9,7 @@ export interface Judged {
   fault: Fault | null;
 }
 
+const MOST_LETTERS = 40;
 const FORMATS: Readonly<Record<string, string>> = {
   ttl: "Turtle",
   nt: "N-Triples",
@@ -53,17 +54,16 @@ export function judged(files: readonly File[], most: number): Judged[] {
 
 /** A name for a graph, from a file's name or an address: small letters, digits and hyphens. */
 export function suggestedName(from: string): string {
-  const tail = URL.canParse(from) ? new URL(from).hostname.replace(/^www\.|^query\./, "") : from;
-  const stem = tail
-    .toLowerCase()
-    .replace(/\.gz$/, "")
-    .replace(/\.[a-z0-9]+$/, "");
+  const stem = URL.canParse(from)
+    ? new URL(from).hostname.replace(/^(www|query|sparql)\./, "")
+    : from.replace(/\.gz$/i, "").replace(/\.[a-z0-9]+$/i, "");
   return stem
+    .toLowerCase()
     .normalize("NFD")
     .replace(/\p{M}/gu, "")
     .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 40);
+    .slice(0, MOST_LETTERS)
+    .replace(/^-+|-+$/g, "");
 }
 
 /** A size as people write it. */
@@ -75,4 +75,9 @@ export function sizeText(bytes: number, locale: string): string {
     unit,
     maximumFractionDigits: digits,
   }).format(bytes / size);
+}
+
+/** Whether a graph can be called so. */
+export function isName(name: string): boolean {
+  return /^[a-z0-9][a-z0-9-]{0,39}$/.test(name);
 }

@@ -1,9 +1,86 @@
 // One question, answered by several methods side by side.
 
+import { useEffect } from "preact/hooks";
+import { knownGraphs, knownMethods, knownServer } from "../app/known.ts";
+import { navigate } from "../app/router.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { groups, lettersOf } from "./agreement.ts";
+import { CompareForm } from "./CompareForm.tsx";
+import { begin, type Contest, entries, leave, recall } from "./contest.ts";
+import { EntryCard } from "./EntryCard.tsx";
+import { Summary } from "./Summary.tsx";
+import { words } from "./words.ts";
+
 export interface ComparePageProps {
   readonly query: URLSearchParams;
 }
 
-export function ComparePage(_: ComparePageProps) {
-  return <div class="page" />;
+export function ComparePage({ query }: ComparePageProps) {
+  const say = words();
+  const asked = contestOf(query);
+  useEffect(() => {
+    knownGraphs.need();
+    knownMethods.need();
+    knownServer.need();
+    const runs = query.getAll("run");
+    const shown = entries.value.map((turn) => turn.id.value);
+    if (runs.length > 0 && runs.join() !== shown.join()) void recall(runs);
+    return leave;
+  }, []);
+  const methods = knownMethods.value.value;
+  const problem = knownMethods.problem.value ?? knownGraphs.problem.value;
+  const ask = (contest: Contest) => {
+    const needsModel = (name: string) =>
+      methods?.methods.some((method) => method.name === name && method.needs_model) ?? false;
+    begin(contest, needsModel, () => navigate(addressOf(contest), { replace: true }));
+    navigate(addressOf(contest), { replace: true });
+  };
+  const finished = entries.value.flatMap((turn) => turn.run.value ?? []);
+  const letters = lettersOf(groups(finished));
+  const first = entries.value.find((turn) => turn.run.value?.answer?.sparql) ?? null;
+  return (
+    <div class="page compare">
+      <h1>{say.title}</h1>
+      <p class="muted">{say.lead}</p>
+      {problem && <ProblemNote problem={problem} />}
+      {methods && knownGraphs.value.value && (
+        <CompareForm asked={asked} methods={methods} onAsk={ask} />
+      )}
+      {entries.value.length > 0 && (
+        <>
+          <Summary turns={entries.value} />
+          <div class="entries">
+            {entries.value.map((turn) => (
+              <EntryCard
+                key={turn.key}
+                turn={turn}
+                letter={letters.get(turn.id.value ?? "") ?? null}
+                against={first === turn ? null : first}
+              />
+            ))}
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** What the address says is to be compared; "" and nothing where it does not say. */
+function contestOf(query: URLSearchParams): Contest {
+  return {
+    question: query.get("q") ?? "",
+    graphs: query.getAll("graph"),
+    methods: query.getAll("method"),
+    model: query.get("model"),
+  };
+}
+
+/** The address of a comparison, with the runs that there are: opened again it asks nothing. */
+function addressOf({ question, graphs, methods, model }: Contest): string {
+  const query = new URLSearchParams({ q: question });
+  for (const graph of graphs) query.append("graph", graph);
+  for (const method of methods) query.append("method", method);
+  if (model) query.set("model", model);
+  for (const { id } of entries.value) if (id.value) query.append("run", id.value);
+  return `/compare?${query}`;
 }

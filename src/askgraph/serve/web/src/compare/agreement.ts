@@ -53,3 +53,13 @@ function cellKey(cell: Cell | null): string {
     ? `#${Number(number.toPrecision(9))}`
     : `"${cell.value}"`;
 }
+
+/** The letters of results by the ids of their runs: A for the one that most give. */
+export function lettersOf(all: readonly Group[]): Map<string, string> {
+  const answered = all.filter((group) => group.answered);
+  return new Map(
+    answered.flatMap(({ runs }, at) =>
+      runs.map(({ id }): [string, string] => [id, String.fromCharCode(65 + (at % 26))]),
+    ),
+  );
+}

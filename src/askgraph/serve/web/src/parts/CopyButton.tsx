@@ -10,12 +10,17 @@ const words = texts(
 );
 
 export interface CopyButtonProps {
-  readonly text: string;
+  /** What is copied, or how to make it when the button is pressed. */
+  readonly text: string | (() => string);
   readonly label?: string;
+  /** What the button does, where the label does not say it in full. */
+  readonly title?: string;
   readonly class?: string;
+  /** Whether the label is only heard. */
+  readonly isSmall?: boolean;
 }
 
-export function CopyButton({ text, label, ...classes }: CopyButtonProps) {
+export function CopyButton({ text, label, title, isSmall = false, ...classes }: CopyButtonProps) {
   const say = words();
   const [state, setState] = useState<"" | "copied" | "failed">("");
   useEffect(() => {
@@ -23,15 +28,26 @@ export function CopyButton({ text, label, ...classes }: CopyButtonProps) {
     const timer = setTimeout(() => setState(""), 2500);
     return () => clearTimeout(timer);
   }, [state]);
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => setState("copied"),
-      () => setState("failed"),
-    );
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+      setState("copied");
+    } catch {
+      setState("failed"); // also where there is no clipboard, as without TLS
+    }
+  };
+  const usual = isSmall ? "button quiet icon small" : "button small";
   return (
-    <button type="button" class={classes.class ?? "button small"} onClick={() => void copy()}>
-      <Icon name={state === "copied" ? "check" : "copy"} />
-      <span role="status">{state ? say[state] : (label ?? say.copy)}</span>
+    <button
+      type="button"
+      class={classes.class ?? usual}
+      title={title ?? (isSmall ? label : undefined)}
+      onClick={() => void copy()}
+    >
+      <Icon name={state === "copied" ? "check" : "copy"} size={isSmall ? 14 : 16} />
+      <span role="status" class={isSmall ? "seen-by-readers" : undefined}>
+        {state ? say[state] : (label ?? say.copy)}
+      </span>
     </button>
   );
 }

@@ -3,8 +3,8 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Cell as CellOf } from "../api/types.ts";
 import { language } from "../i18n/index.ts";
+import { CopyButton } from "../parts/CopyButton.tsx";
 import { Icon } from "../parts/Icon.tsx";
-import { CopyButton } from "./CopyButton.tsx";
 import { thingAddress } from "./links.ts";
 import { textOf, visible } from "./texts.ts";
 import { linkOf, numberOf, pictureOf } from "./values.ts";
@@ -71,7 +71,7 @@ function IriCard({ iri }: { iri: string }) {
   return (
     <span class="iri-card" ref={element}>
       <bdi class="iri">{visible(iri)}</bdi>
-      <CopyButton text={iri} label={words().copyIri} />
+      <CopyButton text={iri} label={words().copyIri} isSmall />
       {link && (
         <a
           class="button quiet icon small"

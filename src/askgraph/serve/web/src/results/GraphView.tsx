@@ -2,7 +2,7 @@
 
 import type { Core } from "cytoscape";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { aroundThing } from "../api/browse.ts";
+import { resource } from "../api/browse.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 import { onThemeChange } from "../app/theme.ts";
@@ -53,7 +53,7 @@ export function GraphView({ drawing, graph }: GraphViewProps) {
   const expand = async (iri: string) => {
     setProblem(null);
     try {
-      const around = await aroundThing(graph, iri, language.value);
+      const around = await resource(graph, { iri, language: language.value });
       setMore((before) => [...before, drawingAround(around)]);
     } catch (error) {
       setProblem(problemFrom(error));

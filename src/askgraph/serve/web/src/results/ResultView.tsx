@@ -1,8 +1,8 @@
 // The result of an answer: as a table, a chart, a map or a graph.
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import { server } from "../api/graphs.ts";
-import type { Evidence, ServerInfo } from "../api/types.ts";
+import type { Evidence } from "../api/types.ts";
+import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { language } from "../i18n/index.ts";
 import { ChartView } from "./ChartView.tsx";
@@ -38,7 +38,8 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
   const [chosen, setChosen] = useState<Tab>("table");
   const [drawn, setDrawn] = useState<Evidence | null>(null);
   const id = useId();
-  const info = useServerInfo();
+  useEffect(knownServer.need, []);
+  const info = knownServer.value.value;
   const locale = language.value;
   const columns = useMemo(
     () => columnsOf(result.columns, result.cells, result.answering),
@@ -85,7 +86,7 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
           (result.boolean === null ? (
             <Table
               {...{ result, columns, origin, onDraw: draw }}
-              pictures={info?.["pictures"] === true}
+              pictures={info?.["images"] === true}
             />
           ) : (
             <p class="boolean">{result.boolean ? words().yes : words().no}</p>
@@ -115,25 +116,4 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
       </div>
     </div>
   );
-}
-
-let asked: Promise<ServerInfo> | null = null;
-
-/** What the server allows; null until it said so. */
-function useServerInfo(): ServerInfo | null {
-  const [info, setInfo] = useState<ServerInfo | null>(null);
-  useEffect(() => {
-    let shown = true;
-    asked ??= server();
-    asked.then(
-      (found) => shown && setInfo(found),
-      () => {
-        asked = null;
-      },
-    );
-    return () => {
-      shown = false;
-    };
-  }, []);
-  return info;
 }

@@ -6,7 +6,7 @@ const SIZE = 256;
 const CLOSEST = 19;
 
 interface Props {
-  /** An address with {z}, {x} and {y}. */
+  /** An address with {z}, {x} and {y}; {s} is a mirror's letter. */
   readonly template: string;
   readonly view: View;
   readonly width: number;
@@ -33,6 +33,7 @@ export function Tiles({ template, view, width, height }: Props) {
         across.map((x) => {
           const at = pixelOf({ x: x / count, y: y / count }, view, width, height);
           const href = template
+            .replace("{s}", "a")
             .replace("{z}", `${zoom}`)
             .replace("{x}", `${x}`)
             .replace("{y}", `${y}`);

@@ -1,7 +1,7 @@
 // Above the table: how many rows, the filter, copy and downloads.
 
 import { formatNumber } from "../i18n/index.ts";
-import { CopyButton } from "./CopyButton.tsx";
+import { CopyButton } from "../parts/CopyButton.tsx";
 import { type Column, titleOf } from "./columns.ts";
 import { Downloads } from "./Downloads.tsx";
 import type { Origin, Result } from "./result.ts";
@@ -56,10 +56,10 @@ export function Toolbar(props: Props) {
             {words().iris}
           </button>
         )}
-        <CopyButton text={copied} label={words().copyHint}>
-          {words().copy}
-        </CopyButton>
-        <Downloads origin={origin} total={result.total} triples={result.triples} />
+        <CopyButton class="button quiet small" text={copied} title={words().copyHint} />
+        {origin.runId !== null && (
+          <Downloads runId={origin.runId} graph={origin.graph} total={result.total} />
+        )}
       </span>
     </div>
   );

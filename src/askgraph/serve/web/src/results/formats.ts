@@ -3,21 +3,21 @@
 import { withQuery } from "../api/http.ts";
 
 export interface Format {
-  /** What the server calls it. */
+  /** What the server calls it, and how the file's name ends. */
   readonly key: string;
   readonly name: string;
-  readonly ending: string;
-  /** Whether it holds triples, not a table. */
+  /** Whether it holds the triples behind the rows. */
   readonly triples: boolean;
 }
 
 export const FORMATS: readonly Format[] = [
-  { key: "csv", name: "CSV", ending: "csv", triples: false },
-  { key: "tsv", name: "TSV", ending: "tsv", triples: false },
-  { key: "json", name: "JSON", ending: "json", triples: false },
-  { key: "xml", name: "XML", ending: "xml", triples: false },
-  { key: "ttl", name: "Turtle", ending: "ttl", triples: true },
-  { key: "nt", name: "N-Triples", ending: "nt", triples: true },
+  { key: "csv", name: "CSV", triples: false },
+  { key: "tsv", name: "TSV", triples: false },
+  { key: "json", name: "JSON", triples: false },
+  { key: "xml", name: "XML", triples: false },
+  { key: "ttl", name: "Turtle", triples: true },
+  { key: "nt", name: "N-Triples", triples: true },
+  { key: "jsonld", name: "JSON-LD", triples: true },
 ];
 
 /** The path below /api/v1 of a run's whole result. */

@@ -2,7 +2,7 @@
 
 /** The page of a thing of a graph. */
 export function thingAddress(graph: string, iri: string): string {
-  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ thing: iri })}`;
+  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ iri })}`;
 }
 
 /** The page of a class of a graph. */

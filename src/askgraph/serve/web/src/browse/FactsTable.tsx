@@ -1,0 +1,88 @@
+// What is said of a thing, or what points at it: by predicate, the first values of each.
+
+import { useState } from "preact/hooks";
+import { type Facts, resource } from "../api/browse.ts";
+import { problemFrom } from "../api/http.ts";
+import type { Problem } from "../api/types.ts";
+import { language } from "../i18n/index.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { Cell } from "../results/Cell.tsx";
+import { textOf } from "../results/texts.ts";
+import { words } from "./words.ts";
+
+interface Props {
+  readonly facts: readonly Facts[];
+  readonly graph: string;
+  readonly iri: string;
+  /** Whether these point at the thing. */
+  readonly inverse?: boolean;
+  readonly pictures: boolean;
+}
+
+export function FactsTable({ facts, inverse = false, ...rest }: Props) {
+  const say = words();
+  const named = (text: string) => (inverse ? say.isOf(text) : text);
+  return (
+    <table class="facts">
+      <tbody>
+        {facts.map((fact) => (
+          <tr key={fact.predicate.value}>
+            <th scope="row">
+              <bdi title={fact.predicate.value}>
+                {named(textOf(fact.predicate, language.value))}
+              </bdi>
+            </th>
+            <td>
+              <Values fact={fact} inverse={inverse} {...rest} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface ValuesProps extends Omit<Props, "facts"> {
+  readonly fact: Facts;
+}
+
+function Values({ fact, graph, iri, inverse, pictures }: ValuesProps) {
+  const say = words();
+  const [values, setValues] = useState(fact.values);
+  const [left, setLeft] = useState(fact.total - fact.values.length);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const more = async () => {
+    try {
+      const wanted = {
+        iri,
+        language: language.value,
+        predicate: fact.predicate.value,
+        offset: values.length,
+      };
+      const found = await resource(graph, wanted);
+      const next = (inverse ? found.incoming : found.outgoing)[0];
+      setValues([...values, ...(next?.values ?? [])]);
+      setLeft(next ? next.total - values.length - next.values.length : 0);
+      setProblem(null);
+    } catch (error) {
+      setProblem(problemFrom(error));
+    }
+  };
+  return (
+    <>
+      <ul class="fact-values">
+        {values.map((cell) => (
+          <li key={`${cell.value} ${cell.language ?? ""} ${cell.datatype ?? ""}`}>
+            <Cell cell={cell} graph={graph} pictures={pictures} />
+          </li>
+        ))}
+      </ul>
+      {left > 0 && (
+        <button type="button" class="button quiet small" onClick={() => void more()}>
+          {fact.at_least ? say.someMore : say.more(left)}
+        </button>
+      )}
+      {problem && <ProblemNote problem={problem} />}
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+// All graphs that can be asked here.
+
+import { useState } from "preact/hooks";
+import { removeGraph } from "../api/browse.ts";
+import { problemFrom } from "../api/http.ts";
+import type { GraphSummary, Problem } from "../api/types.ts";
+import { knownGraphs, may } from "../app/known.ts";
+import { chooseGraphs } from "../ask/choices.ts";
+import { formatNumber } from "../i18n/index.ts";
+import { Dialog } from "../parts/Dialog.tsx";
+import { Icon } from "../parts/Icon.tsx";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { words } from "./words.ts";
+
+export function GraphList() {
+  const say = words();
+  const [leaving, setLeaving] = useState<GraphSummary | null>(null);
+  const [failed, setFailed] = useState<Problem | null>(null);
+  const all = knownGraphs.value.value;
+  const problem = failed ?? knownGraphs.problem.value;
+  const remove = async (name: string) => {
+    setLeaving(null);
+    try {
+      await removeGraph(name);
+      setFailed(null);
+    } catch (error) {
+      setFailed(problemFrom(error));
+    }
+    await knownGraphs.load();
+  };
+  return (
+    <div class="page browse">
+      <div class="row spread">
+        <h1>{say.graphs}</h1>
+        {may("manage") && (
+          <a class="button primary" href="/add">
+            <Icon name="plus" />
+            {say.add}
+          </a>
+        )}
+      </div>
+      <p class="muted">{say.graphsLead}</p>
+      {problem && <ProblemNote problem={problem} again={() => void knownGraphs.load()} />}
+      {!all && !problem && <p class="muted">{say.loading}</p>}
+      {all?.length === 0 && (
+        <div class="note">
+          <h2>{say.noGraphs}</h2>
+          <p>{say.noGraphsMore}</p>
+        </div>
+      )}
+      <ul class="graph-cards">
+        {all?.map((graph) => (
+          <li key={graph.name} class="card graph-card">
+            <h2>
+              <a class="graph-title" href={`/graphs/${encodeURIComponent(graph.name)}`}>
+                <bdi>{graph.title || graph.name}</bdi>
+              </a>
+            </h2>
+            {graph.description && <p dir="auto">{graph.description}</p>}
+            <Counts graph={graph} />
+            <div class="row">
+              <a class="button small" href="/" onClick={() => chooseGraphs([graph.name])}>
+                {say.ask}
+              </a>
+              <a class="button quiet small" href={`/graphs/${encodeURIComponent(graph.name)}`}>
+                {say.browse}
+              </a>
+              {graph.addable_by_web && may("manage") && (
+                <button type="button" class="button quiet small" onClick={() => setLeaving(graph)}>
+                  <Icon name="bin" size={14} />
+                  {say.remove}
+                </button>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {leaving && (
+        <Dialog title={say.remove} close={() => setLeaving(null)}>
+          <p>{say.removeSure(leaving.title || leaving.name)}</p>
+          <div class="row dialog-buttons">
+            <button type="button" class="button" onClick={() => setLeaving(null)}>
+              {say.cancel}
+            </button>
+            <button type="button" class="button primary" onClick={() => void remove(leaving.name)}>
+              {say.remove}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+/** How much there is in a graph, and where it lies. */
+export function Counts({ graph }: { graph: GraphSummary }) {
+  const say = words();
+  const counts = [
+    [graph.triples, say.triples],
+    [graph.classes, say.classes],
+    [graph.predicates, say.predicates],
+  ] as const;
+  return (
+    <ul class="counts">
+      {counts.map(
+        ([count, name]) =>
+          count !== null && (
+            <li key={name}>
+              <strong class="number">{formatNumber(count)}</strong> {name}
+            </li>
+          ),
+      )}
+      {graph.languages.length > 0 && (
+        <li>
+          <strong>{graph.languages.join(", ")}</strong> {say.languages}
+        </li>
+      )}
+      <li class="muted">{graph.remote ? say.remote : say.local}</li>
+    </ul>
+  );
+}

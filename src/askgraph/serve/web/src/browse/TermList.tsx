@@ -1,0 +1,100 @@
+// Classes or predicates of a graph: filtered, sorted by name or by how often they occur, in pages.
+
+import { useMemo, useState } from "preact/hooks";
+import type { Term } from "../api/browse.ts";
+import { formatNumber, language } from "../i18n/index.ts";
+import { Cell } from "../results/Cell.tsx";
+import { Pager } from "../results/Pager.tsx";
+import { visible } from "../results/texts.ts";
+import { listed, type TermOrder } from "./listing.ts";
+import { words } from "./words.ts";
+
+const PAGE = 15;
+const FEW = 8;
+
+interface Props {
+  readonly title: string;
+  readonly filterLabel: string;
+  readonly terms: readonly Term[];
+  readonly graph: string;
+  readonly address: (iri: string) => string;
+}
+
+export function TermList({ title, filterLabel, terms, graph, address }: Props) {
+  const say = words();
+  const [filter, setFilter] = useState("");
+  const [order, setOrder] = useState<TermOrder>("count");
+  const [page, setPage] = useState(0);
+  const found = useMemo(
+    () => listed(terms, filter, order, language.value),
+    [terms, filter, order, language.value],
+  );
+  const pages = Math.max(1, Math.ceil(found.length / PAGE));
+  const at = Math.min(page, pages - 1);
+  const head = (name: TermOrder, label: string) => (
+    <th scope="col" class={name} aria-sort={order === name ? SORTED[name] : "none"}>
+      <button type="button" onClick={() => setOrder(name)}>
+        {label}
+        <span class={`sort-sign ${order === name ? SORTED[name] : "none"}`} aria-hidden="true" />
+      </button>
+    </th>
+  );
+  return (
+    <section class="term-list">
+      <div class="row spread">
+        <h2 class="section-title">
+          {title} <span class="muted number">{formatNumber(terms.length)}</span>
+        </h2>
+        {terms.length > FEW && (
+          <input
+            class="field term-filter"
+            type="search"
+            aria-label={filterLabel}
+            placeholder={filterLabel}
+            value={filter}
+            onInput={(event) => {
+              setFilter(event.currentTarget.value);
+              setPage(0);
+            }}
+          />
+        )}
+      </div>
+      <div class="table-scroll">
+        <table class="result-table">
+          <thead>
+            <tr>
+              {head("name", say.name)}
+              {head("count", say.count)}
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(at * PAGE, (at + 1) * PAGE).map((term) => (
+              <tr key={term.iri}>
+                <td>
+                  <a href={address(term.iri)} title={term.iri}>
+                    <bdi>{visible(term.label)}</bdi>
+                  </a>
+                  {term.examples.length > 0 && (
+                    <p class="term-examples">
+                      <span class="seen-by-readers">{say.examples}: </span>
+                      {term.examples.slice(0, 3).map((cell) => (
+                        <span key={cell.value} class="term-example">
+                          <Cell cell={cell} graph={graph} />
+                        </span>
+                      ))}
+                    </p>
+                  )}
+                </td>
+                <td class="number">{term.count === null ? "" : formatNumber(term.count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {found.length === 0 && <p class="muted small">{say.nothingMatches}</p>}
+      {pages > 1 && <Pager page={at} pages={pages} onPage={setPage} />}
+    </section>
+  );
+}
+
+const SORTED = { name: "ascending", count: "descending" } as const;

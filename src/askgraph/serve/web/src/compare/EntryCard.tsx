@@ -1,0 +1,120 @@
+// What one method makes of the question.
+
+import type { AnswerView, RunView } from "../api/types.ts";
+import { stop, type Turn } from "../ask/conversation.ts";
+import { HeadlineView } from "../ask/HeadlineView.tsx";
+import { methodTitle } from "../ask/methodTitle.ts";
+import { Progress } from "../ask/Progress.tsx";
+import { formatNumber, formatSeconds } from "../i18n/index.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { ResultView } from "../results/ResultView.tsx";
+import { QueryDifference } from "./QueryDifference.tsx";
+import { words } from "./words.ts";
+
+interface Props {
+  readonly turn: Turn;
+  /** The letter of its result: the same for the same result; null where it has none. */
+  readonly letter: string | null;
+  /** The method whose query its own is compared with. */
+  readonly against: Turn | null;
+}
+
+export function EntryCard({ turn, letter, against }: Props) {
+  const say = words();
+  const run = turn.run.value;
+  const method = run?.method ?? turn.asking?.method ?? "";
+  return (
+    <article class="card entry" data-method={method} data-state={turn.state.value}>
+      <header class="row spread">
+        <h2>{methodTitle(method)}</h2>
+        {letter && (
+          <span
+            class={`chip result-letter letter-${letter.toLowerCase()}`}
+            title={say.groupOf(letter)}
+          >
+            {say.group(letter)}
+          </span>
+        )}
+      </header>
+      {turn.isRunning && <Progress turn={turn} stop={() => void stop(turn)} />}
+      {turn.state.value === "stopped" && <p class="muted">{say.stopped}</p>}
+      {turn.problem.value && <ProblemNote problem={turn.problem.value} />}
+      {run?.answer && <Answered run={run} answer={run.answer} against={against} />}
+    </article>
+  );
+}
+
+interface AnsweredProps {
+  readonly run: RunView;
+  readonly answer: AnswerView;
+  readonly against: Turn | null;
+}
+
+function Answered({ run, answer, against }: AnsweredProps) {
+  const say = words();
+  const graph = answer.graph ?? run.graphs[0] ?? "";
+  const other = against?.run.value ?? null;
+  return (
+    <>
+      {answer.status === "clarification" && (
+        <p class="note">
+          {say.asksBack}: <bdi>{answer.clarification}</bdi> ({say.readings(answer.options.length)})
+        </p>
+      )}
+      {answer.status === "refusal" && (
+        <p class="note warn">
+          {say.noAnswer}: <bdi>{answer.reason}</bdi>
+        </p>
+      )}
+      {answer.status === "answer" && <HeadlineView answer={answer} graph={graph} />}
+      {answer.words && (
+        <p class="small" dir="auto">
+          {answer.words}
+        </p>
+      )}
+      <Numbers run={run} answer={answer} />
+      {answer.sparql && (
+        <details>
+          <summary>{say.query}</summary>
+          <QueryDifference
+            query={answer.sparql}
+            other={other?.answer?.sparql ?? null}
+            name={methodTitle(other?.method ?? "")}
+          />
+        </details>
+      )}
+      {answer.cells.length > 0 && (
+        <details>
+          <summary>{say.result}</summary>
+          <ResultView answer={answer} runId={run.id} graph={graph} />
+        </details>
+      )}
+      <p class="small">
+        <a href={`/run/${run.id}`}>{say.open}</a>
+      </p>
+    </>
+  );
+}
+
+function Numbers({ run, answer }: { run: RunView; answer: AnswerView }) {
+  const say = words();
+  const { usage } = answer;
+  const tokens = usage.input_tokens + usage.output_tokens;
+  const numbers: readonly (readonly [string, string])[] = [
+    [say.time, formatSeconds(run.seconds ?? answer.seconds)],
+    [say.sure, say.percent(Math.round(answer.confidence * 100))],
+    [say.queries, formatNumber(usage.requests)],
+    [say.tokens, formatNumber(tokens)],
+    [say.money, usage.money === 0 ? "0" : usage.money.toFixed(4)],
+  ];
+  return (
+    <dl class="numbers">
+      {numbers.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class="number">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

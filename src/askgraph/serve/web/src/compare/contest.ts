@@ -1,0 +1,83 @@
+// One question that several methods answer at once, each as it comes.
+
+import { signal } from "@preact/signals";
+import { ask, runOf, watch } from "../api/ask.ts";
+import { problemFrom } from "../api/http.ts";
+import type { Asking, RunEvent } from "../api/types.ts";
+import { Turn } from "../ask/conversation.ts";
+
+/** What is compared: a question to graphs, and how it is to be answered. */
+export interface Contest {
+  readonly question: string;
+  readonly graphs: readonly string[];
+  readonly methods: readonly string[];
+  readonly model: string | null;
+}
+
+/** The methods that answer, in the order of their columns. */
+export const entries = signal<readonly Turn[]>([]);
+
+/** Asks all methods; `begun` is told the runs, each as soon as it has an id. */
+export function begin(
+  contest: Contest,
+  needsModel: (method: string) => boolean,
+  begun: () => void,
+): void {
+  leave();
+  entries.value = contest.methods.map((method) => {
+    const asking: Asking = {
+      question: contest.question,
+      graphs: contest.graphs,
+      method,
+      anew: true,
+      ...(contest.model && needsModel(method) ? { model: contest.model } : {}),
+    };
+    return new Turn(contest.question, contest.graphs, asking);
+  });
+  for (const turn of entries.value) {
+    void follow(turn, ask(turn.asking ?? { question: turn.question }, turn.leaving.signal), begun);
+  }
+}
+
+/** Shows a comparison of before by its runs, without asking anything anew. */
+export async function recall(runs: readonly string[]): Promise<void> {
+  leave();
+  entries.value = runs.map((id) => {
+    const turn = new Turn("", [], null);
+    turn.id.value = id;
+    return turn;
+  });
+  await Promise.all(entries.value.map(recalled));
+}
+
+/** Stops listening; what is asked goes on. */
+export function leave(): void {
+  for (const turn of entries.value) turn.leaving.abort();
+  entries.value = [];
+}
+
+async function recalled(turn: Turn): Promise<void> {
+  const id = turn.id.value ?? "";
+  try {
+    turn.settle(await runOf(id));
+    if (turn.isRunning) await follow(turn, watch(id, turn.leaving.signal), () => undefined);
+  } catch (error) {
+    turn.fail(problemFrom(error));
+  }
+}
+
+async function follow(
+  turn: Turn,
+  events: AsyncGenerator<RunEvent>,
+  begun: () => void,
+): Promise<void> {
+  try {
+    for await (const event of events) {
+      turn.take(event);
+      if (event.event === "run") begun();
+      if (event.event === "handed_back") turn.state.value = "stopped";
+    }
+  } catch (error) {
+    if (!turn.leaving.signal.aborted) turn.fail(problemFrom(error));
+  }
+}

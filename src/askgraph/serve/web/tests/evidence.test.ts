@@ -1,0 +1,101 @@
+// Triples as a drawing, and places on a map.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { drawingOf, drawn, joined, termOf } from "../src/results/evidence.ts";
+import {
+  fitting,
+  moved,
+  netStep,
+  pixelOf,
+  placeAt,
+  spotOf,
+  zoomed,
+} from "../src/results/projection.ts";
+
+const IO = "<http://x/Io>";
+const TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+
+test("a term of N-Triples is taken apart, also with escapes", () => {
+  assert.deepEqual(termOf('"say \\"hi\\"\\n\\u00e4\\U0001F680"@en'), {
+    kind: "literal",
+    value: 'say "hi"\nä🚀',
+    language: "en",
+    datatype: null,
+  });
+  assert.equal(termOf('"5"^^<http://x/int>').datatype, "http://x/int");
+  assert.equal(termOf("_:b1").kind, "blank");
+  assert.equal(termOf("(<http://x/a>/<http://x/b>)+").value, "(<http://x/a>/<http://x/b>)+");
+});
+
+test("things are one node each, values one for each triple, classes told apart", () => {
+  const evidence = [
+    {
+      row: 0,
+      words: [],
+      triples: [
+        [IO, TYPE, "<http://x/Moon>"],
+        [IO, "<http://x/size>", '"1"'],
+      ] as const,
+    },
+    {
+      row: 1,
+      words: [],
+      triples: [
+        ["<http://x/Titan>", TYPE, "<http://x/Moon>"],
+        ["<http://x/Titan>", "<http://x/size>", '"1"'],
+      ] as const,
+    },
+  ];
+  const { nodes, edges } = drawingOf(evidence, { "http://x/Io": "Io \u202Emoon" });
+  assert.deepEqual(
+    nodes.map(({ label, kind }) => `${label} ${kind}`),
+    ["Io moon thing", "Moon class", "1 value", "Titan thing", "1 value"],
+  );
+  assert.equal(edges.length, 4);
+  assert.equal(drawingOf(evidence, {}, 1).edges.length, 2);
+});
+
+test("what is there already stays as it is when more is drawn", () => {
+  const one = drawn(IO, TYPE, "<http://x/Moon>", { "http://x/Io": "Io" });
+  const both = joined(one, [drawn(IO, "<http://x/of>", "<http://x/Jupiter>", {}), one]);
+  assert.equal(both.nodes.length, 3);
+  assert.equal(both.edges.length, 2);
+  assert.equal(both.nodes[0]?.label, "Io");
+});
+
+test("a place is found again where it was drawn", () => {
+  for (const place of [
+    { longitude: 11.6, latitude: 48.1 },
+    { longitude: -177, latitude: -60 },
+  ]) {
+    const found = placeAt(spotOf(place));
+    assert.ok(Math.abs(found.longitude - place.longitude) < 1e-9);
+    assert.ok(Math.abs(found.latitude - place.latitude) < 1e-9);
+  }
+  assert.ok(Number.isFinite(spotOf({ longitude: 0, latitude: 90 }).y));
+});
+
+test("a map shows all places at first and never leaves the world", () => {
+  const spots = [
+    { longitude: -80, latitude: 28 },
+    { longitude: 178, latitude: -39 },
+  ].map(spotOf);
+  const view = fitting(spots, 800, 400);
+  for (const spot of spots) {
+    const { x, y } = pixelOf(spot, view, 800, 400);
+    assert.ok(x >= 0 && x <= 800 && y >= 0 && y <= 400, `${x} ${y}`);
+  }
+  const far = moved(view, 1e6, 1e6, 800, 400);
+  assert.ok(far.x + 400 / far.world <= 1 + 1e-9 && far.y + 200 / far.world <= 1 + 1e-9);
+});
+
+test("zooming keeps the spot under the pointer, and ends", () => {
+  let view = fitting([spotOf({ longitude: 10, latitude: 50 })], 800, 400);
+  const about = { x: view.x + 100 / view.world, y: view.y };
+  const before = pixelOf(about, view, 800, 400);
+  view = zoomed(view, 2, about, 800, 400);
+  assert.ok(Math.abs(pixelOf(about, view, 800, 400).x - before.x) < 1e-6);
+  for (let i = 0; i < 100; i += 1) view = zoomed(view, 4, about, 800, 400);
+  assert.ok(Number.isFinite(view.world) && netStep(view) === 0.1);
+});

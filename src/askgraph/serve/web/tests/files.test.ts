@@ -1,0 +1,57 @@
+// Files that are to become a graph, and terms of a graph in a list.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatOf, isName, judged, suggestedName } from "../src/add/files.ts";
+import { listed } from "../src/browse/listing.ts";
+
+const file = (name: string, size = 10) => new File(["x".repeat(size)], name);
+
+test("a file's format is what its name ends in, compressed or not", () => {
+  assert.equal(formatOf("space.ttl"), "Turtle");
+  assert.equal(formatOf("a.b.NT.GZ"), "N-Triples");
+  for (const name of ["ttl", "graph.gz", "notes.txt", "graph.ttl.zip", ""])
+    assert.equal(formatOf(name), null, name);
+});
+
+test("each file is told what is wrong with it", () => {
+  const files = [file("a.ttl"), file("b.txt"), file("c.nt", 0), file("a.ttl"), file("d.ttl", 90)];
+  assert.deepEqual(
+    judged(files, 100).map(({ fault }) => fault),
+    [null, "unknown", "empty", "twice", "large"],
+  );
+});
+
+test("a name is suggested that the server takes", () => {
+  for (const from of [
+    "Größe & Maß.ttl.gz",
+    "https://query.wikidata.org/sparql",
+    "--a--.nt",
+    "x".repeat(99),
+  ]) {
+    assert.ok(isName(suggestedName(from)), `${from}: ${suggestedName(from)}`);
+  }
+  assert.equal(suggestedName("https://query.wikidata.org/sparql"), "wikidata-org");
+  assert.equal(suggestedName(""), "");
+});
+
+test("a name is small letters, digits and hyphens", () => {
+  for (const name of ["a", "0-9", "my-graph-2"]) assert.ok(isName(name), name);
+  for (const name of ["", "-a", "A", "a b", "../x", "a".repeat(41)]) assert.ok(!isName(name), name);
+});
+
+test("terms are found by label or IRI and listed by name or by count", () => {
+  const term = (label: string, count: number | null) => ({
+    iri: `http://x/${label}`,
+    label,
+    count,
+    examples: [],
+  });
+  const terms = [term("moon", 5), term("Äther", null), term("planet", 8), term("asteroid", 8)];
+  const names = (filter: string, order: "name" | "count") =>
+    listed(terms, filter, order, "en").map(({ label }) => label);
+  assert.deepEqual(names("", "count"), ["asteroid", "planet", "moon", "Äther"]);
+  assert.deepEqual(names("", "name"), ["asteroid", "Äther", "moon", "planet"]);
+  assert.deepEqual(names("ather", "name"), ["Äther"]);
+  assert.deepEqual(names("/moon", "name"), ["moon"]);
+});
