@@ -41,13 +41,14 @@ test("a name is small letters, digits and hyphens", () => {
 });
 
 test("terms are found by label or IRI and listed by name or by count", () => {
-  const term = (label: string, count: number | null) => ({
+  const term = (label: string, count: number) => ({
     iri: `http://x/${label}`,
     label,
     count,
     examples: [],
+    example: null,
   });
-  const terms = [term("moon", 5), term("Äther", null), term("planet", 8), term("asteroid", 8)];
+  const terms = [term("moon", 5), term("Äther", 0), term("planet", 8), term("asteroid", 8)];
   const names = (filter: string, order: "name" | "count") =>
     listed(terms, filter, order, "en").map(({ label }) => label);
   assert.deepEqual(names("", "count"), ["asteroid", "planet", "moon", "Äther"]);

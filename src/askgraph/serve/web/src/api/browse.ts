@@ -3,20 +3,43 @@
 import { get, type Options, ofGraph, post, remove, withQuery } from "./http.ts";
 import type { Cell, Evidence, GraphSummary } from "./types.ts";
 
-/** A class or a predicate with its names and how often it occurs. */
-export interface Term {
+/** A class as the graph uses it. */
+export interface ClassTerm {
   readonly iri: string;
   readonly label: string;
-  readonly description?: string | null;
-  readonly count: number | null;
-  /** Some of its instances, or of its values. */
+  readonly instances: number;
+  readonly parents: readonly string[];
   readonly examples: readonly Cell[];
 }
 
-/** What a graph holds. */
+/** A class or datatype at an end of a predicate, and how many triples have it. */
+export interface End {
+  readonly iri: string;
+  readonly label: string;
+  readonly count: number;
+}
+
+/** A predicate as the graph uses it. */
+export interface PredicateTerm {
+  readonly iri: string;
+  readonly label: string;
+  readonly triples: number;
+  readonly subjects: number;
+  readonly objects: number;
+  readonly subject_classes: readonly End[];
+  readonly object_classes: readonly End[];
+  readonly datatypes: readonly End[];
+  readonly example: string | null;
+}
+
+/** What a graph holds: its classes and predicates, the most used first. */
 export interface Profile {
-  readonly classes: readonly Term[];
-  readonly predicates: readonly Term[];
+  readonly classes: readonly ClassTerm[];
+  readonly predicates: readonly PredicateTerm[];
+  readonly total_classes: number;
+  readonly total_predicates: number;
+  /** When the graph was read. */
+  readonly created: string;
 }
 
 /** A predicate of a thing with its values, or with the things that point at it. */
@@ -53,11 +76,22 @@ export interface Hit {
   readonly score: number;
 }
 
+/** The triples behind a row, with names for their IRIs. */
+export interface RowEvidence extends Evidence {
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+const MOST_TERMS = 1000;
+
 export const graphOf = (name: string, options: Options = {}) =>
   get<GraphSummary>(ofGraph(name), options);
 
-export const profile = (graph: string, language: string, options: Options = {}) =>
-  get<Profile>(withQuery(ofGraph(graph, "/profile"), { language }), options);
+/** At most `MOST_TERMS` classes and predicates; with `search`, those whose name or IRI has it. */
+export const profile = (
+  graph: string,
+  wanted: { language: string; search?: string },
+  options: Options = {},
+) => get<Profile>(withQuery(ofGraph(graph, "/profile"), { ...wanted, limit: MOST_TERMS }), options);
 
 export const instances = (
   graph: string,
@@ -79,8 +113,11 @@ export const resource = (
 ) => get<Resource>(withQuery(ofGraph(graph, "/resource"), wanted), options);
 
 /** The triples that put a row into a query's result. */
-export const evidenceOf = (graph: string, query: string, row: number, options: Options = {}) =>
-  post<Evidence>(ofGraph(graph, "/evidence"), { query, row }, options);
+export const evidenceOf = (
+  graph: string,
+  wanted: { query: string; row: number; language: string },
+  options: Options = {},
+) => post<RowEvidence>(ofGraph(graph, "/evidence"), wanted, options);
 
 /** Takes a graph that was added on the page away again. */
 export const removeGraph = (graph: string) => remove(ofGraph(graph));

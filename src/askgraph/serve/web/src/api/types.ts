@@ -251,6 +251,8 @@ export interface GraphSummary {
   readonly languages: readonly string[];
   readonly remote: boolean;
   readonly source: string;
+  readonly license: string;
+  readonly added_by: string;
   readonly addable_by_web: boolean;
 }
 

@@ -5,6 +5,7 @@ import { knownGraphs, knownMe, knownServer } from "../app/known.ts";
 import { ClassPage } from "./ClassPage.tsx";
 import { GraphList } from "./GraphList.tsx";
 import { GraphPage } from "./GraphPage.tsx";
+import { PropertyPage } from "./PropertyPage.tsx";
 import { ThingPage } from "./ThingPage.tsx";
 
 export interface BrowsePageProps {
@@ -20,8 +21,9 @@ export function BrowsePage({ graph, query }: BrowsePageProps) {
     knownServer.need();
   }, []);
   if (graph === null) return <GraphList />;
-  const [thing, cls] = [query.get("iri"), query.get("class")];
+  const [thing, cls, property] = ["iri", "class", "property"].map((name) => query.get(name));
   if (thing) return <ThingPage key={thing} graph={graph} iri={thing} />;
   if (cls) return <ClassPage key={cls} graph={graph} iri={cls} />;
+  if (property) return <PropertyPage key={property} graph={graph} iri={property} />;
   return <GraphPage key={graph} graph={graph} />;
 }

@@ -1,13 +1,15 @@
 // A class of a graph: what it is, and its instances in pages.
 
 import { useState } from "preact/hooks";
-import { instances, resource } from "../api/browse.ts";
+import { instances, profile, resource } from "../api/browse.ts";
 import { askAddress } from "../app/router.ts";
 import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { Cell } from "../results/Cell.tsx";
+import { propertyAddress } from "../results/links.ts";
 import { Pager } from "../results/Pager.tsx";
 import { shortName, visible } from "../results/texts.ts";
+import { Ends } from "./Ends.tsx";
 import { FactsTable } from "./FactsTable.tsx";
 import { IriLine } from "./IriLine.tsx";
 import { Path } from "./Path.tsx";
@@ -25,6 +27,13 @@ export function ClassPage({ graph, iri }: { graph: string; iri: string }) {
   const found = useFetched(`${iri} ${page} ${language.value}`, (signal) => {
     const wanted = { class: iri, offset: page * PAGE, limit: PAGE, language: language.value };
     return instances(graph, wanted, { signal });
+  });
+  const holds = useFetched(`${graph} ${language.value}`, (signal) =>
+    profile(graph, { language: language.value }, { signal }),
+  );
+  const used = (holds.value?.predicates ?? []).flatMap((predicate) => {
+    const end = predicate.subject_classes.find((one) => one.iri === iri);
+    return end ? [{ ...predicate, count: end.count }] : [];
   });
   const label = visible(about.value?.label ?? shortName(iri));
   const total = found.value?.total ?? 0;
@@ -64,6 +73,12 @@ export function ClassPage({ graph, iri }: { graph: string; iri: string }) {
         </ul>
         {total > PAGE && <Pager page={page} pages={Math.ceil(total / PAGE)} onPage={setPage} />}
       </section>
+      {used.length > 0 && (
+        <section>
+          <h2 class="section-title">{say.usedWith}</h2>
+          <Ends ends={used} address={(one) => propertyAddress(graph, one)} />
+        </section>
+      )}
       {about.value && about.value.outgoing.length > 0 && (
         <section>
           <h2 class="section-title">{say.facts}</h2>

@@ -2,11 +2,13 @@
 
 import { graphOf, profile } from "../api/browse.ts";
 import { starters } from "../api/graphs.ts";
+import type { GraphSummary } from "../api/types.ts";
 import { askAddress } from "../app/router.ts";
-import { language } from "../i18n/index.ts";
+import { formatTime, language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { classAddress, thingAddress } from "../results/links.ts";
+import { classAddress, propertyAddress } from "../results/links.ts";
 import { Counts } from "./GraphList.tsx";
+import { ofClass, ofPredicate } from "./listing.ts";
 import { Path } from "./Path.tsx";
 import { SearchBox } from "./SearchBox.tsx";
 import { TermList } from "./TermList.tsx";
@@ -16,9 +18,12 @@ import { words } from "./words.ts";
 export function GraphPage({ graph }: { graph: string }) {
   const say = words();
   const about = useFetched(graph, (signal) => graphOf(graph, { signal }));
-  const holds = useFetched(`${graph} ${language.value}`, (signal) =>
-    profile(graph, language.value, { signal }),
+  const tongue = language.value;
+  const holds = useFetched(`${graph} ${tongue}`, (signal) =>
+    profile(graph, { language: tongue }, { signal }),
   );
+  const find = async (search: string, signal: AbortSignal) =>
+    await profile(graph, { language: tongue, search }, { signal });
   const known = about.value;
   return (
     <div class="page browse">
@@ -38,6 +43,7 @@ export function GraphPage({ graph }: { graph: string }) {
         </p>
       )}
       {known && <Counts graph={known} />}
+      {known && <About graph={known} created={holds.value?.created ?? ""} />}
       {known && (
         <>
           <SearchBox graph={graph} />
@@ -53,20 +59,45 @@ export function GraphPage({ graph }: { graph: string }) {
           <TermList
             title={say.classesTitle}
             filterLabel={say.filterClasses}
-            terms={holds.value.classes}
+            terms={holds.value.classes.map(ofClass)}
+            total={holds.value.total_classes}
+            find={async (text, signal) => (await find(text, signal)).classes.map(ofClass)}
             graph={graph}
             address={(iri) => classAddress(graph, iri)}
           />
           <TermList
             title={say.predicatesTitle}
             filterLabel={say.filterPredicates}
-            terms={holds.value.predicates}
+            terms={holds.value.predicates.map(ofPredicate)}
+            total={holds.value.total_predicates}
+            find={async (text, signal) => (await find(text, signal)).predicates.map(ofPredicate)}
             graph={graph}
-            address={(iri) => thingAddress(graph, iri)}
+            address={(iri) => propertyAddress(graph, iri)}
           />
         </div>
       )}
     </div>
+  );
+}
+
+function About({ graph, created }: { graph: GraphSummary; created: string }) {
+  const say = words();
+  const facts = [
+    [say.source, graph.source],
+    [say.license, graph.license],
+    [say.lastBuilt, created && formatTime(created)],
+  ].filter(([, value]) => value);
+  return (
+    <dl class="about-graph">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <bdi>{value}</bdi>
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

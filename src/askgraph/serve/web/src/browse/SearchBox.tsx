@@ -4,13 +4,14 @@ import { useEffect, useState } from "preact/hooks";
 import { type Hit, search } from "../api/browse.ts";
 import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { classAddress, thingAddress } from "../results/links.ts";
+import { classAddress, propertyAddress, thingAddress } from "../results/links.ts";
 import { useFetched } from "./useFetched.ts";
 import { words } from "./words.ts";
 
 const MOST = 20;
 const PAUSE = 150;
 const KINDS = ["entity", "class", "property"];
+const ADDRESSES = { entity: thingAddress, class: classAddress, property: propertyAddress };
 
 export function SearchBox({ graph }: { graph: string }) {
   const say = words();
@@ -59,7 +60,7 @@ export function SearchBox({ graph }: { graph: string }) {
 }
 
 function HitLink({ hit, graph }: { hit: Hit; graph: string }) {
-  const address = hit.kind === "class" ? classAddress : thingAddress;
+  const address = ADDRESSES[hit.kind];
   return (
     <a class="hit" href={address(graph, hit.iri)}>
       <bdi class="hit-name">{hit.label}</bdi>

@@ -1,12 +1,12 @@
 // Classes or predicates of a graph: filtered, sorted by name or by how often they occur, in pages.
 
 import { useMemo, useState } from "preact/hooks";
-import type { Term } from "../api/browse.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { Cell } from "../results/Cell.tsx";
 import { Pager } from "../results/Pager.tsx";
 import { visible } from "../results/texts.ts";
-import { listed, type TermOrder } from "./listing.ts";
+import { type Listed, listed, type TermOrder } from "./listing.ts";
+import { useFetched } from "./useFetched.ts";
 import { words } from "./words.ts";
 
 const PAGE = 15;
@@ -15,19 +15,28 @@ const FEW = 8;
 interface Props {
   readonly title: string;
   readonly filterLabel: string;
-  readonly terms: readonly Term[];
+  readonly terms: readonly Listed[];
+  /** How many there are, of which `terms` may hold the most used. */
+  readonly total: number;
+  /** Finds terms by name among all of them. */
+  readonly find: (search: string, signal: AbortSignal) => Promise<readonly Listed[]>;
   readonly graph: string;
   readonly address: (iri: string) => string;
 }
 
-export function TermList({ title, filterLabel, terms, graph, address }: Props) {
+export function TermList({ title, filterLabel, terms, total, find, graph, address }: Props) {
   const say = words();
   const [filter, setFilter] = useState("");
   const [order, setOrder] = useState<TermOrder>("count");
   const [page, setPage] = useState(0);
+  const wanted = total > terms.length ? filter.trim() : "";
+  const others = useFetched(`${graph} ${wanted}`, async (signal) =>
+    wanted === "" ? null : await find(wanted, signal),
+  );
+  const all = wanted === "" ? terms : (others.value ?? terms);
   const found = useMemo(
-    () => listed(terms, filter, order, language.value),
-    [terms, filter, order, language.value],
+    () => listed(all, filter, order, language.value),
+    [all, filter, order, language.value],
   );
   const pages = Math.max(1, Math.ceil(found.length / PAGE));
   const at = Math.min(page, pages - 1);
@@ -43,7 +52,7 @@ export function TermList({ title, filterLabel, terms, graph, address }: Props) {
     <section class="term-list">
       <div class="row spread">
         <h2 class="section-title">
-          {title} <span class="muted number">{formatNumber(terms.length)}</span>
+          {title} <span class="muted number">{formatNumber(total)}</span>
         </h2>
         {terms.length > FEW && (
           <input
@@ -84,8 +93,14 @@ export function TermList({ title, filterLabel, terms, graph, address }: Props) {
                       ))}
                     </p>
                   )}
+                  {term.example !== null && (
+                    <p class="term-examples">
+                      <span class="seen-by-readers">{say.examples}: </span>
+                      <bdi>{visible(term.example)}</bdi>
+                    </p>
+                  )}
                 </td>
-                <td class="number">{term.count === null ? "" : formatNumber(term.count)}</td>
+                <td class="number">{formatNumber(term.count)}</td>
               </tr>
             ))}
           </tbody>

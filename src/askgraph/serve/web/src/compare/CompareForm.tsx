@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { MethodInfo, Methods } from "../api/types.ts";
 import { chooseGraphs, chooseModel, chosenGraphs } from "../ask/choices.ts";
 import { GraphChooser } from "../ask/GraphChooser.tsx";
-import { methodTitle } from "../ask/methodTitle.ts";
+import { methodTitle, methodWords } from "../parts/methods.ts";
 import type { Contest } from "./contest.ts";
 import { words } from "./words.ts";
 
@@ -113,7 +113,7 @@ function MethodChoice({ method, isChosen, onChange }: ChoiceProps) {
       />
       <span>
         <span class="method-name">{methodTitle(method.name)}</span>
-        <span class="muted small">{method.missing ?? method.words}</span>
+        <span class="muted small">{method.missing ?? methodWords(method)}</span>
       </span>
     </label>
   );

@@ -3,9 +3,9 @@
 import type { AnswerView, RunView } from "../api/types.ts";
 import { stop, type Turn } from "../ask/conversation.ts";
 import { HeadlineView } from "../ask/HeadlineView.tsx";
-import { methodTitle } from "../ask/methodTitle.ts";
 import { Progress } from "../ask/Progress.tsx";
 import { formatNumber, formatSeconds } from "../i18n/index.ts";
+import { methodTitle } from "../parts/methods.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { ResultView } from "../results/ResultView.tsx";
 import { QueryDifference } from "./QueryDifference.tsx";

@@ -1,7 +1,7 @@
 // The result of an answer: as a table, a chart, a map or a graph.
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import type { Evidence } from "../api/types.ts";
+import type { RowEvidence } from "../api/browse.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { language } from "../i18n/index.ts";
@@ -36,7 +36,7 @@ export interface ResultViewProps {
 export function ResultView({ answer, runId, graph, query = null }: ResultViewProps) {
   const result = useMemo(() => resultOf(answer), [answer]);
   const [chosen, setChosen] = useState<Tab>("table");
-  const [drawn, setDrawn] = useState<Evidence | null>(null);
+  const [drawn, setDrawn] = useState<RowEvidence | null>(null);
   const id = useId();
   useEffect(knownServer.need, []);
   const info = knownServer.value.value;
@@ -48,7 +48,7 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
   const charts = useMemo(() => chartsOf(columns, result.cells, result.ordered), [columns, result]);
   const pins = useMemo(() => pinsOf(columns, result.cells, locale), [columns, result, locale]);
   const drawing = useMemo(() => {
-    if (drawn) return drawingOf([drawn], result.labels);
+    if (drawn) return drawingOf([drawn], drawn.labels ?? result.labels);
     if (result.triples) return drawingOfTriples(result.cells.slice(0, MOST_DRAWN));
     return drawingOf(result.evidence.slice(0, MOST_DRAWN), result.labels);
   }, [result, drawn]);
@@ -63,7 +63,7 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
   if (drawing.edges.length > 0) tabs.push("graph");
   const shown = tabs.includes(chosen) ? chosen : "table";
   const origin = { graph, runId, query: "sparql" in answer ? answer.sparql : query };
-  const draw = (evidence: Evidence) => {
+  const draw = (evidence: RowEvidence) => {
     setDrawn(evidence);
     setChosen("graph");
   };

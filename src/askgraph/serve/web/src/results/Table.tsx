@@ -1,7 +1,7 @@
 // The result as a table: sorted by a press on a head, filtered, in pages, each row with its why.
 
 import { useMemo, useState } from "preact/hooks";
-import type { Evidence } from "../api/types.ts";
+import type { RowEvidence } from "../api/browse.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { type Column, classOf, titleOf } from "./columns.ts";
 import { Pager } from "./Pager.tsx";
@@ -20,7 +20,7 @@ interface Props {
   readonly origin: Origin;
   readonly pictures: boolean;
   /** Shows the evidence of a row as a drawing. */
-  readonly onDraw: (evidence: Evidence) => void;
+  readonly onDraw: (evidence: RowEvidence) => void;
 }
 
 export function Table({ result, columns, origin, pictures, onDraw }: Props) {

@@ -1,7 +1,7 @@
 // A row of the table, and on demand the triples that put it there.
 
 import { useState } from "preact/hooks";
-import type { Evidence } from "../api/types.ts";
+import type { RowEvidence } from "../api/browse.ts";
 import { language } from "../i18n/index.ts";
 import { Cell } from "./Cell.tsx";
 import { type Column, classOf } from "./columns.ts";
@@ -19,8 +19,8 @@ interface Props {
   readonly pictures: boolean;
   /** Whether it can be asked why the row is there. */
   readonly explained: boolean;
-  readonly evidence: Evidence | null;
-  readonly onDraw: (evidence: Evidence) => void;
+  readonly evidence: RowEvidence | null;
+  readonly onDraw: (evidence: RowEvidence) => void;
 }
 
 export function TableRow({ item, columns, origin, explained, evidence, onDraw, ...shown }: Props) {

@@ -1,9 +1,10 @@
 // The triples that put a row into the result, read out, and the way to their drawing.
 
 import { useEffect, useState } from "preact/hooks";
-import { evidenceOf } from "../api/browse.ts";
+import { evidenceOf, type RowEvidence } from "../api/browse.ts";
 import { problemFrom } from "../api/http.ts";
-import type { Evidence, Problem } from "../api/types.ts";
+import type { Problem } from "../api/types.ts";
+import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import type { Origin } from "./result.ts";
 import { visible } from "./texts.ts";
@@ -13,8 +14,8 @@ interface Props {
   readonly row: number;
   readonly origin: Origin;
   /** The evidence where the answer brought it; else it is asked for. */
-  readonly known: Evidence | null;
-  readonly onDraw: (evidence: Evidence) => void;
+  readonly known: RowEvidence | null;
+  readonly onDraw: (evidence: RowEvidence) => void;
 }
 
 export function Why({ row, origin, known, onDraw }: Props) {
@@ -23,7 +24,8 @@ export function Why({ row, origin, known, onDraw }: Props) {
   useEffect(() => {
     if (known || origin.query === null) return;
     const stop = new AbortController();
-    evidenceOf(origin.graph, origin.query, row, { signal: stop.signal }).then(setFound, (error) => {
+    const wanted = { query: origin.query, row, language: language.value };
+    evidenceOf(origin.graph, wanted, { signal: stop.signal }).then(setFound, (error) => {
       if (!stop.signal.aborted) setProblem(problemFrom(error));
     });
     return () => stop.abort();

@@ -9,3 +9,8 @@ export function thingAddress(graph: string, iri: string): string {
 export function classAddress(graph: string, iri: string): string {
   return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ class: iri })}`;
 }
+
+/** The page of a predicate of a graph. */
+export function propertyAddress(graph: string, iri: string): string {
+  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ property: iri })}`;
+}
