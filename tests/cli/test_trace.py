@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.running import askgraph
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Fault, Request, SparqlServer
@@ -125,10 +126,7 @@ def test_a_trace_as_json_has_all_its_steps(kept: Path) -> None:
 
 
 def test_a_trace_is_run_again_without_model_and_graph(kept: Path, tmp_path: Path) -> None:
-    there = {**os.environ, "ASKGRAPH_WORKSPACE": str(tmp_path / "nowhere")}
-    line = [sys.executable, "-m", "askgraph", "trace", "replay", str(kept)]
-
-    done = subprocess.run(line, capture_output=True, text=True, env=there, check=False, timeout=60)
+    done = askgraph("trace", "replay", kept, workspace=tmp_path / "nowhere", folder=tmp_path)
 
     steps = len(read_trace(kept)[0].steps)
     assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
