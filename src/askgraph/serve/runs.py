@@ -92,10 +92,14 @@ class Runs:
     async def begin(self, asked: Asked, caller: Principal) -> Run:
         """Begin a question; its events come from `read`.
 
-        Raises `TooMany` where the caller has too many under way, or the server shuts down.
+        A caller who goes away in the middle leaves no half-begun question: it is one that nobody
+        reads. Raises `TooMany` where the caller has too many under way, or the server shuts down.
         """
         if self._closing:
             raise TooMany("this server is shutting down; ask again in a moment", retry_after=2.0)
+        return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
+
+    async def _begun(self, asked: Asked, caller: Principal) -> Run:
         id = await self._kept.begin(asked, caller)
         run = Run(id, caller, asked, asyncio.get_running_loop().time(), Events(id))
         self._here[id] = run
@@ -107,6 +111,7 @@ class Runs:
             method=asked.method,
         )
         run.task = asyncio.create_task(self._run(run), name=f"run {id}")
+        self._left(run)
         return run
 
     def here(self, id: str) -> Run | None:

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Row, delete, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from askgraph.metadata.examples.repeats import plain_question
-from askgraph.serve.store.area import Area
+from askgraph.serve.store.area import Area, transaction
 from askgraph.serve.store.rows import Verified
 from askgraph.serve.store.tables import verified, verified_versions
 
@@ -21,6 +21,7 @@ _RAISED = text(
 class Confirmed(Area):
     """Queries that people confirmed; each graph has a version that grows with every change."""
 
+    @transaction
     async def put_verified(self, one: Verified) -> None:
         """Keep a verified answer, in place of its owner's for the same question on the graph."""
         plain = plain_question(one.question)
@@ -51,10 +52,12 @@ class Confirmed(Area):
             await connection.execute(same)
             await connection.execute(insert(verified).values(values))
 
+    @transaction
     async def withdraw(self, id: str) -> bool:
         """Take a verified answer away; whether there was one."""
         return bool(await self._withdrawn(verified.c.id == id))
 
+    @transaction
     async def withdraw_run(self, run: str, owner: str | None = None) -> int:
         """Take away what was verified of a run, by this owner or by all; returns how many."""
         wanted = verified.c.run == run
@@ -62,6 +65,7 @@ class Confirmed(Area):
             wanted if owner is None else wanted & (verified.c.owner == owner)
         )
 
+    @transaction
     async def verified(self, graph: str) -> list[Verified]:
         """Return the verified answers of a graph, the latest last."""
         wanted = select(verified).where(verified.c.graph == graph)
@@ -69,12 +73,14 @@ class Confirmed(Area):
             found = await connection.execute(wanted.order_by(verified.c.when, verified.c.id))
             return [_verified(row) for row in found]
 
+    @transaction
     async def verified_of(self, runs: list[str]) -> list[Verified]:
         """Return what was verified of some runs."""
         wanted = select(verified).where(verified.c.run.in_(runs))
         async with self._database.reading() as connection:
             return [_verified(row) for row in await connection.execute(wanted)]
 
+    @transaction
     async def verified_version(self, graph: str) -> int:
         """Return a number that is another one whenever the verified answers of a graph are."""
         wanted = select(verified_versions.c.version).where(verified_versions.c.graph == graph)

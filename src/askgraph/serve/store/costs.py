@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
-from askgraph.serve.store.area import Area
+from askgraph.serve.store.area import Area, transaction
 from askgraph.serve.store.tables import runs
 
 __all__ = ["Cost", "Costs"]
@@ -25,6 +25,7 @@ class Cost:
 class Costs(Area):
     """Costs by method."""
 
+    @transaction
     async def costs(self) -> dict[str, Cost]:
         """Return what a question cost on average, by method, of the latest that were answered."""
         latest = (

@@ -1,9 +1,10 @@
 """A connection to SQLite or PostgreSQL by URL: transactions to read in and to write in."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -14,6 +15,7 @@ from askgraph.serve.store.sqlite import sqlite_engine
 
 __all__ = ["Database", "DatabaseFailed", "database_url"]
 
+Result = TypeVar("Result")
 _POSTGRESQL = ("postgres", "postgresql", "postgresql+asyncpg")
 _SQLITE = ("sqlite", "sqlite+aiosqlite")
 _LIKE = "postgresql://user:password@host/name, or the path of a file (SQLite)"
@@ -54,6 +56,7 @@ class Database:
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self._engine = sqlite_engine(url) if self.is_sqlite else _postgresql_engine(url)
         self._writing = self._engine.execution_options(writes=True)
+        self._under_way: set[asyncio.Task[Any]] = set()
         self._one_writer = asyncio.Lock() if self.is_sqlite else nullcontext()
 
     @property
@@ -73,9 +76,23 @@ class Database:
         async with self._told(), self._one_writer, self._writing.begin() as connection:
             yield connection
 
+    async def carry_through(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for some work here; it goes on to its end where its caller is cancelled."""
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, once what is under way has ended."""
+        if self._under_way:
+            await asyncio.wait(self._under_way)
         await self._engine.dispose()
+
+    def _ended(self, task: "asyncio.Task[Any]") -> None:
+        self._under_way.discard(task)
+        if not task.cancelled():
+            task.exception()  # where nobody waits for it any more, nobody misses it
 
     @asynccontextmanager
     async def _told(self) -> AsyncIterator[None]:

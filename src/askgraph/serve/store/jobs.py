@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Row, insert, select, update
 
-from askgraph.serve.store.area import Area
+from askgraph.serve.store.area import Area, transaction
 from askgraph.serve.store.clock import now
 from askgraph.serve.store.rows import UNDER_WAY, JobRow
 from askgraph.serve.store.tables import jobs
@@ -15,6 +15,7 @@ __all__ = ["Jobs"]
 class Jobs(Area):
     """Long work, as the building of a graph: each belongs to its owner."""
 
+    @transaction
     async def put_job(self, job: JobRow) -> bool:
         """Keep a job as it is now; False, and nothing is kept, where it had ended before."""
         values = {
@@ -42,12 +43,14 @@ class Jobs(Area):
                 await connection.execute(update(jobs).where(jobs.c.id == job.id).values(values))
             return state is None or state in UNDER_WAY
 
+    @transaction
     async def job(self, id: str) -> JobRow | None:
         """Return a job, None where there is none."""
         async with self._database.reading() as connection:
             row = (await connection.execute(select(jobs).where(jobs.c.id == id))).first()
         return None if row is None else _job(row)
 
+    @transaction
     async def jobs(self, owner: str, *, limit: int = 50) -> list[JobRow]:
         """Return the jobs of an owner, the latest first."""
         wanted = select(jobs).where(jobs.c.owner == owner)
@@ -55,6 +58,7 @@ class Jobs(Area):
         async with self._database.reading() as connection:
             return [_job(row) for row in await connection.execute(wanted)]
 
+    @transaction
     async def ask_to_cancel_job(self, id: str) -> bool:
         """Ask the process of a job to stop it; whether it was under way."""
         changed = update(jobs).where(jobs.c.id == id, jobs.c.state.in_(UNDER_WAY))
@@ -62,6 +66,7 @@ class Jobs(Area):
             done = await connection.execute(changed.values(cancel_wanted=True))
         return done.rowcount > 0
 
+    @transaction
     async def job_cancel_wanted(self, id: str) -> bool:
         """Whether a job is to stop."""
         wanted = select(jobs.c.cancel_wanted).where(jobs.c.id == id)

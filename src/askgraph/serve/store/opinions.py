@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Delete, Row, delete, insert, select
 
-from askgraph.serve.store.area import Area
+from askgraph.serve.store.area import Area, transaction
 from askgraph.serve.store.rows import Feedback
 from askgraph.serve.store.tables import feedback, runs
 
@@ -14,6 +14,7 @@ __all__ = ["Opinions"]
 class Opinions(Area):
     """What people say of answers: one opinion a person and run."""
 
+    @transaction
     async def put_feedback(self, given: Feedback) -> bool:
         """Keep what somebody says of a run, in place of what they said; False without the run."""
         values = {
@@ -31,6 +32,7 @@ class Opinions(Area):
             await connection.execute(insert(feedback).values(values))
         return True
 
+    @transaction
     async def feedback(self, run: str) -> list[Feedback]:
         """Return what people say of a run, the latest first."""
         wanted = select(feedback).where(feedback.c.run == run)
@@ -38,6 +40,7 @@ class Opinions(Area):
             found = await connection.execute(wanted.order_by(feedback.c.created.desc()))
             return [_feedback(row) for row in found]
 
+    @transaction
     async def delete_feedback(self, run: str, owner: str) -> bool:
         """Take back what somebody said of a run; whether they had said anything."""
         async with self._database.writing() as connection:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Table, delete, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from askgraph.serve.store.area import Area
+from askgraph.serve.store.area import Area, transaction
 from askgraph.serve.store.clock import ago, now
 from askgraph.serve.store.rows import UNDER_WAY
 from askgraph.serve.store.tables import jobs, processes, runs
@@ -30,6 +30,7 @@ class HandedBack:
 class Processes(Area):
     """Server processes: each beats every few seconds, and what a silent one did is handed back."""
 
+    @transaction
     async def beat(self, process: str) -> None:
         """Say that a process is alive; it says so well within `SILENT` seconds."""
         time = now()
@@ -45,18 +46,21 @@ class Processes(Area):
             if not (await connection.execute(changed)).rowcount:
                 await connection.execute(insert(processes).values(values))
 
+    @transaction
     async def alive(self, *, silent: float = SILENT) -> list[str]:
         """Return the ids of the processes that beat in the last `silent` seconds."""
         wanted = select(processes.c.id).where(processes.c.beat > ago(silent))
         async with self._database.reading() as connection:
             return list((await connection.execute(wanted.order_by(processes.c.id))).scalars())
 
+    @transaction
     async def leave(self, process: str) -> HandedBack:
         """Say that a process ends; what it has not finished is handed back."""
         async with self._database.writing() as connection:
             await connection.execute(delete(processes).where(processes.c.id == process))
             return await _hand_back(connection, lambda table: table.c.process == process)
 
+    @transaction
     async def hand_back_orphans(self, *, silent: float = SILENT) -> HandedBack:
         """Hand back what processes were doing that have not beaten for `silent` seconds.
 

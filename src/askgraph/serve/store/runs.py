@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, delete, func, insert, select, text, update
 
-from askgraph.serve.store.area import Area
+from askgraph.serve.store.area import Area, transaction
 from askgraph.serve.store.clock import now, time_text
 from askgraph.serve.store.packing import packed, unpacked
 from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState
@@ -22,6 +22,7 @@ _LISTED = [column for column in runs.c if column.name not in ("answer", "trace",
 class Runs(Area):
     """Questions, asked or being asked: each belongs to its owner."""
 
+    @transaction
     async def begin_run(self, run: RunRow, *, at_most: int = 0) -> bool:
         """Keep a new run; False, and nothing is kept, where `at_most` are under way already.
 
@@ -45,10 +46,12 @@ class Runs(Area):
                 await connection.execute(changed.values(changed=run.created))
         return True
 
+    @transaction
     async def run_started(self, id: str, process: str) -> bool:
         """Say that a run has left the queue of a process; whether it was still waiting."""
         return await self._changed_run(id, ("queued",), state="running", process=process)
 
+    @transaction
     async def finish_run(
         self,
         id: str,
@@ -87,6 +90,7 @@ class Runs(Area):
                 await added(connection, whose, 0, tokens, money)
         return whose is not None
 
+    @transaction
     async def run(self, id: str) -> RunRow | None:
         """Return a run with its answer, None where there is none."""
         wanted: Select[Any] = select(*_LISTED, runs.c.answer).where(runs.c.id == id)
@@ -100,6 +104,7 @@ class Runs(Area):
         answer: Json = json.loads(await unpacked(row.answer))
         return replace(run, answer=answer)
 
+    @transaction
     async def trace(self, id: str) -> str | None:
         """Return the trace of a run as `askgraph trace` reads it, None where none was kept."""
         wanted = select(runs.c.trace).where(runs.c.id == id)
@@ -107,6 +112,7 @@ class Runs(Area):
             content = (await connection.execute(wanted)).scalar_one_or_none()
         return None if content is None else await unpacked(content)
 
+    @transaction
     async def runs(
         self,
         owner: str,
@@ -131,12 +137,14 @@ class Runs(Area):
         async with self._database.reading() as connection:
             return [_run(row) for row in await connection.execute(wanted)]
 
+    @transaction
     async def delete_run(self, id: str) -> bool:
         """Delete a run with its feedback; whether there was one."""
         async with self._database.writing() as connection:
             done = await connection.execute(delete(runs).where(runs.c.id == id))
         return done.rowcount > 0
 
+    @transaction
     async def delete_runs(self, owner: str) -> int:
         """Delete all runs and sessions of an owner; returns how many runs there were."""
         async with self._database.writing() as connection:
@@ -144,6 +152,7 @@ class Runs(Area):
             await connection.execute(delete(sessions).where(sessions.c.owner == owner))
         return done.rowcount
 
+    @transaction
     async def share(self, id: str, shared: bool) -> bool:
         """Let others who may ask its graphs read a run, or no longer; whether there is one."""
         async with self._database.writing() as connection:
@@ -152,10 +161,12 @@ class Runs(Area):
             )
         return done.rowcount > 0
 
+    @transaction
     async def ask_to_cancel(self, id: str) -> bool:
         """Ask the process of a run to stop it; whether it was under way."""
         return await self._changed_run(id, UNDER_WAY, cancel_wanted=True)
 
+    @transaction
     async def cancel_wanted(self, process: str) -> list[str]:
         """Return the ids of the runs that a process is asked to stop."""
         wanted = select(runs.c.id).where(

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
-from askgraph.serve.store.area import Area
+from askgraph.serve.store.area import Area, transaction
 from askgraph.serve.store.clock import now, time_text
 from askgraph.serve.store.rows import Json, SessionRow
 from askgraph.serve.store.tables import runs, sessions
@@ -16,6 +16,7 @@ __all__ = ["Sessions"]
 class Sessions(Area):
     """Conversations: each belongs to its owner."""
 
+    @transaction
     async def add_session(self, session: SessionRow) -> None:
         """Keep a new session."""
         values = {
@@ -29,12 +30,14 @@ class Sessions(Area):
         async with self._database.writing() as connection:
             await connection.execute(insert(sessions).values(values))
 
+    @transaction
     async def session(self, id: str) -> SessionRow | None:
         """Return a session, None where there is none."""
         async with self._database.reading() as connection:
             row = (await connection.execute(_selected().where(sessions.c.id == id))).first()
         return None if row is None else _session(row)
 
+    @transaction
     async def sessions(
         self, owner: str, *, limit: int = 50, before: datetime | None = None
     ) -> list[SessionRow]:
@@ -46,6 +49,7 @@ class Sessions(Area):
         async with self._database.reading() as connection:
             return [_session(row) for row in await connection.execute(wanted)]
 
+    @transaction
     async def change_session(
         self, id: str, *, title: str | None = None, about: Json | None = None
     ) -> bool:
@@ -61,6 +65,7 @@ class Sessions(Area):
             )
         return done.rowcount > 0
 
+    @transaction
     async def delete_session(self, id: str) -> bool:
         """Delete a session with its runs; whether there was one."""
         async with self._database.writing() as connection:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from sqlalchemy import delete, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from askgraph.serve.store.area import Area
+from askgraph.serve.store.area import Area, transaction
 from askgraph.serve.store.rows import Used
 from askgraph.serve.store.tables import usage
 
@@ -24,6 +24,7 @@ _ADDED = text(
 class Usage(Area):
     """Requests of this minute; requests, tokens and money of this day, by caller."""
 
+    @transaction
     async def count(
         self, principal: str, *, requests: int = 0, tokens: int = 0, money: float = 0.0
     ) -> Used:
@@ -34,6 +35,7 @@ class Usage(Area):
         async with self._database.writing() as connection:
             return await added(connection, principal, requests, tokens, money)
 
+    @transaction
     async def used(self, principal: str) -> Used:
         """Return what a caller has used, without adding to it."""
         minute, day = _windows(datetime.now(UTC))
