@@ -22,7 +22,7 @@ from askgraph.serve.page import page_router
 from askgraph.serve.problem_response import problem_response
 from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.protocol import endpoint
-from askgraph.serve.rest import ask, feedback, methods, results, runs, server, sessions
+from askgraph.serve.rest import adding, ask, feedback, methods, results, runs, server, sessions
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -39,6 +39,7 @@ _ROUTERS = (
     endpoint.router,
     websocket.router,
     health.router,
+    adding.router,
     chat.router,
 )
 _WORDS = "Ask knowledge graphs questions in your own words."

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from askgraph.errors import SetupError
 from askgraph.serve.accounts.identify import Accounts
 from askgraph.serve.accounts.principal import Principal
+from askgraph.serve.adding.jobs import Jobs
 from askgraph.serve.asking import Asked, checked_choice, model_names
 from askgraph.serve.graphs import OpenGraphs
 from askgraph.serve.kept_runs import KeptRuns
@@ -37,6 +38,7 @@ class Hub:
     kept: KeptRuns
     runs: Runs
     queries: Queries
+    jobs: Jobs
     process: str
     ready: bool = False
 
@@ -67,6 +69,7 @@ class Hub:
     async def stop(self) -> None:
         """Take no more questions, and bring those under way to their ends, for the time allowed."""
         self.ready = False
+        await self.jobs.close()
         await self.runs.close(self.settings.grace)
 
     def _graphs(self, wanted: list[str] | None, caller: Principal) -> tuple[str, ...]:
@@ -93,9 +96,13 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
     runs = Runs(settings, workspace, graphs, models, kept)
     accounts = Accounts(settings, store)
     queries = Queries(settings)
-    hub = Hub(settings, workspace, store, accounts, graphs, models, kept, runs, queries, process)
+    jobs = Jobs(settings, workspace, store, graphs, process)
+    hub = Hub(
+        settings, workspace, store, accounts, graphs, models, kept, runs, queries, jobs, process
+    )
     watch = asyncio.create_task(runs.watch(), name="watch the store")
     try:
+        await jobs.open()
         hub.ready = True
         yield hub
     finally:
