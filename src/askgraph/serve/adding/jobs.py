@@ -20,7 +20,7 @@ from askgraph.serve.line import Line
 from askgraph.serve.problems import Missing, Problem, problem_of
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import UNDER_WAY, JobRow, JobState, Store, new_id
-from askgraph.serve.views.jobs import AddedView, JobView
+from askgraph.serve.views.jobs import JobView
 from askgraph.workspace import Workspace, check_name
 from askgraph.workspace.replacing import locked
 
@@ -283,20 +283,12 @@ def _told(job: _Job, doing: Doing) -> None:
 
 
 def _view(row: JobRow) -> JobView:
-    problem = Problem.model_validate(row.problem) if row.problem else None
+    problem = row.problem
     if row.state == "handed_back":
         again = SetupError("the server was stopped while it added the graph: add it again")
-        problem = problem_of(again)
-    added = row.progress.get("added")
-    return JobView(
-        id=row.id,
-        kind="upload" if row.kind == "upload" else "address",
-        graph=row.graph,
-        state=row.state,
-        doing=str(row.progress.get("doing", "")),
-        done=int(row.progress.get("done", 0)),
-        total=row.progress.get("total"),
-        added=AddedView.model_validate(added) if added else None,
-        problem=problem,
-        created=row.created,
-    )
+        problem = problem_of(again).model_dump()
+    told = {
+        "id": row.id, "kind": row.kind, "graph": row.graph, "state": row.state,
+        "problem": problem, "created": row.created,
+    }  # fmt: skip
+    return JobView.model_validate({**row.progress, **told})
