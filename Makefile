@@ -22,7 +22,7 @@ help: ## list the targets
 demo: $(VENV)/run.stamp ## set everything up and answer five questions over the sample graph
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-test: check page page-check $(VENV)/local.stamp ## lint, types, layers and all tests
+test: check page page-check $(VENV)/local.stamp build/clients/stamp ## lint, types, layers and all tests
 	$(BIN)/python -m pytest
 
 check: $(VENV)/dev.stamp ## lint, format, types and layers

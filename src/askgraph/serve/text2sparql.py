@@ -6,7 +6,7 @@ address without a question is the page's.
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.routing import APIRoute
@@ -87,7 +87,7 @@ def graph_of(dataset: str, graphs: Sequence[str], datasets: Mapping[str, str]) -
     """
     plain = dataset.rstrip("/#")
     named = {iri.rstrip("/#"): graph for iri, graph in datasets.items()}
-    last = unquote(urlsplit(plain).path.rpartition("/")[2] or plain)
+    last = unquote(plain.partition("?")[0].rpartition("/")[2])
     by_letters = {graph.casefold(): graph for graph in graphs}
     for wanted in (named.get(plain), dataset, by_letters.get(last.casefold())):
         if wanted is not None and wanted in graphs:
