@@ -8,7 +8,9 @@ from pathlib import Path
 import httpx2
 from tests.servers.served import ServedProcess, sample_workspace
 
-VISITOR = {"askgraph_visitor": "crash"}
+from askgraph.serve.accounts.visitors import new_visitor
+
+VISITOR = {"askgraph_visitor": new_visitor()}
 WORKERS = 6
 ENOUGH = 40
 

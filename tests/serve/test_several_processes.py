@@ -14,9 +14,10 @@ from tests.servers.served import ServedProcess
 from tests.servers.sparql import SparqlServer
 
 from askgraph.sample import graph_path
+from askgraph.serve.accounts.visitors import new_visitor
 from askgraph.workspace import Workspace
 
-VISITOR = {"askgraph_visitor": "two"}
+VISITOR = {"askgraph_visitor": new_visitor()}
 LARGER = "Which moons are larger than Mercury?"
 Pair = tuple[httpx2.Client, httpx2.Client]
 

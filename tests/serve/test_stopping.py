@@ -17,6 +17,7 @@ from tests.servers.sparql import SparqlServer
 from websockets.asyncio.client import connect
 
 from askgraph.sample import graph_path
+from askgraph.serve.accounts.visitors import new_visitor
 from askgraph.workspace import Workspace
 
 QUESTION = "Which moons are larger than Mercury?"
@@ -69,14 +70,14 @@ def states(server: ServedThread) -> set[str]:
         return {run["state"] for run in client.get("/api/v1/runs?limit=200").json()["runs"]}
 
 
-VISITOR = {"askgraph_visitor": "vanishing"}
+VISITOR = {"askgraph_visitor": new_visitor()}
 STREAM = {"Accept": "text/event-stream"}
 
 
 def test_fifty_clients_that_vanish_leave_nothing_running(server: ServedThread) -> None:
     async def vanish() -> None:
         address = server.url.replace("http", "ws") + "/api/v1/socket"
-        head = {"Cookie": "askgraph_visitor=vanishing"}
+        head = {"Cookie": f"askgraph_visitor={VISITOR['askgraph_visitor']}"}
         async with connect(address, additional_headers=head) as connection:
             await connection.send(json.dumps({"type": "ask", "question": QUESTION}))
             await connection.recv()
@@ -130,7 +131,12 @@ def test_a_server_that_ends_hands_its_questions_back(place: Workspace, slow: Spa
 
     def listen(url: str) -> None:
         with httpx2.stream(
-            "POST", f"{url}/api/v1/ask", json={"question": QUESTION}, headers=STREAM, timeout=60
+            "POST",
+            f"{url}/api/v1/ask",
+            json={"question": QUESTION},
+            headers=STREAM,
+            cookies=VISITOR,
+            timeout=60,
         ) as response:
             told.extend(
                 json.loads(line[6:])["event"]
@@ -145,5 +151,5 @@ def test_a_server_that_ends_hands_its_questions_back(place: Workspace, slow: Spa
         listening.result(timeout=60)
     assert told[-1] == "handed_back"
     with ServedProcess.start(place.folder) as served:
-        runs = httpx2.get(f"{served.url}/api/v1/runs").json()["runs"]
+        runs = httpx2.get(f"{served.url}/api/v1/runs", cookies=VISITOR).json()["runs"]
     assert runs[0]["state"] == "handed_back"

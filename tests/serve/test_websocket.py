@@ -8,6 +8,9 @@ import httpx2
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
+from askgraph.serve.accounts.visitors import VISITOR, new_visitor
+
+SOCKET = new_visitor()
 LARGER = "Which moons are larger than Mercury?"
 Connect = Callable[[str], ClientConnection]
 
@@ -17,7 +20,7 @@ def connected(served: str) -> Iterator[Connect]:
     with ExitStack() as opened:
 
         def make(path: str) -> ClientConnection:
-            head = {"Cookie": "askgraph_visitor=socket"}
+            head = {"Cookie": f"{VISITOR}={SOCKET}"}
             address = served.replace("http", "ws") + path
             return opened.enter_context(connect(address, additional_headers=head))
 
@@ -45,7 +48,7 @@ def test_a_question_is_answered_step_by_step(connected: Connect) -> None:
 
 
 def test_a_session_holds_what_is_asked_on_its_connection(connected: Connect, served: str) -> None:
-    with httpx2.Client(base_url=served, cookies={"askgraph_visitor": "socket"}) as client:
+    with httpx2.Client(base_url=served, cookies={VISITOR: SOCKET}) as client:
         session = client.post("/api/v1/sessions", json={"title": "Talk"}).json()["id"]
         connection = connected(f"/api/v1/sessions/{session}/socket")
         for question in (LARGER, "How many moons does Neptune have?"):

@@ -48,7 +48,7 @@ async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
         row.session or "",
         after=row.after,
     )
-    new = await hub.kept.begin(asked, caller)
+    new = await hub.kept.begin(asked, caller, "running")
     now = Trace(trace.question, trace.method, (*trace.steps[:-1], answer))
     await hub.kept.ended(new, "done", now, head, seconds=round(time.perf_counter() - began, 6))
     return await hub.kept.view(new, caller)

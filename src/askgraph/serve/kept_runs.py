@@ -38,7 +38,7 @@ class KeptRuns:
         self._process = process
         self._rows = rows
 
-    async def begin(self, asked: Asked, caller: Principal) -> str:
+    async def begin(self, asked: Asked, caller: Principal, state: State) -> str:
         """Keep a question that begins, and return its id.
 
         Raises `TooMany` where the caller has too many under way.
@@ -55,6 +55,7 @@ class KeptRuns:
             settings=dict(asked.settings),
             after=asked.after,
             process=self._process,
+            state=state,
             counted_as=caller.counted_as,
         )
         if not await self._store.begin_run(run, at_most=caller.limits.parallel):

@@ -37,16 +37,21 @@ class Line:
         """How many wait."""
         return len(self._waiting)
 
+    @property
+    def full(self) -> bool:
+        """Whether the next one has to wait."""
+        return self._inside >= self._parallel or bool(self._waiting)
+
     @asynccontextmanager
     async def turn(self, tell: Tell) -> AsyncIterator[None]:
         """Wait for a turn and hold it; `tell` gets its place, from 1.
 
         Raises `TooMany` where too many wait already.
         """
-        if self._inside < self._parallel and not self._waiting:
-            self._inside += 1
-        else:
+        if self.full:
             await self._waited(tell)
+        else:
+            self._inside += 1
         try:
             yield
         finally:

@@ -100,8 +100,9 @@ class Runs:
         return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
 
     async def _begun(self, asked: Asked, caller: Principal) -> Run:
-        id = await self._kept.begin(asked, caller)
-        run = Run(id, caller, asked, asyncio.get_running_loop().time(), Events(id))
+        state: State = "queued" if self._line.full else "running"
+        id = await self._kept.begin(asked, caller, state)
+        run = Run(id, caller, asked, asyncio.get_running_loop().time(), Events(id), state=state)
         self._here[id] = run
         run.events.add(
             "run",
@@ -155,9 +156,12 @@ class Runs:
 
     async def outcome(self, run: Run) -> RunView:
         """Wait for the end of a run and return it; closed early, somebody left."""
+        last: Event = {}
         async with aclosing(self.read(run)) as events:
-            async for _ in events:
-                pass
+            async for event in events:
+                last = event
+        if last["event"] == "outcome":
+            return RunView.model_validate(last["run"])
         return await self._kept.view(run.id, run.caller)
 
     async def cancel(self, id: str) -> None:
@@ -237,8 +241,9 @@ class Runs:
                 await turns.enter_async_context(
                     line.turn(lambda ahead: run.events.add("queued", ahead=ahead))
                 )
-            run.state = "running"
-            await self._kept.started(run.id)
+            if run.state == "queued":
+                run.state = "running"
+                await self._kept.started(run.id)
             method = run.asked.made(self._workspace, self._models)
             leases = self._graphs.leases(run.asked.graphs, run.caller, searched=searches(method))
             graphs = await turns.enter_async_context(leases)

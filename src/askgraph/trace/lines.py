@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
@@ -34,6 +35,12 @@ __all__ = [
 
 VERSION = 1
 
+
+@cache
+def _own_version() -> str:
+    return version("askgraph")
+
+
 _STEPS: Mapping[str, type] = {spoken_name(kind): kind for kind in get_args(Step)}
 
 
@@ -55,7 +62,7 @@ class Head:
 
     settings: Mapping[str, object] = field(default_factory=dict)
     graphs: tuple[GraphState, ...] = ()
-    askgraph: str = field(default_factory=lambda: version("askgraph"))
+    askgraph: str = field(default_factory=_own_version)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
 

@@ -1,0 +1,135 @@
+"""A server under load: 200 questions at once, the time each takes, and the memory they take.
+
+    python benchmarks/server.py [--questions 200] [--rounds 2]
+
+The server runs as `askgraph serve` does, in a process of its own, on the sample graph and on
+supply-kgrep (in ASKGRAPH_DATA, else ../shared/data; left out where it is not there).
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle, islice
+from pathlib import Path
+
+import httpx2
+
+from _measure import print_table
+from askgraph import sample
+from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.reports.report import percentile
+from askgraph.workspace import Workspace
+
+
+def graphs() -> Iterator[tuple[str, list[Path], Path]]:
+    """The graphs to ask: a name, the files, the questions."""
+    yield "sample", [sample.graph_path()], sample.questions_path().with_suffix(".jsonl")
+    shared = Path(__file__).parents[2] / "shared" / "data"
+    data = Path(os.environ.get("ASKGRAPH_DATA") or shared) / "supply-kgrep"
+    if data.is_dir():
+        boxes = [data / "kg" / f"{box}-box-default.ttl" for box in "at"]
+        yield "supply-kgrep", boxes, data / "questions.jsonl"
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[str, int]]:
+    """Run the server on a workspace; give its address and process id."""
+    log = folder / "serve.log"
+    command = [sys.executable, "-m", "askgraph", "serve", "--workspace", str(folder), "--port", "0"]
+    with log.open("w") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+    try:
+        while not (found := re.search(r"is at (http://\S+?)/\s", log.read_text("utf-8"))):
+            if process.poll() is not None:
+                sys.exit(log.read_text("utf-8"))
+            time.sleep(0.05)
+        yield found[1], process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def asked(url: str, texts: Sequence[str]) -> tuple[list[float], float, list[str]]:
+    """Ask all questions at once: the seconds of each, of all, and what went wrong."""
+    failed: list[str] = []
+
+    async def one(client: httpx2.AsyncClient, text: str) -> float:
+        began = time.perf_counter()
+        response = await client.post("/api/v1/ask", json={"question": text})
+        if response.status_code != 200 or response.json()["state"] != "done":
+            failed.append(f"{response.status_code} {text}: {response.text[:200]}")
+        return time.perf_counter() - began
+
+    limits = httpx2.Limits(max_connections=len(texts))
+    async with httpx2.AsyncClient(base_url=url, timeout=600, limits=limits) as client:
+        began = time.perf_counter()
+        seconds = await asyncio.gather(*(one(client, text) for text in texts))
+        return list(seconds), time.perf_counter() - began, failed
+
+
+def memory(pid: int, key: str) -> float:
+    """Return a figure of a process's memory in megabytes: VmRSS now, VmHWM at most so far."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(rf"{key}:\s+(\d+) kB", status)[1]) / 1024  # type: ignore[index]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=200, help="how many at once")
+    parser.add_argument("--rounds", type=int, default=2, help="how often")
+    given = parser.parse_args()
+    lines = []
+    for name, files, questions in graphs():
+        texts = [question.text for question in read_questions(questions)]
+        with tempfile.TemporaryDirectory() as folder:
+            Workspace(folder).add(name, files)
+            with served(Path(folder)) as (url, pid):
+                asyncio.run(asked(url, texts[:5]))
+                before = memory(pid, "VmRSS")
+                for number in range(given.rounds):
+                    chosen = list(islice(cycle(texts), given.questions))
+                    seconds, wall, failed = asyncio.run(asked(url, chosen))
+                    figures = (f"{percentile(seconds, share):.2f}" for share in (0.5, 0.95, 1.0))
+                    rate = f"{len(chosen) / wall:.0f}"
+                    most = f"{memory(pid, 'VmHWM'):.0f}"
+                    lines.append(
+                        (
+                            name,
+                            number + 1,
+                            len(chosen),
+                            len(failed),
+                            *figures,
+                            rate,
+                            f"{before:.0f}",
+                            most,
+                        )
+                    )
+                    for words in failed[:3]:
+                        print(words, file=sys.stderr)
+    print_table(
+        (
+            "graph",
+            "round",
+            "asked",
+            "failed",
+            "p50 s",
+            "p95 s",
+            "max s",
+            "a second",
+            "MB before",
+            "MB at most",
+        ),
+        *lines,
+    )
+
+
+if __name__ == "__main__":
+    main()
