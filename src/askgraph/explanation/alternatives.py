@@ -50,20 +50,21 @@ async def alternatives(
     *,
     limit: int = 8,
     timeout: float = 3.0,
+    asking: bool = True,
 ) -> tuple[tuple[Alternative, ...], ...]:
     """Return for each part at most `limit` terms that could stand in its place, best first.
 
     First come things of just the same name, then what gives an answer in that place, those with the
     most solutions first, then things of a like name, then what fits by the profile. What gives an
     answer is asked of the graph, in one query a part, each of at most `timeout` seconds; where it
-    does not answer, names and profile do: alternatives are a courtesy. Values that are merely
-    compared with have none.
+    does not answer, and without `asking`, names and profile do: alternatives are a courtesy. Values
+    that are merely compared with have none.
     """
     try:
         tree = read(query, graph.prefixes.namespaces)
     except QuerySyntaxError:
         return ((),) * len(parts)
-    found = await _Search(tree, graph, languages, limit, timeout).all(parts)
+    found = await _Search(tree, graph, languages, limit, timeout, asking).all(parts)
     iris = {term.value for terms in found for term in terms if isinstance(term, NamedNode)}
     labels = await labels_of(iris, graph, languages, timeout=timeout)
     things = [
@@ -94,6 +95,7 @@ class _Search:
     languages: Sequence[str]
     limit: int
     timeout: float
+    asking: bool
 
     async def all(self, parts: Sequence[Part]) -> list[Terms]:
         """The terms for each part, with their numbers of solutions."""
@@ -109,7 +111,7 @@ class _Search:
             same, like = await asyncio.to_thread(_named, label, _KINDS[part.kind], self.graph)
             like += _fitting(part, self.graph.profile)
         async with gate:
-            placed = await self.placed(part)
+            placed = await self.placed(part) if self.asking else {}
         listed = [*map(NamedNode, same), *placed, *map(NamedNode, like)]
         found: Terms = {}
         for term in listed:

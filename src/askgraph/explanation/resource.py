@@ -18,7 +18,7 @@ from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.results import Row, Term
 from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["Facts", "ResourceFacts", "instances_of", "resource_facts"]
+__all__ = ["Facts", "ResourceFacts", "instances_of", "resource_facts", "some_instances"]
 
 _PREDICATES = 200  # that are told of, each way
 _COUNTED = 20_000  # statements of a remote graph that are counted
@@ -106,6 +106,24 @@ async def instances_of(
         cls, graph, (), predicate=RDF_TYPE, each=limit, offset=offset, timeout=timeout
     )
     return next(iter(found.incoming), Facts(RDF_TYPE, (), 0))
+
+
+def some_instances(
+    classes: Sequence[str], graph: KnowledgeGraph, *, each: int = 3
+) -> dict[str, tuple[str, ...]]:
+    """Return the IRIs of a few instances of each of some classes; none of a remote graph."""
+    arrays = graph.arrays
+    kind = arrays.number(RDF_TYPE) if arrays is not None else None
+    if arrays is None or kind is None:
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for cls in classes:
+        at = arrays.terms.iri(cls)
+        if at is not None:
+            members = arrays.step(np.array([at], dtype=np.int32), kind, inverse=True)[: 10 * each]
+            iris = [arrays.terms.value(int(m)) for m in members if arrays.terms.is_iri(int(m))]
+            found[cls] = tuple(iris[:each])
+    return found
 
 
 def _iris(iri: str, *ways: Sequence[Facts]) -> Iterator[str]:

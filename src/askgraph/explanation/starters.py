@@ -13,7 +13,7 @@ from askgraph.rdf.nouns import english_plural, within_sentence
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["Examples", "examples_of"]
+__all__ = ["Examples", "examples_of", "values_of"]
 
 _LONGEST = 40
 _SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
@@ -52,6 +52,18 @@ def examples_of(
     words |= {item.iri: wording.within(asked.label(item)) for item in profile.predicates}
     questions = tuple(dict.fromkeys(_questions(profile, words, asked, wording)))[:most]
     return Examples(labels, values, questions)
+
+
+def values_of(
+    predicates: Sequence[str],
+    profile: Profile,
+    arrays: GraphArrays | None,
+    prefixes: PrefixMap,
+    languages: Sequence[str],
+) -> dict[str, str]:
+    """Return a value of each of some predicates, by name and shortened; none of a remote graph."""
+    reader = _Reader(profile, arrays, prefixes, languages)
+    return {iri: value for iri in predicates if (value := reader.value(iri))}
 
 
 @dataclass(frozen=True)

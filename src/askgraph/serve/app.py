@@ -22,7 +22,21 @@ from askgraph.serve.page import page_router
 from askgraph.serve.problem_response import problem_response
 from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.protocol import endpoint
-from askgraph.serve.rest import adding, ask, feedback, methods, results, runs, server, sessions
+from askgraph.serve.rest import (
+    adding,
+    ask,
+    feedback,
+    graphs,
+    methods,
+    parts,
+    profile,
+    query,
+    results,
+    runs,
+    search,
+    server,
+    sessions,
+)
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -36,6 +50,11 @@ _ROUTERS = (
     feedback.router,
     methods.router,
     server.router,
+    graphs.router,
+    profile.router,
+    search.router,
+    query.router,
+    parts.router,
     endpoint.router,
     websocket.router,
     health.router,

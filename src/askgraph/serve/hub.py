@@ -17,6 +17,7 @@ from askgraph.serve.queries import Queries
 from askgraph.serve.runs import Run, Runs
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store, new_id
+from askgraph.serve.summaries import Summaries
 from askgraph.serve.views.runs import AskBody
 from askgraph.trace import Earlier, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
@@ -39,6 +40,7 @@ class Hub:
     runs: Runs
     queries: Queries
     jobs: Jobs
+    summaries: Summaries
     process: str
     ready: bool = False
 
@@ -98,7 +100,18 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
     queries = Queries(settings)
     jobs = Jobs(settings, workspace, store, graphs, process)
     hub = Hub(
-        settings, workspace, store, accounts, graphs, models, kept, runs, queries, jobs, process
+        settings,
+        workspace,
+        store,
+        accounts,
+        graphs,
+        models,
+        kept,
+        runs,
+        queries,
+        jobs,
+        Summaries(workspace),
+        process,
     )
     watch = asyncio.create_task(runs.watch(), name="watch the store")
     try:

@@ -7,7 +7,8 @@ from pydantic import BaseModel, Field
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.rdf.vocabulary import XSD
-from askgraph.sparql.results import Row, SelectResult, Term, Truncation
+from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
+from askgraph.sparql.stored import Result
 
 __all__ = ["Cell", "CutView", "TableView", "cell_of", "cells_of", "cut_of", "table_of"]
 
@@ -32,12 +33,18 @@ class CutView(BaseModel):
 
 
 class TableView(BaseModel):
-    """The result of a SELECT or ASK query, as a table."""
+    """The result of a query: rows, a boolean, or triples."""
 
     columns: list[str]
     cells: list[list[Cell | None]] = Field(description="Rows of cells; null where unbound.")
     boolean: bool | None = Field(None, description="The answer of an ASK query.")
-    total: int = Field(description="The number of rows in all, also of those not sent.")
+    triples: list[tuple[Cell, Cell, Cell]] | None = Field(
+        None, description="What a CONSTRUCT or DESCRIBE query gives."
+    )
+    form: Choice["SELECT", "ASK", "CONSTRUCT"] = Field(
+        "SELECT", description="CONSTRUCT also stands for DESCRIBE."
+    )
+    total: int = Field(description="Rows or triples in all, also those not sent.")
     truncated: CutView | None = None
     seconds: float = 0.0
 
@@ -75,14 +82,34 @@ def cut_of(truncated: Truncation | None) -> CutView | None:
     return CutView(by=truncated.by, reason=truncated.reason) if truncated else None
 
 
-def table_of(
-    result: SelectResult, labels: Mapping[str, str], *, limit: int | None = None
-) -> TableView:
-    """Return a result as a table with at most `limit` rows in it."""
-    return TableView(
-        columns=list(result.variables),
-        cells=cells_of(result.rows, labels, limit=limit),
-        total=len(result.rows),
-        truncated=cut_of(result.truncated),
-        seconds=round(result.seconds, 6),
+def table_of(result: Result, labels: Mapping[str, str], *, limit: int | None = None) -> TableView:
+    """Return a result of any form with at most `limit` rows or triples in it."""
+    match result:
+        case bool():
+            return TableView(form="ASK", columns=[], cells=[], boolean=result, total=1)
+        case SelectResult():
+            return TableView(
+                columns=list(result.variables),
+                cells=cells_of(result.rows, labels, limit=limit),
+                total=len(result.rows),
+                truncated=cut_of(result.truncated),
+                seconds=round(result.seconds, 6),
+            )
+        case GraphResult():
+            return TableView(
+                form="CONSTRUCT",
+                columns=[],
+                cells=[],
+                triples=[_triple(triple, labels) for triple in result.triples[:limit]],
+                total=len(result.triples),
+                truncated=cut_of(result.truncated),
+                seconds=round(result.seconds, 6),
+            )
+
+
+def _triple(triple: Triple, labels: Mapping[str, str]) -> tuple[Cell, Cell, Cell]:
+    subject, predicate, value = (
+        cell_of(term, labels) or Cell(type="blank", value="")
+        for term in (triple.subject, triple.predicate, triple.object)
     )
+    return subject, predicate, value

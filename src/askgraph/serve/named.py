@@ -1,0 +1,34 @@
+"""A caller's query with what it takes to speak of it: its prefixes, and names for its terms."""
+
+from dataclasses import dataclass
+
+from askgraph.explanation.labels import labels_of
+from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.sparql.declared import with_declared
+from askgraph.sparql.lexer import unescaped
+
+__all__ = ["NamedQuery", "named_query"]
+
+
+@dataclass(frozen=True)
+class NamedQuery:
+    """A query that declares all its prefixes and has no escapes; `labels` name its IRIs."""
+
+    text: str
+    labels: dict[str, str]
+    language: str
+
+    @property
+    def words(self) -> str:
+        """The query read back."""
+        return in_words(self.text, self.labels, language=self.language)
+
+
+async def named_query(query: str, graph: KnowledgeGraph, language: str) -> NamedQuery:
+    """Return a query with the prefixes of a graph declared, and labels in a language.
+
+    Raises `QuerySyntaxError` for an escape that is no character.
+    """
+    text = with_declared(unescaped(query), graph.prefixes.namespaces)
+    return NamedQuery(text, await labels_of(iris_of(text), graph, [language]), language)

@@ -1,0 +1,158 @@
+"""What the server tells of a graph: summary, profile, instances, things, starters, examples."""
+
+import httpx2
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.graphs import MOONS
+from tests.servers.served import ServedThread
+from tests.servers.sparql import SparqlServer
+
+from askgraph.workspace import Workspace
+
+SPACE = "https://example.org/space/"
+ONT = "https://example.org/space/ontology#"
+Json = dict[str, object]
+
+
+def got(client: httpx2.Client, path: str, **parameters: object) -> dict[str, object]:
+    response = client.get(f"/api/v1/graphs/{path}", params=parameters)  # type: ignore[arg-type]
+    assert response.status_code == 200, response.text
+    told: dict[str, object] = response.json()
+    return told
+
+
+def test_the_graphs_are_listed_with_their_sizes_and_without_their_folders(
+    client: httpx2.Client,
+) -> None:
+    listed = client.get("/api/v1/graphs").json()["graphs"]
+    assert [one["name"] for one in listed] == ["space"]
+    assert listed == [got(client, "space")]
+    assert (listed[0]["source"], listed[0]["remote"]) == ("space.ttl", False)
+    assert listed[0]["triples"] > 5000
+    assert {"en", "de", "es"} <= set(listed[0]["languages"])
+
+
+def test_a_graph_that_is_not_there_is_missing_everywhere(client: httpx2.Client) -> None:
+    for path in ("", "/profile", "/starters", "/examples", "/vocabulary", "/complete?q=mars"):
+        response = client.get(f"/api/v1/graphs/nowhere{path}")
+        assert response.status_code == 404, path
+        assert response.json()["detail"] == "there is no graph 'nowhere'; there are: space"
+
+
+def test_a_profile_has_labels_counts_and_examples(client: httpx2.Client) -> None:
+    told = got(client, "space/profile", language="de")
+    classes = {one["iri"]: one for one in told["classes"]}  # type: ignore[attr-defined]
+    predicates = {one["iri"]: one for one in told["predicates"]}  # type: ignore[attr-defined]
+
+    planet = classes[ONT + "Planet"]
+    assert (planet["label"], planet["instances"]) == ("Planet", 8)
+    assert planet["parents"] == [ONT + "CelestialBody"]
+    assert planet["examples"][0]["label"] == "Erde"
+    orbits = predicates[ONT + "orbits"]
+    assert orbits["label"] == "umkreist"
+    assert orbits["object_classes"][0]["count"] > 10
+    assert predicates[ONT + "discoverer"]["example"]
+
+
+def test_a_profile_comes_in_pages_and_can_be_searched(client: httpx2.Client) -> None:
+    whole = got(client, "space/profile")
+    page = got(client, "space/profile", offset=1, limit=2)
+    found = got(client, "space/profile", search="LAUNCH")
+
+    assert page["classes"] == whole["classes"][1:3]  # type: ignore[index]
+    assert page["total_classes"] == whole["total_classes"] == len(whole["classes"])  # type: ignore[arg-type]
+    labels = [one["label"] for one in found["predicates"]]  # type: ignore[attr-defined]
+    assert "launch date" in labels
+    assert found["total_predicates"] == len(labels) < len(whole["predicates"])  # type: ignore[arg-type]
+
+
+def test_instances_come_in_pages(client: httpx2.Client) -> None:
+    first = got(client, "space/instances", **{"class": ONT + "Planet", "limit": 5})
+    rest = got(client, "space/instances", **{"class": ONT + "Planet", "limit": 5, "offset": 5})
+
+    names = [one["label"] for page in (first, rest) for one in page["instances"]]  # type: ignore[attr-defined]
+    assert len(names) == len(set(names)) == first["total"] == 8
+    assert first["class"]["label"] == "planet"  # type: ignore[index]
+
+
+def test_a_thing_is_told_with_what_points_at_it(client: httpx2.Client) -> None:
+    mars = got(client, "space/resource", iri=SPACE + "Mars", language="es")
+    facts = {one["predicate"]["value"]: one for one in mars["outgoing"]}  # type: ignore[attr-defined]
+    pointing = {one["predicate"]["value"]: one for one in mars["incoming"]}  # type: ignore[attr-defined]
+
+    assert mars["label"] == "Marte"
+    assert "planeta" in [one["label"] for one in mars["types"]]  # type: ignore[attr-defined]
+    assert facts[ONT + "orbits"]["values"][0]["label"] == "Sol"
+    assert facts[ONT + "diameter"]["values"][0]["datatype"].endswith("#decimal")
+    assert {one["value"] for one in pointing[ONT + "orbits"]["values"]} == {
+        SPACE + "Phobos",
+        SPACE + "Deimos",
+    }
+    assert pointing[ONT + "destination"]["total"] == 21
+    assert len(pointing[ONT + "destination"]["values"]) == 20
+
+
+def test_the_values_of_one_predicate_come_in_pages(client: httpx2.Client) -> None:
+    page = got(
+        client, "space/resource", iri=SPACE + "Mars", predicate=ONT + "destination", offset=20
+    )
+    assert page["outgoing"] == []
+    assert [len(one["values"]) for one in page["incoming"]] == [1]  # type: ignore[attr-defined]
+
+
+def test_of_an_iri_that_is_not_there_nothing_is_told(client: httpx2.Client) -> None:
+    told = got(client, "space/resource", iri="http://nowhere/x")
+    assert (told["outgoing"], told["incoming"], told["label"]) == ([], [], "x")
+
+
+@pytest.mark.parametrize("iri", ["Mars", "http://x/> ?p ?o } #", "http://x/a b", "\x00"])
+def test_what_is_no_iri_is_refused(client: httpx2.Client, iri: str) -> None:
+    response = client.get("/api/v1/graphs/space/resource", params={"iri": iri})
+    assert (response.status_code, "is no IRI" in response.text) == (400, True)
+
+
+def test_there_are_questions_to_start_with_that_have_answers(client: httpx2.Client) -> None:
+    for language in ("en", "de"):
+        questions = got(client, "space/starters", language=language)["questions"]
+        assert isinstance(questions, list)
+        assert 3 <= len(questions) <= 8
+        body = {"question": questions[0], "language": language}
+        answer = client.post("/api/v1/ask", json=body).json()["answer"]
+        assert (answer["status"], answer["total"] > 0) == ("answer", True), questions[0]
+
+
+def test_a_confirmed_question_becomes_an_example_and_a_starter(client: httpx2.Client) -> None:
+    question = "Which planets are wider than the Earth?"
+    run = client.post("/api/v1/ask", json={"question": question, "language": "en"}).json()["id"]
+    client.post(f"/api/v1/runs/{run}/confirm", json={}).raise_for_status()
+    try:
+        told = got(client, "space/examples", search="wider")
+        assert told["total"] == 1
+        example = told["examples"][0]  # type: ignore[index]
+        assert (example["question"], example["origin"]) == (question, "confirmed")
+        assert example["query"].startswith("PREFIX ")
+        assert got(client, "space/starters")["questions"][0] == question  # type: ignore[index]
+    finally:
+        client.delete(f"/api/v1/runs/{run}/confirm").raise_for_status()
+    assert got(client, "space/examples", search="wider")["total"] == 0
+
+
+def test_a_remote_graph_is_asked_for_what_it_says(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("remote")
+    store = Store()
+    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    with SparqlServer(store) as remote:
+        workspace = Workspace(folder)
+        workspace.add("moons", [f"{remote.url}?key=secret"])
+        with ServedThread(workspace) as server, httpx2.Client(base_url=server.url) as client:
+            summary = got(client, "moons")
+            jupiter = got(client, "moons/resource", iri="http://example.org/Jupiter", limit=1)
+            moons = got(client, "moons/instances", **{"class": "http://example.org/onto#Moon"})
+            starters = got(client, "moons/starters")
+
+    assert (summary["remote"], summary["source"]) == (True, remote.url)
+    assert jupiter["label"] == "Jupiter"
+    orbits = jupiter["incoming"][0]  # type: ignore[index]
+    assert (orbits["total"], len(orbits["values"])) == (2, 1)
+    assert moons["total"] == 3
+    assert starters["questions"]

@@ -1,0 +1,153 @@
+"""Queries that callers write: run, checked, laid out, read back in parts, one part swapped."""
+
+import httpx2
+import pytest
+
+SPACE = "https://example.org/space/"
+ONT = "https://example.org/space/ontology#"
+MOONS = "SELECT ?moon WHERE { ?moon a ont:Moon ; ont:orbits space:Neptune }"
+
+
+def posted(client: httpx2.Client, path: str, **body: object) -> dict[str, object]:
+    response = client.post(f"/api/v1/graphs/space/{path}", json=body)
+    assert response.status_code == 200, response.text
+    told: dict[str, object] = response.json()
+    return told
+
+
+def test_a_query_gives_a_table_with_labels(client: httpx2.Client) -> None:
+    told = posted(client, "query", query=MOONS, language="de")
+    assert (told["form"], told["columns"], told["total"]) == ("SELECT", ["moon"], 6)
+    first = told["cells"][0][0]  # type: ignore[index]
+    assert first["type"] == "iri"
+    assert first["label"] in ("Triton", "Nereid", "Proteus", "Larissa", "Galatea", "Despina")
+    assert told["truncated"] is None
+
+
+def test_rows_beyond_the_limit_are_counted_but_not_sent(client: httpx2.Client) -> None:
+    told = posted(client, "query", query=MOONS, limit=2)
+    assert (len(told["cells"]), told["total"]) == (2, 6)  # type: ignore[arg-type]
+
+
+def test_an_ask_gives_a_boolean_and_a_construct_gives_triples(client: httpx2.Client) -> None:
+    ask = posted(client, "query", query="ASK { space:Titan ont:orbits space:Saturn }")
+    assert (ask["form"], ask["boolean"]) == ("ASK", True)
+    graph = posted(client, "query", query="DESCRIBE space:Mars", limit=3)
+    assert graph["form"] == "CONSTRUCT"
+    assert len(graph["triples"]) == 3  # type: ignore[arg-type]
+    assert graph["total"] > 10  # type: ignore[operator]
+    assert graph["triples"][0][0]["value"] == SPACE + "Mars"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "kind"),
+    [
+        ("DELETE WHERE { ?s ?p ?o }", 403, "query-forbidden"),
+        ("SELECT * { SERVICE <http://169.254.169.254/> { ?s ?p ?o } }", 403, "query-forbidden"),
+        ("SELECT ?x WHERE {\n ?x ?y }", 400, "query-syntax"),
+        ("", 422, "request"),
+        ("SELECT * { ?s ?p ?o }" + " " * 100_000, 422, "request"),
+    ],
+)
+def test_what_may_not_be_run_is_refused(
+    client: httpx2.Client, query: str, status: int, kind: str
+) -> None:
+    response = client.post("/api/v1/graphs/space/query", json={"query": query})
+    assert (response.status_code, response.json()["type"].rpartition(":")[2]) == (status, kind)
+
+
+def test_a_syntax_error_has_its_line_and_column(client: httpx2.Client) -> None:
+    body = {"query": "SELECT ?x WHERE {\n ?x ?y }"}
+    told = client.post("/api/v1/graphs/space/query", json=body).json()
+    assert (told["line"], told["column"]) == (2, 9)
+
+
+def test_the_triples_behind_a_row_are_told(client: httpx2.Client) -> None:
+    query = MOONS + " ORDER BY ?moon"
+    told = posted(client, "evidence", query=query, row=5)
+    assert told["row"] == 5
+    assert [f"<{SPACE}Triton>", f"<{ONT}orbits>", f"<{SPACE}Neptune>"] in told["triples"]  # type: ignore[operator]
+    assert "Triton · orbits · Neptune" in told["words"]  # type: ignore[operator]
+    assert told["labels"][SPACE + "Triton"] == "Triton"  # type: ignore[index]
+    missing = client.post("/api/v1/graphs/space/evidence", json={"query": query, "row": 6})
+    assert missing.status_code == 404
+
+
+def test_a_query_is_checked_without_being_run(client: httpx2.Client) -> None:
+    query = "SELECT ?m WHERE {\n  ?m a ont:Mooon ; ont:orbits space:Neptune }"
+    told = posted(client, "validate", query=query)
+    findings = {one["check"]: one for one in told["findings"]}  # type: ignore[attr-defined]
+    finding = findings["unknown class"]
+    assert findings["missing prefix"]["severity"] == "info"
+    assert (finding["check"], finding["severity"], finding["line"]) == ("unknown class", "error", 2)
+    assert query[finding["start"] : finding["end"]] == "ont:Mooon"
+    assert finding["repair"] == "ont:Moon"
+    assert "ont:Moon ;" in str(told["repaired"])
+    declared = f"PREFIX ont: <{ONT}> PREFIX space: <{SPACE}> {MOONS}"
+    fine = posted(client, "validate", query=declared, language="de")
+    assert (fine["findings"], fine["repaired"]) == ([], None)
+    assert fine["words"] == "Mond mit „umkreist“: Neptun."
+
+
+def test_any_text_can_be_checked(client: httpx2.Client) -> None:
+    for text in ("nonsense", "SELECT", "{", "DROP ALL"):
+        told = posted(client, "validate", query=text)
+        assert told["findings"], text
+
+
+def test_a_query_is_laid_out(client: httpx2.Client) -> None:
+    told = posted(client, "format", query="select ?m {?m a ont:Moon;ont:orbits space:Neptune}")
+    assert told["query"] == (
+        f"PREFIX ont: <{ONT}>\nPREFIX space: <{SPACE}>\n"
+        "SELECT ?m WHERE {\n  ?m a ont:Moon ;\n      ont:orbits space:Neptune .\n}"
+    )
+    assert posted(client, "format", query="no query")["query"] == "no query"
+
+
+def test_a_query_is_told_in_pieces_with_alternatives(client: httpx2.Client) -> None:
+    told = posted(client, "parts", query=MOONS, question="Which moons has Neptune?")
+    pieces, parts = told["pieces"], told["parts"]
+    assert isinstance(pieces, list)
+    assert isinstance(parts, list)
+    assert "".join(piece["text"] for piece in pieces) == "The moons that orbit Neptune."
+    kinds = [parts[piece["part"]]["kind"] for piece in pieces if piece["part"] is not None]
+    assert kinds == ["class", "predicate", "entity"]
+    neptune = parts[2]
+    assert (neptune["iri"], neptune["label"]) == (SPACE + "Neptune", "Neptune")
+    saturn = neptune["alternatives"][0]
+    assert (saturn["label"], saturn["rows"]) == ("Saturn", 18)
+    quick = posted(client, "parts", query=MOONS, alternatives=False)
+    assert [part["alternatives"] for part in quick["parts"]] == [[], [], []]  # type: ignore[attr-defined]
+
+
+def test_an_alternative_put_in_gives_the_rows_it_promised(client: httpx2.Client) -> None:
+    told = posted(client, "swap", query=MOONS, part=2, to=SPACE + "Saturn")
+    assert told["words"] == "The moons that orbit Saturn."
+    assert posted(client, "query", query=told["query"])["total"] == 18
+
+
+def test_a_part_may_be_named_by_what_it_is(client: httpx2.Client) -> None:
+    query = "SELECT ?m { ?m a ont:Moon ; ont:diameter ?d FILTER(?d > 2000) }"
+    by_value = posted(client, "swap", query=query, part="2000", to="5000")
+    assert by_value["query"] == query.replace("2000", "5000")
+    by_iri = posted(client, "swap", query=query, part=ONT + "diameter", to=ONT + "mass")
+    assert "ont:mass ?d" in str(by_iri["query"])
+
+
+@pytest.mark.parametrize(
+    ("part", "to", "words"),
+    [
+        (7, SPACE + "Mars", "no part 7"),
+        (-1, SPACE + "Mars", "no part -1"),
+        ("Neptune", SPACE + "Mars", "no part 'Neptune'"),
+        (2, "Mars", "'Mars' is no IRI"),
+        (2, "http://x/> . ?s ?p <http://y", "is no IRI"),
+    ],
+)
+def test_a_swap_that_cannot_be_made_is_refused(
+    client: httpx2.Client, part: int | str, to: str, words: str
+) -> None:
+    body = {"query": MOONS, "part": part, "to": to}
+    response = client.post("/api/v1/graphs/space/swap", json=body)
+    assert response.status_code == 400
+    assert words in response.json()["detail"]

@@ -1,0 +1,85 @@
+"""Names found, completed and listed."""
+
+import httpx2
+import pytest
+
+SPACE = "https://example.org/space/"
+ONT = "https://example.org/space/ontology#"
+
+
+def hits(client: httpx2.Client, **parameters: object) -> list[dict[str, object]]:
+    response = client.get("/api/v1/graphs/space/search", params=parameters)  # type: ignore[arg-type]
+    assert response.status_code == 200, response.text
+    found: list[dict[str, object]] = response.json()["hits"]
+    return found
+
+
+def completed(client: httpx2.Client, q: str, **more: object) -> list[dict[str, object]]:
+    parameters = {"q": q, **more}
+    response = client.get("/api/v1/graphs/space/complete", params=parameters)  # type: ignore[arg-type]
+    assert response.status_code == 200, response.text
+    found: list[dict[str, object]] = response.json()["completions"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("q", "kind", "iri"),
+    [
+        ("red planet", "entity", SPACE + "Mars"),
+        ("mond", "class", ONT + "Moon"),
+        ("Umlaufzeit", "property", ONT + "orbitalPeriod"),
+    ],
+)
+def test_things_are_found_by_any_of_their_names(
+    client: httpx2.Client, q: str, kind: str, iri: str
+) -> None:
+    found = hits(client, q=q, kind=kind, limit=5)
+    assert found[0]["iri"] == iri
+    assert found[0]["kind"] == kind
+
+
+def test_a_hit_has_the_asker_s_label_and_the_name_that_matched(client: httpx2.Client) -> None:
+    first = hits(client, q="red planet", language="de", limit=1)[0]
+    assert (first["label"], first["name"]) == ("Mars", "Red Planet")
+    assert hits(client, q="…") == []
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"q": ""}, {"q": "a", "limit": 1000}, {"q": "a", "kind": "person"}, {}]
+)
+def test_a_search_beyond_its_bounds_is_refused(
+    client: httpx2.Client, parameters: dict[str, object]
+) -> None:
+    response = client.get("/api/v1/graphs/space/search", params=parameters)  # type: ignore[arg-type]
+    assert response.status_code == 422
+
+
+def test_the_last_words_typed_are_completed(client: httpx2.Client) -> None:
+    found = completed(client, "Which moons orbit Sat")
+    assert (found[0]["text"], found[0]["iri"]) == ("Saturn", SPACE + "Saturn")
+    assert found[0]["start"] == len("Which moons orbit ")
+    assert found[0]["kind"] == "entity"
+
+
+def test_names_in_the_asker_s_language_come_first(client: httpx2.Client) -> None:
+    assert completed(client, "apol", language="es")[0]["text"].startswith("Apolo")  # type: ignore[attr-defined]
+    assert completed(client, "apol", language="en")[0]["text"].startswith("Apollo")  # type: ignore[attr-defined]
+
+
+def test_a_name_of_several_words_is_completed_as_one(client: httpx2.Client) -> None:
+    found = completed(client, "When was Kennedy Space C")
+    assert (found[0]["text"], found[0]["start"]) == ("Kennedy Space Center", 9)
+
+
+@pytest.mark.parametrize("q", ["", "a", "Which ", "?!", "qqqqzzz"])
+def test_what_begins_no_name_is_not_completed(client: httpx2.Client, q: str) -> None:
+    assert completed(client, q) == []
+
+
+def test_the_vocabulary_has_the_graph_s_terms_and_prefixes(client: httpx2.Client) -> None:
+    told = client.get("/api/v1/graphs/space/vocabulary", params={"language": "de"}).json()
+    assert told["prefixes"]["ont"] == ONT
+    assert "rdfs" in told["prefixes"]
+    terms = {one["iri"]: one for one in (*told["classes"], *told["predicates"])}
+    assert terms[ONT + "Moon"]["label"] == "Mond"
+    assert terms[ONT + "Moon"]["count"] == 55
