@@ -34,17 +34,25 @@ export const searchNames = (graph: string, q: string, kind: string, options: Opt
 
 export const vocabulary = (graph: string) => get<Vocabulary>(ofGraph(graph, "/vocabulary"));
 
-export const runQuery = (graph: string, query: string, options: Options = {}) =>
-  post<TableView>(ofGraph(graph, "/query"), { query }, options);
+export const runQuery = (graph: string, query: string, language: string, options: Options = {}) =>
+  post<TableView>(ofGraph(graph, "/query"), { query, language }, options);
 
-export const validate = (graph: string, query: string, options: Options = {}) =>
-  post<Validation>(ofGraph(graph, "/validate"), { query }, options);
+export const validate = (graph: string, query: string, language: string, options: Options = {}) =>
+  post<Validation>(ofGraph(graph, "/validate"), { query, language }, options);
 
 export const formatQuery = (graph: string, query: string) =>
   post<{ query: string }>(ofGraph(graph, "/format"), { query });
 
-export const parts = (graph: string, query: string, language: string, question: string) =>
-  post<Parts>(ofGraph(graph, "/parts"), { query, language, question });
+/** A query in words with its parts; `alternatives` are asked of the graph, which takes longer. */
+export const parts = (
+  graph: string,
+  asked: {
+    readonly query: string;
+    readonly language: string;
+    readonly question?: string;
+    readonly alternatives: boolean;
+  },
+) => post<Parts>(ofGraph(graph, "/parts"), asked);
 
-export const swap = (graph: string, query: string, part: number, to: string) =>
-  post<Swapped>(ofGraph(graph, "/swap"), { query, part, to });
+export const swap = (graph: string, query: string, part: number, to: string, language: string) =>
+  post<Swapped>(ofGraph(graph, "/swap"), { query, part, to, language });

@@ -291,16 +291,22 @@ export interface TableView {
 export interface Finding {
   readonly check: string;
   readonly message: string;
-  readonly severity: string;
+  readonly severity: "error" | "warning" | "info";
   readonly line: number | null;
   readonly column: number | null;
-  readonly repair?: string | null;
+  /** Where it is in `query` of the validation, in characters. */
+  readonly start: number | null;
+  readonly end: number | null;
+  readonly repair: string | null;
 }
 
 export interface Validation {
+  /** The text that places count in. */
+  readonly query: string;
   readonly findings: readonly Finding[];
   readonly words: string;
   readonly repaired: string | null;
+  readonly repairs: readonly string[];
 }
 
 /** A stretch of the read-back; with `part`, the part of the query that it names. */

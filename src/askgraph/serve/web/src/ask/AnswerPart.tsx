@@ -5,6 +5,7 @@ import { parts as partsOf, runQuery } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { AnswerView, Problem, RunView } from "../api/types.ts";
 import { may } from "../app/known.ts";
+import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { ResultView } from "../results/ResultView.tsx";
 import { Confidence } from "./Confidence.tsx";
@@ -41,7 +42,7 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
     setBusy(true);
     setProblem(null);
     try {
-      const found = await runQuery(graph, query);
+      const found = await runQuery(graph, query, spokenBy(run));
       setChanged(edited(first, query, found, words || (await wordsOf(graph, query, run))));
     } catch (error) {
       setProblem(problemFrom(error));
@@ -73,7 +74,7 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
             answer={answer}
             graph={graph}
             question={run.question}
-            language={run.language}
+            language={spokenBy(run)}
             isChanged={changed !== null}
             run={runChanged}
             back={back}
@@ -126,11 +127,17 @@ function Result(props: { answer: AnswerView; runId: string | null; graph: string
 /** A query read back; "" where it cannot be, which is no reason not to show its result. */
 async function wordsOf(graph: string, query: string, run: RunView): Promise<string> {
   try {
-    const read = await partsOf(graph, query, run.language ?? "", run.question);
+    const asked = { query, language: spokenBy(run), question: run.question, alternatives: false };
+    const read = await partsOf(graph, asked);
     return read.pieces.map((piece) => piece.text).join("");
   } catch {
     return "";
   }
+}
+
+/** The language to tell of a run in: that of its question, where it is known. */
+function spokenBy(run: RunView): string {
+  return run.language ?? language.value;
 }
 
 function Refusal({ answer }: { answer: AnswerView }) {

@@ -10,19 +10,24 @@ export interface PartMenuProps {
   readonly text: string;
   readonly part: Part;
   readonly graph: string;
+  /** Whether alternatives are still to come. */
+  readonly isLooking: boolean;
+  /** Looks for alternatives, which then come with the part. */
+  readonly look: () => void;
   readonly change: (to: string) => void;
 }
 
 const SEARCHED = { entity: "entity", class: "class", predicate: "property" } as const;
 const PAUSE = 150;
 
-export function PartMenu({ text, part, graph, change }: PartMenuProps) {
+export function PartMenu({ text, part, graph, isLooking, look, change }: PartMenuProps) {
   const say = words();
   return (
     <Popover
       class={`part ${part.kind}`}
       panelClass="part-panel"
       title={say.partIs(part.label)}
+      onOpen={look}
       label={text}
     >
       {(close) => {
@@ -33,7 +38,13 @@ export function PartMenu({ text, part, graph, change }: PartMenuProps) {
         return part.kind === "value" ? (
           <ValueChoice part={part} take={take} />
         ) : (
-          <NameChoice part={part} kind={SEARCHED[part.kind]} graph={graph} take={take} />
+          <NameChoice
+            part={part}
+            kind={SEARCHED[part.kind]}
+            graph={graph}
+            isLooking={isLooking}
+            take={take}
+          />
         );
       }}
     </Popover>
@@ -80,9 +91,10 @@ function ValueChoice({ part, take }: ChoiceProps) {
 interface NameChoiceProps extends ChoiceProps {
   readonly kind: string;
   readonly graph: string;
+  readonly isLooking: boolean;
 }
 
-function NameChoice({ part, kind, graph, take }: NameChoiceProps) {
+function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
   const say = words();
   const [sought, setSought] = useState("");
   const hits = useHits(graph, kind, sought);
@@ -97,10 +109,11 @@ function NameChoice({ part, kind, graph, take }: NameChoiceProps) {
         value={sought}
         onInput={(event) => setSought(event.currentTarget.value)}
       />
-      {found.length > 0 ? (
-        <Alternatives found={found} take={take} title={say.instead} />
-      ) : (
-        <p class="muted small part-none">{say.noAlternatives}</p>
+      {found.length > 0 && <Alternatives found={found} take={take} title={say.instead} />}
+      {found.length === 0 && (
+        <p class="muted small part-none" role="status">
+          {isLooking ? <span class="spinner" /> : say.noAlternatives}
+        </p>
       )}
     </>
   );

@@ -1,6 +1,6 @@
 // The query in words; its parts can be changed where they stand in the sentence.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { parts as partsOf, swap } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { AnswerView, Part, Parts, Piece, Problem } from "../api/types.ts";
@@ -13,7 +13,7 @@ export interface ReadBackProps {
   readonly answer: AnswerView;
   readonly graph: string;
   readonly question: string;
-  readonly language: string | null;
+  readonly language: string;
   readonly isChanged: boolean;
   readonly run: (query: string, words: string) => Promise<void>;
   readonly back: () => void;
@@ -23,11 +23,12 @@ export function ReadBack(props: ReadBackProps) {
   const { answer, graph, isChanged } = props;
   const say = words();
   const [problem, setProblem] = useState<Problem | null>(null);
-  const parts = useParts(props);
+  const read = useReading(props);
+  const parts = read.parts;
   const change = async (part: Part, to: string) => {
     setProblem(null);
     try {
-      const next = await swap(graph, answer.sparql ?? "", part.id, to);
+      const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
       await props.run(next.query, next.words);
     } catch (error) {
       setProblem(problemFrom(error));
@@ -47,6 +48,8 @@ export function ReadBack(props: ReadBackProps) {
               text={piece.text}
               part={part}
               graph={graph}
+              isLooking={!read.isWhole}
+              look={read.look}
               change={(to) => void change(part, to)}
             />
           ) : (
@@ -68,20 +71,75 @@ export function ReadBack(props: ReadBackProps) {
   );
 }
 
-/** The parts of the query that is shown; null until they are known, or where they cannot be. */
-function useParts({ answer, graph, language, question }: ReadBackProps): Parts | null {
-  const [found, setFound] = useState<{ query: string; parts: Parts } | null>(null);
+/** The languages that queries are read back in. */
+const SPOKEN = ["en", "de", "es", "fr"];
+
+interface Reading {
+  /** The parts of the query that is shown; null until they are known, or where they cannot be. */
+  readonly parts: Parts | null;
+  readonly language: string;
+  /** Whether alternatives are known. */
+  readonly isWhole: boolean;
+  /** Looks for what could stand in the place of each part. */
+  readonly look: () => void;
+}
+
+function useReading({ answer, graph, language, question }: ReadBackProps): Reading {
+  const [found, setFound] = useState<Read | null>(null);
+  const looked = useRef("");
   const query = answer.sparql;
+  const asked = { query: query ?? "", question };
   useEffect(() => {
     if (query === null) return;
     let shown = true;
-    partsOf(graph, query, language ?? "", question).then(
-      (parts) => shown && setFound({ query, parts }),
+    readLike(graph, asked, answer.words, [language, ...SPOKEN]).then(
+      (read) => shown && setFound(read),
       () => undefined, // the sentence is then read, and not changed
     );
     return () => {
       shown = false;
     };
   }, [graph, query]);
-  return found && found.query === query ? found.parts : null;
+  const now = found?.query === query ? found : null;
+  const look = () => {
+    if (!now || looked.current === now.query) return;
+    looked.current = now.query;
+    const settle = (parts: Parts) =>
+      setFound((last) => (last?.query === now.query ? { ...now, parts, isWhole: true } : last));
+    partsOf(graph, { ...asked, language: now.language, alternatives: true }).then(
+      (parts) => settle(parts),
+      () => settle(now.parts), // the graph can still be searched
+    );
+  };
+  return {
+    parts: now?.parts ?? null,
+    language: now?.language ?? language,
+    isWhole: now?.isWhole ?? false,
+    look,
+  };
+}
+
+interface Read {
+  readonly query: string;
+  readonly language: string;
+  readonly parts: Parts;
+  /** Whether the parts have their alternatives. */
+  readonly isWhole: boolean;
+}
+
+/** The parts in the language in which the query was read back; else in the first one. */
+async function readLike(
+  graph: string,
+  asked: { readonly query: string; readonly question: string },
+  words: string,
+  languages: readonly string[],
+): Promise<Read> {
+  let first: Read | null = null;
+  for (const language of new Set(languages)) {
+    const parts = await partsOf(graph, { ...asked, language, alternatives: false });
+    const read = { query: asked.query, language, parts, isWhole: false };
+    if (parts.pieces.map((piece) => piece.text).join("") === words) return read;
+    first ??= read;
+  }
+  return first ?? Promise.reject(new Error("no language to read it in"));
 }

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { formatQuery, validate, vocabulary } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Finding, Problem, Validation, Vocabulary } from "../api/types.ts";
+import { language } from "../i18n/index.ts";
 import { CopyButton } from "../parts/CopyButton.tsx";
 import { Icon } from "../parts/Icon.tsx";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
@@ -140,7 +141,7 @@ function Findings({ found }: { found: readonly Finding[] }) {
 async function looked(graph: string, query: string): Promise<Validation | null> {
   if (!query.trim()) return null;
   try {
-    return await validate(graph, query);
+    return await validate(graph, query, language.value);
   } catch {
     return null;
   }

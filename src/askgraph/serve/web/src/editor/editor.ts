@@ -105,7 +105,7 @@ async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diag
   const { repaired } = found;
   return found.findings.map((finding) => ({
     ...spanOf(view.state.doc, finding),
-    severity: finding.severity === "error" ? "error" : "warning",
+    severity: finding.severity,
     message: finding.message,
     ...(repaired === null
       ? {}

@@ -1,0 +1,56 @@
+"""One browser for all tests of the page; a test fails on a console error or a foreign request."""
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="no playwright")
+
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, Watch
+
+from askgraph.serve.page import is_built
+
+MISSING = (
+    "no chromium on the PATH; ASKGRAPH_CHROMIUM names one"
+    if not CHROMIUM
+    else "the page is not built: make page"
+    if not is_built()
+    else ""
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the tests of this folder out where there is no browser, or no page."""
+    for item in items:
+        if MISSING and item.path.is_relative_to(__file__.rpartition("/")[0]):
+            item.add_marker(pytest.mark.skip(reason=MISSING))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser without a window."""
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def watch(browser: Browser, served: str) -> Iterator[Watch]:
+    """Opens pages of the server on the sample graph."""
+    yield from watching(browser, served)
+
+
+@pytest.fixture
+def page(watch: Watch) -> Page:
+    """The page with the question box, in English, on a desk."""
+    return watch.page()
+
+
+def watching(browser: Browser, address: str) -> Iterator[Watch]:
+    """Give a watch on a server; at the end, nothing may have gone wrong."""
+    found = Watch(browser, address)
+    yield found
+    found.close()
+    assert found.faults() == []

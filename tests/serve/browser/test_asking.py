@@ -1,0 +1,214 @@
+"""Asking in the page: the answer, how it came about, and what one does next."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.serve.browser.watched import Watch, ask
+
+
+def test_a_value_is_the_answer_large_with_its_reading_and_how_sure_it_is(page: Page) -> None:
+    ask(page, "How big is Titan?")
+
+    answer = page.locator(".answer")
+    expect(answer.locator(".headline")).to_have_text("5,149.5")
+    expect(answer.locator(".read-back-words")).to_contain_text("The diameter of Titan.")
+    expect(answer.locator(".confidence")).to_contain_text("Sure")
+    expect(page).to_have_url(re.compile(r"/run/[\w-]{16,}$"))
+
+
+def test_a_yes_is_a_yes(page: Page) -> None:
+    ask(page, "Is Titan a moon of Saturn?")
+    expect(page.locator(".headline")).to_have_text("Yes")
+
+
+def test_names_are_a_list_and_lead_to_the_things(page: Page) -> None:
+    ask(page, "Which planets have no moons?")
+    names = page.locator(".headline.names li")
+    expect(names).to_have_text(["Mercury", "Venus"])
+    expect(names.first.get_by_role("link")).to_have_attribute(
+        "href", "/graphs/space?iri=https%3A%2F%2Fexample.org%2Fspace%2FMercury"
+    )
+
+
+def test_the_steps_are_folded_away_but_there(page: Page) -> None:
+    ask(page, "How big is Titan?")
+    steps = page.locator("details.steps")
+    expect(steps.locator(".step").first).to_be_hidden()
+
+    steps.locator("summary").first.click()
+
+    expect(steps.locator(".mentions")).to_contain_text("Titan")
+    assert steps.locator(".step.draft").count() >= 1
+    expect(steps.locator("summary").first).to_contain_text(re.compile(r"\d+ steps · .*\d+ quer"))
+
+
+def test_another_reading_is_opened_in_place_of_the_answer(page: Page) -> None:
+    ask(page, "When was Armstrong born?")
+    page.get_by_text(re.compile(r"^Other readings")).click()
+
+    page.locator(".drafts").get_by_role("button", name="Open").first.click()
+
+    expect(page.get_by_text("You changed the reading")).to_be_visible()
+    page.get_by_role("button", name="Back to the original").first.click()
+    expect(page.locator(".headline")).to_have_text("5 August 1930")
+
+
+def test_a_question_back_shows_its_readings_and_a_choice_answers_it(page: Page) -> None:
+    ask(page, "Which missions were launched in 1850?")
+    options = page.locator(".option")
+    assert options.count() >= 2
+    words = options.first.locator(".option-words").inner_text()
+    count = options.first.locator(".option-count").inner_text()
+
+    options.first.click()
+
+    expect(page.locator(".read-back-words")).to_contain_text(words)
+    expect(page.locator(".headline")).to_contain_text(count)
+    expect(options).to_have_count(0)
+
+
+def test_a_refusal_says_why_and_shows_the_best_attempt(page: Page) -> None:
+    ask(page, "Which rocket is the best?")
+    expect(page.locator(".answer .note").first).to_contain_text("nothing on 'best'")
+    expect(page.locator(".confidence")).to_contain_text("A guess")
+    expect(page.locator(".read-back")).to_be_visible()
+
+
+def test_an_empty_answer_says_why_it_is_empty(page: Page) -> None:
+    ask(page, "Which astronauts were born in 1801?")
+    expect(page.locator(".answer")).to_be_visible()
+
+
+def test_a_follow_up_is_asked_on_in_the_same_conversation(page: Page) -> None:
+    ask(page, "Which moons orbit Mars?")
+    ask(page, "And which orbit Earth?")
+
+    turns = page.locator("article.turn")
+    expect(turns).to_have_count(2)
+    expect(turns.nth(0).locator(".headline")).to_have_text(re.compile("Deimos.*Phobos", re.S))
+    expect(turns.nth(1).locator("h2").first).to_have_text("And which orbit Earth?")
+    page.reload()
+    expect(page.locator(".earlier li")).to_have_text(["Which moons orbit Mars?"])
+
+
+def test_what_was_asked_is_in_the_history_and_found_there_again(page: Page) -> None:
+    ask(page, "How big is Titan?")
+    address = page.url
+    page.get_by_role("link", name="askgraph: to the question box").click()
+    ask(page, "Who made the rocket that launched Curiosity?")
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="History").click()
+    expect(page.locator(".history-list li")).to_have_count(2)
+
+    page.get_by_role("searchbox", name="Search your questions").fill("titan")
+    expect(page.locator(".history-list li")).to_have_count(1)
+    page.get_by_role("link", name=re.compile("How big is Titan")).click()
+
+    assert page.url == address
+    expect(page.locator(".headline")).to_have_text("5,149.5")
+    page.locator("details.steps summary").first.click()
+    expect(page.locator(".mentions")).to_contain_text("Titan")
+
+
+def test_the_history_is_deleted_one_by_one_and_as_a_whole(page: Page) -> None:
+    for question in ("How big is Titan?", "How big is Io?", "How big is Europa?"):
+        page.goto("/".join(page.url.split("/")[:3]))
+        ask(page, question)
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="History").click()
+
+    page.get_by_role("button", name="Delete “How big is Io?”").click()
+    expect(page.locator(".history-question")).to_have_text(
+        ["How big is Europa?", "How big is Titan?"]
+    )
+    page.get_by_role("button", name="Delete the whole history").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete the whole history").click()
+    expect(page.get_by_text("Nothing was asked yet.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Nothing was asked yet.")).to_be_visible()
+
+
+def test_a_confirmed_answer_is_given_at_once_and_can_be_withdrawn(watch: Watch) -> None:
+    question = "Who was in the crew of Apollo 13?"
+    page = watch.page()
+    ask(page, question)
+    page.get_by_role("button", name="Right").click()
+    expect(page.locator(".chip.good")).to_have_text("Confirmed")
+
+    other = watch.page()
+    ask(other, question)
+    expect(other.locator(".note.good")).to_contain_text("Confirmed before")
+
+    page.get_by_role("button", name="Withdraw").click()
+    expect(page.get_by_role("button", name="Right")).to_be_visible()
+    again = watch.page()
+    ask(again, question)
+    expect(again.locator(".note.good")).to_have_count(0)
+
+
+def test_what_is_wrong_can_be_said_and_is_kept(page: Page) -> None:
+    ask(page, "How big is Titan?")
+    page.get_by_role("button", name="Wrong").click()
+    page.get_by_role("textbox", name="What is wrong?").fill("In miles, please")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
+    page.reload()
+    expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
+
+
+def test_a_shared_answer_is_read_by_others_who_cannot_judge_it(watch: Watch) -> None:
+    page = watch.page()
+    ask(page, "How big is Titan?")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("checkbox", name=re.compile("Others may open it")).check()
+    expect(page.get_by_role("textbox", name="A link to this answer")).to_have_value(page.url)
+
+    other = watch.page(page.url.removeprefix(watch.address))
+
+    expect(other.locator(".headline")).to_have_text("5,149.5")
+    expect(other.get_by_role("button", name="Right")).to_have_count(0)
+
+
+def test_a_link_to_nothing_says_so(watch: Watch) -> None:
+    watch.allow("status of 404")
+    page = watch.page("/run/nothing-has-this-name")
+    expect(page.get_by_role("alert")).to_contain_text("There is no such thing")
+    page = watch.page("/nowhere")
+    expect(page.locator("body")).to_contain_text("Not Found")
+
+
+@pytest.mark.parametrize("keys", ["/", "n"])
+def test_a_key_leads_to_the_question_box(page: Page, keys: str) -> None:
+    ask(page, "How big is Titan?")
+    page.keyboard.press(keys)
+    expect(page.get_by_role("combobox").last).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("?")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_everything_can_be_done_with_the_keyboard_alone(page: Page) -> None:
+    page.get_by_role("combobox").wait_for()
+    page.keyboard.type("How many moons are listed for each planet?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn-question")).to_be_focused()
+    expect(page.locator(".headline")).to_have_text("6 rows")
+
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent").startswith("Query"):
+            break
+    page.keyboard.press("Enter")
+    editor = page.get_by_role("textbox", name="SPARQL query")
+    expect(editor).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(editor).to_be_focused()
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("You changed the reading")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Run")).to_be_focused()
+
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)

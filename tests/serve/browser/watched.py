@@ -1,0 +1,117 @@
+"""Pages of a real browser that are watched: what goes wrong on them, and what they ask for where."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+__all__ = ["ARGUMENTS", "AXE", "CHROMIUM", "Watch", "ask", "serious_violations"]
+
+CHROMIUM = os.environ.get("ASKGRAPH_CHROMIUM") or shutil.which("chromium")
+ARGUMENTS = (
+    *(["--no-sandbox"] if os.geteuid() == 0 else []),
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+_WEB = Path(__file__).parents[3] / "src" / "askgraph" / "serve" / "web"
+AXE = _WEB / "node_modules" / "axe-core" / "axe.min.js"
+_PATIENCE = 20_000.0  # milliseconds until something that does not show counts as missing
+_OWN = ("data:", "blob:", "about:")
+
+
+@dataclass
+class Watch:
+    """Opens pages, and gathers what their consoles say and every request that leaves the server."""
+
+    browser: Browser
+    address: str
+    wrong: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
+    _contexts: list[BrowserContext] = field(default_factory=list)
+
+    def page(
+        self,
+        path: str = "/",
+        *,
+        width: int = 1200,
+        height: int = 850,
+        dark: bool = False,
+        locale: str = "en-GB",
+        **more: Any,
+    ) -> Page:
+        """Open a page in a browser that has not been here before."""
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            locale=locale,
+            reduced_motion="reduce",
+            **more,
+        )
+        context.set_default_timeout(_PATIENCE)
+        self._contexts.append(context)
+        return self.another(context, path)
+
+    def another(self, context: BrowserContext, path: str) -> Page:
+        """Open one more page of the same person."""
+        page = context.new_page()
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("dialog", lambda dialog: self.wrong.append(f"dialog: {dialog.message}"))
+        page.on("request", self._requested)
+        page.goto(self.address + path)
+        return page
+
+    def allow(self, said: str) -> None:
+        """Expect something on the console: browsers report every status that is no success."""
+        self.allowed.append(said)
+
+    def faults(self) -> list[str]:
+        """What went wrong, but for what was expected."""
+        heard = [text for text in self.wrong if not any(one in text for one in self.allowed)]
+        return [*heard, *(f"a request left the server: {url}" for url in self.foreign)]
+
+    def close(self) -> None:
+        """Close all pages."""
+        for context in self._contexts:
+            context.close()
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning", "assert"):
+            self.wrong.append(f"{message.type}: {message.text}")
+
+    def _requested(self, request: Request) -> None:
+        if request.url.startswith(_OWN):
+            return
+        if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
+            self.foreign.append(request.url)
+
+
+def ask(page: Page, question: str) -> None:
+    """Type a question into the last question box and press Enter; wait for what comes of it."""
+    before = page.locator("article.turn").count()
+    box = page.get_by_role("combobox").last
+    box.fill(question)
+    box.press("Enter")
+    page.locator("article.turn").nth(before).locator(".answer, .note").first.wait_for()
+
+
+def serious_violations(page: Page, *, within: Sequence[str] = ()) -> list[str]:
+    """What axe-core finds that keeps people out: violations of impact serious or critical."""
+    page.evaluate(AXE.read_text(encoding="utf-8") + "\n;null")
+    found = page.evaluate(
+        "async within => (await axe.run(within.length ? {include: within} : document)).violations",
+        [[one] for one in within],
+    )
+    return [
+        f"{one['id']}: {one['help']}: " + "; ".join(node["html"][:200] for node in one["nodes"])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
