@@ -11,6 +11,14 @@ export interface LaterProps<P extends object> {
 
 const loaded = new Map<() => Promise<unknown>, unknown>();
 
+/** Loads a part before it is shown, so that it then is there at once. */
+export function preload(load: () => Promise<unknown>): void {
+  load().then(
+    (part) => loaded.set(load, part),
+    () => undefined, // it is asked for again, and heard of, when it is to be shown
+  );
+}
+
 export function Later<P extends object>({ load, props }: LaterProps<P>) {
   const Part = loaded.get(load) as ComponentType<P> | undefined;
   const [, show] = useState(0);

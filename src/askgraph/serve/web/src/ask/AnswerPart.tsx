@@ -5,9 +5,9 @@ import { parts as partsOf, runQuery } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { AnswerView, Problem, RunView } from "../api/types.ts";
 import { may } from "../app/known.ts";
+import { Later } from "../app/Later.tsx";
 import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { ResultView } from "../results/ResultView.tsx";
 import { Confidence } from "./Confidence.tsx";
 import type { Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
@@ -21,6 +21,9 @@ import { ReadBack } from "./ReadBack.tsx";
 import { StepsOf } from "./StepsOf.tsx";
 import { Verdict } from "./Verdict.tsx";
 import { words } from "./words.ts";
+
+/** Loads how results are shown, which the question box can do without. */
+export const results = () => import("../results/ResultView.tsx").then((found) => found.ResultView);
 
 export interface AnswerPartProps {
   readonly turn: Turn;
@@ -113,13 +116,14 @@ function Result(props: { answer: AnswerView; runId: string | null; graph: string
   const { answer } = props;
   if (answer.total === 0 && answer.evidence.length === 0) return null;
   const hasContext = answer.columns.length > answer.answer_columns.length;
-  if (headlineOf(answer).kind === "table" || hasContext) return <ResultView {...props} />;
+  if (headlineOf(answer).kind === "table" || hasContext)
+    return <Later load={results} props={props} />;
   return (
     <details class="fold result-fold">
       <summary>
         <span>{words().results}</span>
       </summary>
-      <ResultView {...props} />
+      <Later load={results} props={props} />
     </details>
   );
 }

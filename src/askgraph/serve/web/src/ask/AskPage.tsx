@@ -2,10 +2,12 @@
 
 import { useEffect } from "preact/hooks";
 import { graphTitle, knownGraphs, knownMe, knownMethods } from "../app/known.ts";
+import { preload } from "../app/Later.tsx";
 import { navigate, place } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
 import { SideList } from "../history/SideList.tsx";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { results } from "./AnswerPart.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
 import { leave, put, show, stop, type Turn, turns } from "./conversation.ts";
 import { GraphChooser } from "./GraphChooser.tsx";
@@ -25,6 +27,7 @@ export function AskPage({ run }: AskPageProps) {
     knownGraphs.need();
     knownMethods.need();
     knownMe.need();
+    preload(results);
     return onEscape(stopRunning);
   }, []);
   useEffect(() => {

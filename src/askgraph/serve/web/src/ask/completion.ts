@@ -5,7 +5,7 @@ import type { Completion } from "../api/types.ts";
 /** Whether the words before the cursor are worth asking the graph for. */
 export function isCompletable(before: string): boolean {
   const last = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*$/u.exec(before)?.[0] ?? "";
-  return [...last].length >= 3;
+  return [...last].length >= 3 || /\p{N}/u.test(last);
 }
 
 /** The question with a completion in place of the words that it completes, and the new cursor. */

@@ -17,7 +17,7 @@ import {
   syntaxHighlighting,
 } from "@codemirror/language";
 import { type Diagnostic, linter, lintKeymap } from "@codemirror/lint";
-import { EditorState, type Text } from "@codemirror/state";
+import { EditorState } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -26,8 +26,9 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import type { Finding, Validation, Vocabulary } from "../api/types.ts";
+import type { Validation, Vocabulary } from "../api/types.ts";
 import { options } from "./names.ts";
+import { spanOf } from "./spans.ts";
 import { sparql } from "./sparql.ts";
 
 export interface EditorWishes {
@@ -87,16 +88,6 @@ export function replaceText(view: EditorView, text: string): void {
 }
 
 export { redo, undo };
-
-/** Where a finding is in the text, as marks need it: at least one character. */
-export function spanOf(doc: Text, finding: Finding): { from: number; to: number } {
-  const line = doc.line(Math.min(Math.max(finding.line ?? 1, 1), doc.lines));
-  const start = finding.line ? line.from + Math.max(0, (finding.column ?? 1) - 1) : line.from;
-  const from = Math.min(start, line.to);
-  const word = /^\S+/.exec(doc.sliceString(from, line.to))?.[0] ?? "";
-  const to = Math.min(doc.length, from + Math.max(1, word.length));
-  return { from: Math.min(from, to), to };
-}
 
 async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diagnostic[]> {
   const text = view.state.doc.toString();

@@ -1,0 +1,89 @@
+// Queries are coloured, completed by the graph's names, and marked where something is wrong.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Text } from "@codemirror/state";
+import { classHighlighter, highlightTree } from "@lezer/highlight";
+import type { Vocabulary } from "../src/api/types.ts";
+import { compact, options } from "../src/editor/names.ts";
+import { spanOf } from "../src/editor/spans.ts";
+import { sparql } from "../src/editor/sparql.ts";
+
+const VOCABULARY: Vocabulary = {
+  prefixes: { ex: "http://e.org/", ont: "http://e.org/ontology#" },
+  classes: [{ iri: "http://e.org/ontology#Moon", label: "moon", count: 50 }],
+  predicates: [{ iri: "http://e.org/ontology#orbits", label: "is a satellite of", count: 90 }],
+};
+
+function coloured(query: string): string[] {
+  const found: string[] = [];
+  highlightTree(sparql.parser.parse(query), classHighlighter, (from, to, name) =>
+    found.push(`${query.slice(from, to)} ${name.replaceAll("tok-", "")}`),
+  );
+  return found;
+}
+
+test("keywords, variables, names, texts, numbers and comments are told apart", () => {
+  const found = coloured('SELECT ?moon { ?moon a ex:Moon ; ex:size 12.5 . # big\n "a # b"@en }');
+  for (const one of ["SELECT keyword", "?moon variableName", "a keyword", "12.5 number"]) {
+    assert.ok(found.includes(one), `${one} in ${found.join(" | ")}`);
+  }
+  assert.ok(found.includes("# big comment"));
+  assert.ok(found.includes('"a # b" string'));
+});
+
+test("a text in several lines ends at its quotes, and an unfinished query is coloured all the same", () => {
+  const found = coloured('ASK { ?x ex:says """one\ntwo "quoted"\nthree""" ; ex:n 1');
+  assert.ok(found.includes('two "quoted" string'), found.join(" | "));
+  assert.ok(found.includes("1 number"));
+});
+
+test("an IRI becomes the shortest name that SPARQL allows", () => {
+  assert.equal(compact("http://e.org/ontology#Moon", VOCABULARY.prefixes), "ont:Moon");
+  assert.equal(compact("http://e.org/Io", VOCABULARY.prefixes), "ex:Io");
+  assert.equal(compact("http://e.org/a/b", VOCABULARY.prefixes), "<http://e.org/a/b>");
+  assert.equal(compact("http://other.org/x", VOCABULARY.prefixes), "<http://other.org/x>");
+});
+
+test("names are found by their label as well as by their end", () => {
+  assert.deepEqual(
+    options("satell", "", VOCABULARY).map((one) => one.label),
+    ["ont:orbits"],
+  );
+  assert.deepEqual(
+    options("ont:mo", "", VOCABULARY).map((one) => one.label),
+    ["ont:Moon"],
+  );
+});
+
+test("variables are those of the query, and words of SPARQL come without a vocabulary", () => {
+  assert.deepEqual(
+    options("?p", "SELECT ?planet { ?planet a ?p }", null).map((one) => one.label),
+    ["?planet"],
+  );
+  assert.ok(options("opt", "", null).some((one) => one.label === "OPTIONAL"));
+});
+
+test("a finding marks what it is about, and stays within a text that is shorter by now", () => {
+  const doc = Text.of(["SELECT ?x {", "  ?x ont:orbts ?y", "}"]);
+  const at = (
+    start: number | null,
+    end: number | null,
+    line: number | null,
+    column: number | null,
+  ) =>
+    spanOf(doc, {
+      check: "",
+      message: "",
+      severity: "error",
+      repair: null,
+      start,
+      end,
+      line,
+      column,
+    });
+  assert.deepEqual(at(17, 26, 2, 6), { from: 17, to: 26 });
+  assert.deepEqual(at(null, null, 2, 6), { from: 17, to: 26 });
+  assert.deepEqual(at(400, 500, 90, 90), { from: doc.length - 1, to: doc.length });
+  assert.deepEqual(at(null, null, null, null), { from: 0, to: 6 });
+});

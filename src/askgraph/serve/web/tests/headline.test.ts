@@ -1,0 +1,129 @@
+// What an answer says first.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AnswerView, Cell } from "../src/api/types.ts";
+import { edited } from "../src/ask/edited.ts";
+import { headlineOf } from "../src/ask/headline.ts";
+
+const iri = (name: string): Cell => ({ type: "iri", value: `http://e.org/${name}`, label: name });
+const literal = (value: string): Cell => ({ type: "literal", value });
+
+function answer(changes: Partial<AnswerView>): AnswerView {
+  const cells = changes.cells ?? [];
+  return {
+    status: "answer",
+    sparql: "SELECT …",
+    graph: "space",
+    columns: ["moon"],
+    rows: [],
+    cells,
+    total: cells.length,
+    boolean: null,
+    answer_columns: ["moon"],
+    ordered: false,
+    confidence: 0.9,
+    words: "The moons.",
+    interpretation: null,
+    labels: {},
+    evidence: [{ row: 0, triples: [], words: [] }],
+    why_empty: null,
+    truncated: null,
+    cut_short: null,
+    confirmed: null,
+    clarification: null,
+    options: [],
+    reason: null,
+    seconds: 0.1,
+    usage: {
+      requests: 1,
+      llm_calls: 0,
+      input_tokens: 0,
+      cached_tokens: 0,
+      output_tokens: 0,
+      money: 0,
+    },
+    ...changes,
+  };
+}
+
+test("one value is said large, without the columns of context", () => {
+  const found = headlineOf(
+    answer({ columns: ["note", "moon"], cells: [[literal("context"), iri("Io")]] }),
+  );
+  assert.deepEqual(found, { kind: "value", cells: [iri("Io")] });
+});
+
+test("a few names are a list, many a table, and so is a list that was cut off", () => {
+  const rows = (count: number) => Array.from({ length: count }, (_, at) => [iri(`moon ${at}`)]);
+  assert.equal(headlineOf(answer({ cells: rows(12) })).kind, "list");
+  assert.deepEqual(headlineOf(answer({ cells: rows(13) })), {
+    kind: "table",
+    rows: 13,
+    more: false,
+  });
+  const cut = headlineOf(
+    answer({ cells: rows(3), truncated: { by: "server", reason: "3 rows at most" } }),
+  );
+  assert.deepEqual(cut, { kind: "table", rows: 3, more: true });
+  assert.equal(headlineOf(answer({ cells: rows(3), total: 500 })).kind, "table");
+});
+
+test("a long text is no headline", () => {
+  assert.equal(headlineOf(answer({ cells: [[literal("word ".repeat(60))]] })).kind, "table");
+});
+
+test("a yes, and nothing at all, are said as such", () => {
+  assert.deepEqual(headlineOf(answer({ boolean: false })), { kind: "boolean", yes: false });
+  assert.deepEqual(headlineOf(answer({})), { kind: "nothing" });
+});
+
+test("unbound values are passed over", () => {
+  assert.deepEqual(headlineOf(answer({ cells: [[iri("Io")], [null]] })), {
+    kind: "list",
+    cells: [iri("Io")],
+  });
+});
+
+test("a changed query takes its result, and leaves what was said of the first one", () => {
+  const first = answer({ cells: [[iri("Io")]], why_empty: "old", cut_short: "old" });
+  const found = edited(
+    first,
+    "SELECT ?n ?moon",
+    {
+      columns: ["n", "moon"],
+      cells: [[literal("1"), iri("Titan")]],
+      boolean: null,
+      total: 1,
+      truncated: null,
+      seconds: 0.2,
+      triples: null,
+    },
+    "The largest moon.",
+  );
+  assert.deepEqual(found.answer_columns, ["moon"]);
+  assert.deepEqual(found.rows, [["1", "http://e.org/Titan"]]);
+  assert.equal(found.words, "The largest moon.");
+  assert.deepEqual([found.evidence, found.why_empty, found.cut_short], [[], null, null]);
+});
+
+test("triples become a table of three columns", () => {
+  const triple: [Cell, Cell, Cell] = [iri("Io"), iri("orbits"), iri("Jupiter")];
+  const found = edited(
+    answer({}),
+    "CONSTRUCT …",
+    {
+      columns: [],
+      cells: [],
+      boolean: null,
+      total: 1,
+      truncated: null,
+      seconds: 0,
+      triples: [triple],
+    },
+    "",
+  );
+  assert.deepEqual(found.columns, ["subject", "predicate", "object"]);
+  assert.deepEqual(found.cells, [triple]);
+  assert.equal(found.total, 1);
+});
