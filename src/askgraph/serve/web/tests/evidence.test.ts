@@ -14,54 +14,58 @@ import {
 } from "../src/results/projection.ts";
 
 const IO = "<http://x/Io>";
+const SIZE = '"1000"^^<http://www.w3.org/2001/XMLSchema#integer>';
 const TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 
 test("a term of N-Triples is taken apart, also with escapes", () => {
-  assert.deepEqual(termOf('"say \\"hi\\"\\n\\u00e4\\U0001F680"@en'), {
-    kind: "literal",
+  assert.deepEqual(termOf('"say \\"hi\\"\\n\\u00e4\\U0001F680"@en', {}), {
+    type: "literal",
     value: 'say "hi"\nä🚀',
     language: "en",
     datatype: null,
   });
-  assert.equal(termOf('"5"^^<http://x/int>').datatype, "http://x/int");
-  assert.equal(termOf("_:b1").kind, "blank");
-  assert.equal(termOf("(<http://x/a>/<http://x/b>)+").value, "(<http://x/a>/<http://x/b>)+");
+  assert.equal(termOf('"5"^^<http://x/int>', {}).datatype, "http://x/int");
+  assert.equal(termOf("_:b1", {}).type, "blank");
+  assert.equal(termOf(IO, { "http://x/Io": "Io" }).label, "Io");
+  assert.equal(
+    termOf("(<http://x/a>/<http://x/b>)+", { "http://x/a": "part of" }).value,
+    "(part of/b)+",
+  );
 });
 
 test("things are one node each, values one for each triple, classes told apart", () => {
-  const evidence = [
-    {
-      row: 0,
-      words: [],
-      triples: [
-        [IO, TYPE, "<http://x/Moon>"],
-        [IO, "<http://x/size>", '"1"'],
-      ] as const,
-    },
-    {
-      row: 1,
-      words: [],
-      triples: [
-        ["<http://x/Titan>", TYPE, "<http://x/Moon>"],
-        ["<http://x/Titan>", "<http://x/size>", '"1"'],
-      ] as const,
-    },
-  ];
-  const { nodes, edges } = drawingOf(evidence, { "http://x/Io": "Io \u202Emoon" });
+  const moon = (row: number, thing: string) => ({
+    row,
+    words: [],
+    triples: [
+      [thing, TYPE, "<http://x/Moon>"],
+      [thing, "<http://x/size>", SIZE],
+    ] as const,
+  });
+  const evidence = [moon(0, IO), moon(1, "<http://x/Titan>")];
+  const { nodes, edges } = drawingOf(evidence, { "http://x/Io": "Io \u202Emoon" }, "en");
   assert.deepEqual(
     nodes.map(({ label, kind }) => `${label} ${kind}`),
-    ["Io moon thing", "Moon class", "1 value", "Titan thing", "1 value"],
+    ["Io moon thing", "Moon class", "1,000 value", "Titan thing", "1,000 value"],
   );
   assert.equal(edges.length, 4);
-  assert.equal(drawingOf(evidence, {}, 1).edges.length, 2);
 });
 
-test("what is there already stays as it is when more is drawn", () => {
-  const one = drawn(IO, TYPE, "<http://x/Moon>", { "http://x/Io": "Io" });
-  const both = joined(one, [drawn(IO, "<http://x/of>", "<http://x/Jupiter>", {}), one]);
-  assert.equal(both.nodes.length, 3);
+test("what is in two drawings is drawn once, as the first has it", () => {
+  const io = { type: "iri", value: "http://x/Io", label: "Io" } as const;
+  const of = { type: "iri", value: "http://x/of" } as const;
+  const jupiter = { type: "iri", value: "http://x/Jupiter" } as const;
+  const one = drawn(io, of, jupiter, "en");
+  const both = joined([
+    one,
+    drawn({ ...io, label: null }, of, { ...jupiter, value: "http://x/Sun" }, "en"),
+    one,
+  ]);
+  assert.deepEqual(
+    both.nodes.map(({ label }) => label),
+    ["Io", "Jupiter", "Sun"],
+  );
   assert.equal(both.edges.length, 2);
-  assert.equal(both.nodes[0]?.label, "Io");
 });
 
 test("a place is found again where it was drawn", () => {

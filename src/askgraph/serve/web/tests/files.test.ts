@@ -10,6 +10,7 @@ const file = (name: string, size = 10) => new File(["x".repeat(size)], name);
 test("a file's format is what its name ends in, compressed or not", () => {
   assert.equal(formatOf("space.ttl"), "Turtle");
   assert.equal(formatOf("a.b.NT.GZ"), "N-Triples");
+  assert.equal(formatOf("wiki.rdf.bz2"), "RDF/XML");
   for (const name of ["ttl", "graph.gz", "notes.txt", "graph.ttl.zip", ""])
     assert.equal(formatOf(name), null, name);
 });

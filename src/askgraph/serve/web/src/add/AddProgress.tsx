@@ -1,10 +1,12 @@
 // How far the adding of a graph is, and where to go when it is there.
 
+import type { Added } from "../api/jobs.ts";
 import { navigate } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
+import { formatNumber } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { type Adding, cancel, restart } from "./adding.ts";
-import { words } from "./words.ts";
+import { stageWords, words } from "./words.ts";
 
 export function AddProgress({ now }: { now: Adding }) {
   const say = words();
@@ -12,20 +14,19 @@ export function AddProgress({ now }: { now: Adding }) {
     case "sending":
       return <Bar name={now.name} doing={say.sending} share={now.share} />;
     case "working": {
-      const { state, progress } = now.job;
-      const stage = progress.stage ? say.stages(progress.stage) : "";
-      const doing = state === "queued" ? say.queued : stage || say.running;
+      const { state, doing, done, total } = now.job;
+      const share = total ? done / total : null;
       return (
         <Bar
           name={now.name}
-          {...{ doing }}
-          share={progress.share ?? null}
-          more={progress.words ?? ""}
+          doing={state === "queued" ? say.queued : doing ? stageWords(doing) : say.running}
+          share={share}
+          count={share === null && done > 0 ? formatNumber(done) : ""}
         />
       );
     }
     case "done":
-      return <Done name={now.name} />;
+      return <Done name={now.name} added={now.added} />;
     case "cancelled":
       return (
         <p class="note" role="status">
@@ -44,10 +45,11 @@ interface BarProps {
   readonly doing: string;
   /** Between 0 and 1; null where nobody knows. */
   readonly share: number | null;
-  readonly more?: string;
+  /** What was counted where nobody knows how much there is. */
+  readonly count?: string;
 }
 
-function Bar({ name, doing, share, more = "" }: BarProps) {
+function Bar({ name, doing, share, count = "" }: BarProps) {
   const say = words();
   return (
     <div class="card adding">
@@ -63,7 +65,7 @@ function Bar({ name, doing, share, more = "" }: BarProps) {
         <p role="status">
           {doing}
           {share !== null && <span class="muted number"> {say.percent(share)}</span>}
-          {more && <bdi class="muted small adding-more">{more}</bdi>}
+          {count && <span class="muted number"> {count}</span>}
         </p>
         <button type="button" class="button small" onClick={() => void cancel()}>
           {say.cancel}
@@ -73,13 +75,27 @@ function Bar({ name, doing, share, more = "" }: BarProps) {
   );
 }
 
-function Done({ name }: { name: string }) {
+function Done({ name, added }: { name: string; added: Added | null }) {
   const say = words();
   return (
     <div class="card adding" role="status">
       <h2>
         <bdi>{say.done(name)}</bdi>
       </h2>
+      {added && (
+        <p class="muted">
+          {say.counted(
+            formatNumber(added.triples),
+            formatNumber(added.classes),
+            formatNumber(added.predicates),
+          )}
+        </p>
+      )}
+      {added?.cuts.map((cut) => (
+        <p key={cut} class="muted small">
+          {cut}
+        </p>
+      ))}
       <div class="row">
         <button
           type="button"

@@ -2,14 +2,14 @@
 
 import { signal } from "@preact/signals";
 import { problemFrom } from "../api/http.ts";
-import { cancelJob, type Job, watchJob } from "../api/jobs.ts";
+import { type Added, cancelJob, type Job, watchJob } from "../api/jobs.ts";
 import type { Problem } from "../api/types.ts";
 import { knownGraphs } from "../app/known.ts";
 
 export type Adding =
   | { readonly state: "sending"; readonly name: string; readonly share: number | null }
   | { readonly state: "working"; readonly name: string; readonly job: Job }
-  | { readonly state: "done"; readonly name: string }
+  | { readonly state: "done"; readonly name: string; readonly added: Added | null }
   | { readonly state: "cancelled" }
   | { readonly state: "failed"; readonly problem: Problem };
 
@@ -71,7 +71,7 @@ function take(name: string, job: Job): void {
       adding.value = { state: "working", name, job };
       break;
     case "done":
-      adding.value = { state: "done", name: job.graph || name };
+      adding.value = { state: "done", name: job.graph || name, added: job.added };
       break;
     case "cancelled":
       adding.value = { state: "cancelled" };

@@ -9,6 +9,11 @@ export interface Judged {
   fault: Fault | null;
 }
 
+const PACKED = ["gz", "bz2", "xz"];
+const UNITS = [
+  ["megabyte", 1e6],
+  ["kilobyte", 1e3],
+] as const;
 const MOST_LETTERS = 40;
 const FORMATS: Readonly<Record<string, string>> = {
   ttl: "Turtle",
@@ -23,12 +28,15 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** The endings that a file dialogue offers. */
-export const ENDINGS = Object.keys(FORMATS).flatMap((ending) => [`.${ending}`, `.${ending}.gz`]);
+export const ENDINGS: readonly string[] = Object.keys(FORMATS).flatMap((ending) => [
+  `.${ending}`,
+  ...PACKED.map((packed) => `.${ending}.${packed}`),
+]);
 
-/** The format that a file's name says, with or without `.gz`; null where it says none. */
+/** The format that a file's name says, packed or not; null where it says none. */
 export function formatOf(name: string): string | null {
   const [last = "", before = ""] = name.toLowerCase().split(".").slice(1).reverse();
-  return FORMATS[last === "gz" ? before : last] ?? null;
+  return FORMATS[PACKED.includes(last) ? before : last] ?? null;
 }
 
 /** The files with what is wrong with each; all together may have so many bytes. */
@@ -56,7 +64,7 @@ export function judged(files: readonly File[], most: number): Judged[] {
 export function suggestedName(from: string): string {
   const stem = URL.canParse(from)
     ? new URL(from).hostname.replace(/^(www|query|sparql)\./, "")
-    : from.replace(/\.gz$/i, "").replace(/\.[a-z0-9]+$/i, "");
+    : from.replace(/\.(gz|bz2|xz)$/i, "").replace(/\.[a-z0-9]+$/i, "");
   return stem
     .toLowerCase()
     .normalize("NFD")
@@ -68,13 +76,10 @@ export function suggestedName(from: string): string {
 
 /** A size as people write it. */
 export function sizeText(bytes: number, locale: string): string {
-  const [unit, size] = bytes >= 1e6 ? (["megabyte", 1e6] as const) : (["kilobyte", 1e3] as const);
-  const digits = bytes / size < 10 ? 1 : 0;
-  return new Intl.NumberFormat(locale, {
-    style: "unit",
-    unit,
-    maximumFractionDigits: digits,
-  }).format(bytes / size);
+  const [unit, size] = UNITS.find(([, least]) => bytes >= least) ?? ["byte", 1];
+  const digits = size > 1 && bytes / size < 10 ? 1 : 0;
+  const options = { style: "unit", unit, maximumFractionDigits: digits } as const;
+  return new Intl.NumberFormat(locale, options).format(bytes / size);
 }
 
 /** Whether a graph can be called so. */

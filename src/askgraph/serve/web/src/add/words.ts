@@ -13,7 +13,7 @@ export const words = texts(
     or: "or",
     choose: "Choose files",
     accepted: (most: string) =>
-      `Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD or N3, also with .gz; up to ${most} together.`,
+      `Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD or N3, also packed with gzip, bzip2 or xz; up to ${most} together.`,
     unknown: "Its name says no format that can be read.",
     empty: "It is empty.",
     large: "Too large: with it, the files are more than may be sent.",
@@ -32,14 +32,12 @@ export const words = texts(
     sending: "Sending the files",
     queued: "Waiting for its turn",
     running: "Reading and indexing",
-    stages: (stage: string) =>
-      ({
-        sending: "Sending the files",
-        reading: "Reading the files",
-        profiling: "Counting classes and properties",
-        indexing: "Building the indices",
-        storing: "Putting it in its place",
-      })[stage] ?? stage,
+    checking: "Checking the files",
+    loading: "Reading the files",
+    profiling: "Counting classes and properties",
+    indexing: "Building the indices",
+    counted: (triples: string, classes: string, predicates: string) =>
+      `${triples} triples, ${classes} classes, ${predicates} properties.`,
     cancel: "Cancel",
     cancelled: "Cancelled. Nothing was added.",
     failed: "It could not be added",
@@ -60,7 +58,7 @@ export const words = texts(
     or: "oder",
     choose: "Dateien wählen",
     accepted: (most) =>
-      `Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD oder N3, auch mit .gz; zusammen bis ${most}.`,
+      `Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD oder N3, auch mit gzip, bzip2 oder xz gepackt; zusammen bis ${most}.`,
     unknown: "Ihr Name sagt kein Format, das gelesen werden kann.",
     empty: "Sie ist leer.",
     large: "Zu groß: mit ihr sind die Dateien mehr, als gesendet werden darf.",
@@ -80,14 +78,12 @@ export const words = texts(
     sending: "Dateien werden gesendet",
     queued: "Wartet, bis die Reihe an ihm ist",
     running: "Wird gelesen und indiziert",
-    stages: (stage) =>
-      ({
-        sending: "Dateien werden gesendet",
-        reading: "Dateien werden gelesen",
-        profiling: "Klassen und Eigenschaften werden gezählt",
-        indexing: "Indizes werden gebaut",
-        storing: "Wird an seinen Platz gebracht",
-      })[stage] ?? stage,
+    checking: "Dateien werden geprüft",
+    loading: "Dateien werden gelesen",
+    profiling: "Klassen und Eigenschaften werden gezählt",
+    indexing: "Indizes werden gebaut",
+    counted: (triples, classes, predicates) =>
+      `${triples} Tripel, ${classes} Klassen, ${predicates} Eigenschaften.`,
     cancel: "Abbrechen",
     cancelled: "Abgebrochen. Nichts wurde hinzugefügt.",
     failed: "Er konnte nicht hinzugefügt werden",
@@ -99,3 +95,17 @@ export const words = texts(
     percent: (share) => `${Math.round(share * 100)} %`,
   },
 );
+
+/** What the server does for a graph, in the page's language where it is known. */
+export function stageWords(doing: string): string {
+  const say = words();
+  const [stage = ""] = doing.split(" ");
+  const known: Readonly<Record<string, string>> = {
+    checking: say.checking,
+    loading: say.loading,
+    reading: say.loading,
+    profiling: say.profiling,
+    indexing: say.indexing,
+  };
+  return known[stage] ?? doing;
+}

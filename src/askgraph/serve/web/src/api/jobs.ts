@@ -1,37 +1,43 @@
 // Adding graphs: the request, and how far the work that it began is.
 
 import { eventsOf } from "./events.ts";
-import { get, type Options, ProblemError, post, problemFrom, remove } from "./http.ts";
+import { type Options, ProblemError, post, problemFrom, remove } from "./http.ts";
 import { currentKey } from "./key.ts";
 import type { Problem } from "./types.ts";
 
 export type JobState = "queued" | "running" | "done" | "failed" | "cancelled";
 
-/** Long work of the server, and how far it is. */
+/** A graph that is being added, or was. */
 export interface Job {
   readonly id: string;
   readonly graph: string;
   readonly state: JobState;
-  readonly progress: {
-    readonly stage?: string;
-    /** Between 0 and 1; missing where nobody knows. */
-    readonly share?: number | null;
-    readonly words?: string;
-  };
+  /** What is being done; how far that is, and of how much where that is known. */
+  readonly doing: string;
+  readonly done: number;
+  readonly total: number | null;
+  readonly added: Added | null;
   readonly problem: Problem | null;
+}
+
+/** What was added. */
+export interface Added {
+  readonly triples: number;
+  readonly classes: number;
+  readonly predicates: number;
+  /** What was left out of its profile, and why. */
+  readonly cuts: readonly string[];
 }
 
 /** What is to be added under an address. */
 export interface Addition {
   readonly name: string;
   readonly url: string;
-  readonly title?: string;
 }
 
 export const addAddress = (addition: Addition, options: Options = {}) =>
   post<Job>("/graphs", addition, options);
 
-export const jobOf = (id: string, options: Options = {}) => get<Job>(`/jobs/${id}`, options);
 export const cancelJob = (id: string) => remove(`/jobs/${id}`);
 
 /** Sends files; `sent` is told the share that has arrived, which fetch cannot tell. */
@@ -67,9 +73,8 @@ export function upload(
 /** A job as it goes on, until it is over. */
 export async function* watchJob(id: string, signal: AbortSignal): AsyncGenerator<Job> {
   for await (const { data } of eventsOf("GET", `/jobs/${id}/events`, undefined, { signal })) {
-    yield JSON.parse(data) as Job;
+    yield (JSON.parse(data) as { job: Job }).job;
   }
-  yield await jobOf(id, { signal });
 }
 
 function problemOf(request: XMLHttpRequest): Problem {

@@ -7,6 +7,7 @@ import type { Problem } from "../api/types.ts";
 import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { Cell } from "../results/Cell.tsx";
+import { wordsOf } from "../results/columns.ts";
 import { textOf } from "../results/texts.ts";
 import { words } from "./words.ts";
 
@@ -28,9 +29,7 @@ export function FactsTable({ facts, inverse = false, ...rest }: Props) {
         {facts.map((fact) => (
           <tr key={fact.predicate.value}>
             <th scope="row">
-              <bdi title={fact.predicate.value}>
-                {named(textOf(fact.predicate, language.value))}
-              </bdi>
+              <bdi title={fact.predicate.value}>{named(nameOf(fact))}</bdi>
             </th>
             <td>
               <Values fact={fact} inverse={inverse} {...rest} />
@@ -40,6 +39,11 @@ export function FactsTable({ facts, inverse = false, ...rest }: Props) {
       </tbody>
     </table>
   );
+}
+
+function nameOf({ predicate }: Facts): string {
+  const name = textOf(predicate, language.value);
+  return predicate.label ? name : wordsOf(name);
 }
 
 interface ValuesProps extends Omit<Props, "facts"> {

@@ -6,7 +6,7 @@ import { problemFrom } from "../api/http.ts";
 import type { GraphSummary, Problem } from "../api/types.ts";
 import { knownGraphs, may } from "../app/known.ts";
 import { chooseGraphs } from "../ask/choices.ts";
-import { formatNumber } from "../i18n/index.ts";
+import { formatNumber, language } from "../i18n/index.ts";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Icon } from "../parts/Icon.tsx";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
@@ -111,11 +111,17 @@ export function Counts({ graph }: { graph: GraphSummary }) {
           ),
       )}
       {graph.languages.length > 0 && (
-        <li>
-          <strong>{graph.languages.join(", ")}</strong> {say.languages}
-        </li>
+        <li>{say.languages(graph.languages.map(languageName).join(", "))}</li>
       )}
       <li class="muted">{graph.remote ? say.remote : say.local}</li>
     </ul>
   );
+}
+
+function languageName(tag: string): string {
+  try {
+    return new Intl.DisplayNames(language.value, { type: "language" }).of(tag) ?? tag;
+  } catch {
+    return tag; // the graph's tag is none
+  }
 }

@@ -1,13 +1,13 @@
 // A thing of a graph: its name and kind, what is said of it and what points at it.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { resource } from "../api/browse.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress } from "../app/router.ts";
 import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { drawingAround } from "../results/evidence.ts";
+import { drawingAround, joined } from "../results/evidence.ts";
 import { classAddress } from "../results/links.ts";
 import { shortName, textOf, visible } from "../results/texts.ts";
 import { pictureOf } from "../results/values.ts";
@@ -28,6 +28,10 @@ export function ThingPage({ graph, iri }: { graph: string; iri: string }) {
   const label = visible(value?.label ?? shortName(iri));
   const pictures = knownServer.value.value?.["images"] === true;
   const picture = value?.outgoing.flatMap(({ values }) => values).find((cell) => pictureOf(cell));
+  const drawing = useMemo(
+    () => (value ? drawingAround(value, language.value) : joined([])),
+    [value, language.value],
+  );
   const isKnown = value !== null && value.outgoing.length + value.incoming.length > 0;
   return (
     <div class="page browse">
@@ -83,7 +87,7 @@ export function ThingPage({ graph, iri }: { graph: string; iri: string }) {
       {value && isKnown && (
         <details onToggle={(event) => setDrawn(event.currentTarget.open)}>
           <summary class="section-title">{say.drawing}</summary>
-          {drawn && <Later load={graphDrawing} props={{ drawing: drawingAround(value), graph }} />}
+          {drawn && <Later load={graphDrawing} props={{ drawing, graph }} />}
         </details>
       )}
     </div>

@@ -56,7 +56,7 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
       <fieldset>
         <legend class="label">{say.methods}</legend>
         <div class="method-choices">
-          {methods.methods.map((method) => (
+          {inOrder(methods.methods).map((method) => (
             <MethodChoice
               key={method.name}
               method={method}
@@ -103,8 +103,12 @@ interface ChoiceProps {
 }
 
 function MethodChoice({ method, isChosen, onChange }: ChoiceProps) {
+  const reason = method.missing && method.needs_model ? words().noModel : method.missing;
   return (
-    <label class={method.usable ? "method-choice" : "method-choice off"}>
+    <label
+      class={method.usable ? "method-choice" : "method-choice off"}
+      title={method.missing ?? undefined}
+    >
       <input
         type="checkbox"
         checked={isChosen}
@@ -113,10 +117,15 @@ function MethodChoice({ method, isChosen, onChange }: ChoiceProps) {
       />
       <span>
         <span class="method-name">{methodTitle(method.name)}</span>
-        <span class="muted small">{method.missing ?? methodWords(method)}</span>
+        <span class="muted small">{reason ?? methodWords(method)}</span>
       </span>
     </label>
   );
+}
+
+/** Those that can be asked first. */
+function inOrder(methods: readonly MethodInfo[]): MethodInfo[] {
+  return [...methods].sort((one, other) => Number(other.usable) - Number(one.usable));
 }
 
 /** The methods of the address; else the usual one and the next that can be asked. */

@@ -23,7 +23,7 @@ export function GraphView({ drawing, graph }: GraphViewProps) {
   const [more, setMore] = useState<readonly Drawing[]>([]);
   const [chosen, setChosen] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const whole = useMemo(() => joined(drawing, more), [drawing, more]);
+  const whole = useMemo(() => joined([drawing, ...more]), [drawing, more]);
   const frame = useRef<HTMLDivElement>(null);
   const core = useRef<Core | null>(null);
   useEffect(() => {
@@ -54,7 +54,7 @@ export function GraphView({ drawing, graph }: GraphViewProps) {
     setProblem(null);
     try {
       const around = await resource(graph, { iri, language: language.value });
-      setMore((before) => [...before, drawingAround(around)]);
+      setMore((before) => [...before, drawingAround(around, language.value)]);
     } catch (error) {
       setProblem(problemFrom(error));
     }

@@ -48,10 +48,10 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
   const charts = useMemo(() => chartsOf(columns, result.cells, result.ordered), [columns, result]);
   const pins = useMemo(() => pinsOf(columns, result.cells, locale), [columns, result, locale]);
   const drawing = useMemo(() => {
-    if (drawn) return drawingOf([drawn], drawn.labels ?? result.labels);
-    if (result.triples) return drawingOfTriples(result.cells.slice(0, MOST_DRAWN));
-    return drawingOf(result.evidence.slice(0, MOST_DRAWN), result.labels);
-  }, [result, drawn]);
+    if (drawn) return drawingOf([drawn], drawn.labels ?? result.labels, locale);
+    if (result.triples) return drawingOfTriples(result.cells.slice(0, MOST_DRAWN), locale);
+    return drawingOf(result.evidence.slice(0, MOST_DRAWN), result.labels, locale);
+  }, [result, drawn, locale]);
   useEffect(() => {
     setChosen("table");
     setDrawn(null);

@@ -2,22 +2,17 @@
 
 import cytoscape, {
   type Core,
-  type CoseLayoutOptions,
   type ElementDefinition,
+  type LayoutOptions,
+  type Position,
   type StylesheetJson,
 } from "cytoscape";
 import { colour } from "../app/theme.ts";
 import type { Drawing } from "./evidence.ts";
 
-const LAYOUT: CoseLayoutOptions = {
-  name: "cose",
-  animate: false,
-  nodeDimensionsIncludeLabels: true,
-  padding: 24,
-  idealEdgeLength: () => 110,
-  nodeRepulsion: () => 12_000,
-  componentSpacing: 60,
-};
+const PADDING = 24;
+/** More things than this stand in two rings. */
+const ONE_RING = 12;
 
 /** Draws into an element; `onChoose` is told the id of the thing that is pressed, or null. */
 export function canvasIn(element: HTMLElement, onChoose: (id: string | null) => void): Core {
@@ -39,25 +34,58 @@ export function redraw(
   drawing: Drawing,
   { anew, added }: { anew: boolean; added: ReadonlySet<string> },
 ): void {
+  if (anew) core.elements().remove();
+  const before = core.nodes();
   const fresh = elementsOf(drawing, added).filter(({ data }) =>
     core.getElementById(String(data.id)).empty(),
   );
-  if (anew) core.elements().remove();
-  const before = core.nodes();
-  core.add(anew ? elementsOf(drawing, added) : fresh);
-  if (before.empty() || anew) {
-    core.layout({ ...LAYOUT, randomize: true }).run();
-  } else if (fresh.length > 0) {
+  core.add(fresh);
+  if (fresh.length > 0) {
     before.lock();
-    core.layout({ ...LAYOUT, randomize: false }).run();
+    core.layout(layoutOf(core, before.empty())).run();
     before.unlock();
   }
   fitted(core);
 }
 
+/** Around the one thing that most triples are about, else spread by springs; wide as the frame. */
+function layoutOf(core: Core, isFirst: boolean): LayoutOptions {
+  const hub = core.nodes().max((node) => node.degree(false));
+  if (isFirst && hub.value > 4 && hub.value >= 0.8 * core.edges().length) {
+    const places = starred(core, hub.ele.id());
+    const positions = (id: string) => places.get(id) ?? { x: 0, y: 0 };
+    return { name: "preset", positions: (node) => positions(String(node)), fit: false };
+  }
+  return {
+    name: "cose",
+    animate: false,
+    fit: false,
+    nodeDimensionsIncludeLabels: true,
+    idealEdgeLength: () => 90,
+    edgeElasticity: () => 60,
+    nodeRepulsion: () => 400_000,
+    gravity: 0.6,
+    numIter: 1500,
+    randomize: isFirst,
+    ...(isFirst ? { transform: (_, { x, y }) => ({ x: x * 1.5, y }) } : {}),
+  };
+}
+
+/** One thing in the middle, the others around it as wide as the frame, in two rings where many. */
+function starred(core: Core, hub: string): Map<string, Position> {
+  const others = core.nodes().filter((node) => node.id() !== hub);
+  const [wide, high] = [core.width() / 2 - 90, core.height() / 2 - 40];
+  const places = others.map((node, at): [string, Position] => {
+    const angle = (2 * Math.PI * at) / others.length - Math.PI / 2;
+    const far = others.length > ONE_RING && at % 2 === 1 ? 0.62 : 1;
+    return [node.id(), { x: wide * far * Math.cos(angle), y: high * far * Math.sin(angle) }];
+  });
+  return new Map([[hub, { x: 0, y: 0 }], ...places]);
+}
+
 /** Shows all, but not larger than life. */
 export function fitted(core: Core): void {
-  core.fit(undefined, 24);
+  core.fit(undefined, PADDING);
   if (core.zoom() > 1.2)
     core.zoom({ level: 1.2, renderedPosition: { x: core.width() / 2, y: core.height() / 2 } });
   core.center();

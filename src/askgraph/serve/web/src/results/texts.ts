@@ -50,9 +50,9 @@ export function visible(text: string): string {
 export function shortName(iri: string): string {
   const tail = /[^/#:]+(?=[/#]?$)/.exec(iri)?.[0] ?? iri;
   try {
-    return decodeURIComponent(tail);
+    return decodeURIComponent(tail).replaceAll("_", " ");
   } catch {
-    return tail;
+    return tail.replaceAll("_", " ");
   }
 }
 
