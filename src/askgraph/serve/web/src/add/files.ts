@@ -17,6 +17,7 @@ const UNITS = [
 const MOST_LETTERS = 40;
 const FORMATS: Readonly<Record<string, string>> = {
   ttl: "Turtle",
+  turtle: "Turtle",
   nt: "N-Triples",
   nq: "N-Quads",
   trig: "TriG",
@@ -24,7 +25,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   owl: "RDF/XML",
   xml: "RDF/XML",
   jsonld: "JSON-LD",
-  n3: "N3",
+  json: "JSON-LD",
 };
 
 /** The endings that a file dialogue offers. */

@@ -13,7 +13,7 @@ export const words = texts(
     or: "or",
     choose: "Choose files",
     accepted: (most: string) =>
-      `Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD or N3, also packed with gzip, bzip2 or xz; up to ${most} together.`,
+      `Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, also packed with gzip, bzip2 or xz; up to ${most} together.`,
     unknown: "Its name says no format that can be read.",
     empty: "It is empty.",
     large: "Too large: with it, the files are more than may be sent.",
@@ -58,7 +58,7 @@ export const words = texts(
     or: "oder",
     choose: "Dateien wählen",
     accepted: (most) =>
-      `Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD oder N3, auch mit gzip, bzip2 oder xz gepackt; zusammen bis ${most}.`,
+      `Turtle, N-Triples, N-Quads, TriG, RDF/XML oder JSON-LD, auch mit gzip, bzip2 oder xz gepackt; zusammen bis ${most}.`,
     unknown: "Ihr Name sagt kein Format, das gelesen werden kann.",
     empty: "Sie ist leer.",
     large: "Zu groß: mit ihr sind die Dateien mehr, als gesendet werden darf.",
