@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from askgraph.errors import AskgraphError
 from askgraph.serve import text2sparql, websocket
+from askgraph.serve.accounts.behind_proxy import BehindProxy
 from askgraph.serve.accounts.visitor_cookie import VisitorCookie
 from askgraph.serve.chat import routes as chat
 from askgraph.serve.hub import open_hub
@@ -94,6 +95,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.include_router(text2sparql.router)
     app.include_router(page_router())
     protect(app, settings)
+    app.add_middleware(BehindProxy, settings=settings)
     app.add_exception_handler(AskgraphError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)

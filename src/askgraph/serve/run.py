@@ -49,8 +49,7 @@ def server_of(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=settings.grace + 5,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies) or None,
+        proxy_headers=False,  # see `BehindProxy`, which also remembers who the proxy is
         ws_max_size=256 * 1024,
         h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=30,

@@ -148,9 +148,9 @@ async def test_a_trusted_proxy_says_who_the_user_is_and_nobody_else_does(
 ) -> None:
     known, _ = await accounts(proxy_scopes=["ask"], **PROXY)
     word = {"x-forwarded-user": "Zoë".encode().decode("latin-1")}
-    user = await known.identify(Asking(word, client="10.1.2.3"))
+    user = await known.identify(Asking(word, client="203.0.113.9", peer="10.1.2.3"))
     assert (user.id, user.name, set(user.scopes)) == ("user:Zoë", "Zoë", {"ask"})
-    forged = await known.identify(Asking(word, client="198.51.100.7"))
+    forged = await known.identify(Asking(word, client="198.51.100.7", peer="198.51.100.7"))
     assert (forged.id, forged.scopes) == ("anonymous", frozenset())
     assert not await known.nobody_may()
 
@@ -158,7 +158,7 @@ async def test_a_trusted_proxy_says_who_the_user_is_and_nobody_else_does(
 @pytest.mark.parametrize("name", ["", "  "])
 async def test_a_proxy_that_names_nobody_names_nobody(accounts: MakeAccounts, name: str) -> None:
     known, _ = await accounts(**PROXY)
-    caller = await known.identify(Asking({"x-forwarded-user": name}, client="10.1.2.3"))
+    caller = await known.identify(Asking({"x-forwarded-user": name}, peer="10.1.2.3"))
     assert caller.id == "anonymous"
 
 
@@ -166,7 +166,7 @@ async def test_a_proxy_that_names_nobody_names_nobody(accounts: MakeAccounts, na
 async def test_a_proxy_that_names_no_name_is_refused(accounts: MakeAccounts, name: str) -> None:
     known, _ = await accounts(**PROXY)
     with pytest.raises(NotAllowed):
-        await known.identify(Asking({"x-forwarded-user": name}, client="10.1.2.3"))
+        await known.identify(Asking({"x-forwarded-user": name}, peer="10.1.2.3"))
 
 
 async def test_a_visitor_is_known_again_by_the_cookie_which_the_id_does_not_tell(

@@ -98,6 +98,28 @@ def test_who_says_nothing_sees_nobodys_history(served: str) -> None:
         assert first.get(f"/api/v1/runs/{run['id']}").status_code == 200
 
 
+def test_users_whom_a_proxy_names_have_their_own_history(
+    sample_place: Workspace, tmp_path: Path
+) -> None:
+    settings = {
+        "proxy_header": "X-Forwarded-User",
+        "proxy_scopes": ["ask"],
+        "trusted_proxies": ["127.0.0.1"],
+        "anonymous": (),
+        "database": str(tmp_path / "serve.db"),
+    }
+    word = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}
+    with ServedThread(sample_place, **settings) as server, client(server.url) as proxy:
+        ann, bob = {**word, "X-Forwarded-User": "ann"}, {**word, "X-Forwarded-User": "bob"}
+        run = proxy.post("/api/v1/ask", json=QUESTION, headers=ann).json()
+        assert len(proxy.get("/api/v1/runs", headers=ann).json()["runs"]) == 1
+        assert proxy.get("/api/v1/runs", headers=bob).json()["runs"] == []
+        assert proxy.get(f"/api/v1/runs/{run['id']}", headers=bob).status_code == 404
+        assert proxy.get("/api/v1/runs", headers=word).status_code == 401
+        page = {**word, "Accept": "text/html"}
+        assert proxy.get("/", headers=page).headers["set-cookie"].endswith("; Secure")
+
+
 def test_browsers_get_a_cookie_with_the_page_and_programs_none(served: str) -> None:
     page = {"Accept": "text/html,application/xhtml+xml"}
     with client(served) as browser:

@@ -11,7 +11,6 @@ from ipaddress import (
 )
 
 from askgraph.errors import SetupError
-from askgraph.serve.accounts.asking import Asking
 
 __all__ = ["Network", "client_address", "counted_address", "is_trusted", "networks"]
 
@@ -32,11 +31,20 @@ def networks(texts: Iterable[str]) -> tuple[Network, ...]:
     return tuple(found)
 
 
-def client_address(asking: Asking, trusted: tuple[Network, ...]) -> str:
-    """Return the address of the caller: behind trusted proxies the first that is none of them."""
-    found = asking.client
-    handed_on = asking.headers.get("x-forwarded-for", "").split(",")
-    while _within(found, trusted) and handed_on:
+def is_trusted(peer: str, trusted: tuple[Network, ...]) -> bool:
+    """Whether the address is a trusted proxy's."""
+    address = _address(peer)
+    return address is not None and any(address in network for network in trusted)
+
+
+def client_address(peer: str, forwarded_for: str, trusted: tuple[Network, ...]) -> str:
+    """Return the address of a caller: behind trusted proxies the first that is none of them.
+
+    `peer` is who is connected, `forwarded_for` what its header says of those before it.
+    """
+    found = peer
+    handed_on = forwarded_for.split(",")
+    while is_trusted(found, trusted) and handed_on:
         before = handed_on.pop().strip()
         if _address(before) is None:
             break
@@ -50,16 +58,6 @@ def counted_address(address: str) -> str:
     if isinstance(read, IPv6Address):
         return str(IPv6Network((int(read) >> _SITE << _SITE, _SITE)))
     return address
-
-
-def is_trusted(asking: Asking, trusted: tuple[Network, ...]) -> bool:
-    """Whether the request comes from a trusted proxy."""
-    return _within(asking.client, trusted)
-
-
-def _within(host: str, trusted: tuple[Network, ...]) -> bool:
-    address = _address(host)
-    return address is not None and any(address in network for network in trusted)
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:

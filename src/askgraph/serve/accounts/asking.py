@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
-__all__ = ["Asking", "asking_of"]
+__all__ = ["PEER", "Asking", "asking_of"]
+
+PEER = "askgraph.peer"
+"""Where a request's scope says who is connected to this server."""
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
@@ -14,13 +17,15 @@ _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-p
 class Asking:
     """What a request says of who sent it: headers in lower case, cookies, the client's address.
 
-    `key` is an API key that came another way than by a header.
+    `peer` is who is connected to this server, where a proxy stands between. `key` is an API key
+    that came another way than by a header.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: Mapping[str, str] = field(default_factory=dict)
     client: str = ""
     key: str | None = None
+    peer: str = ""
 
     @property
     def token(self) -> str:
@@ -38,4 +43,5 @@ class Asking:
 def asking_of(connection: HTTPConnection, *, key: str | None = None) -> Asking:
     """Return what a request or WebSocket says of who sent it."""
     client = connection.client.host if connection.client else ""
-    return Asking(dict(connection.headers), connection.cookies, client, key)
+    peer = connection.scope.get(PEER, client)
+    return Asking(dict(connection.headers), connection.cookies, client, key, peer)

@@ -1,6 +1,6 @@
 """Who a request is from: by key, by a proxy's word, by cookie, or nobody in particular."""
 
-from askgraph.serve.accounts.addresses import client_address, counted_address, is_trusted
+from askgraph.serve.accounts.addresses import counted_address, is_trusted
 from askgraph.serve.accounts.api_keys import PREFIX, given_parts, is_of
 from askgraph.serve.accounts.asking import Asking, asking_of
 from askgraph.serve.accounts.guesses import Guesses
@@ -56,7 +56,7 @@ class Accounts:
         return not (rules.anonymous or rules.proxy_header or await self._store.any_key())
 
     async def _by_key(self, asking: Asking) -> Principal:
-        address = counted_address(client_address(asking, self._rules.trusted_proxies))
+        address = counted_address(asking.client)
         parts = given_parts(asking.token)
         key = await self._store.key(parts[0]) if parts else None
         guessed_at = key.id if key else ""
@@ -79,7 +79,7 @@ class Accounts:
 
     def _named_by_proxy(self, asking: Asking) -> str | None:
         header = self._rules.proxy_header
-        if not header or not is_trusted(asking, self._rules.trusted_proxies):
+        if not header or not is_trusted(asking.peer, self._rules.trusted_proxies):
             return None
         try:
             # Headers are read as Latin-1; proxies write names in UTF-8.
@@ -95,12 +95,11 @@ class Accounts:
         # Bound to this machine, but handed on by a proxy: then everybody may be there.
         handed_on = rules.local and not rules.by_choice and asking.by_proxy
         scopes = frozenset[Scope]() if handed_on else rules.anonymous
-        address = counted_address(client_address(asking, rules.trusted_proxies))
         unlimited = rules.local and not asking.by_proxy
         return Principal(
             visitor_id(asking.cookies.get(VISITOR, "")) or ANONYMOUS,
             "anonymous",
             scopes,
             limits=Limits() if unlimited else rules.limits,
-            counted_as=f"address:{address}",
+            counted_as=f"address:{counted_address(asking.client)}",
         )
