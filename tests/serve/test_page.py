@@ -1,4 +1,4 @@
-"""The page's files are served small, kept for good where their names change, and nothing else is."""
+"""The page's files come small, are kept for good where their names change, and nothing else is."""
 
 import gzip
 from pathlib import Path

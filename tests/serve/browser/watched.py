@@ -1,4 +1,4 @@
-"""Pages of a real browser that are watched: what goes wrong on them, and what they ask for where."""
+"""Pages of a real browser that are watched: what goes wrong there, and what they ask for where."""
 
 import os
 import shutil

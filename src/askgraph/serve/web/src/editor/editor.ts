@@ -28,7 +28,7 @@ import {
 import { tags } from "@lezer/highlight";
 import type { Validation, Vocabulary } from "../api/types.ts";
 import { options } from "./names.ts";
-import { spanOf } from "./spans.ts";
+import { hasPlace, spanOf } from "./spans.ts";
 import { sparql } from "./sparql.ts";
 
 export interface EditorWishes {
@@ -63,7 +63,10 @@ export function createEditor(host: HTMLElement, text: string, wishes: EditorWish
         theme,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": wishes.label, spellcheck: "false" }),
-        autocompletion({ override: [(context) => completions(context, wishes.vocabulary())] }),
+        autocompletion({
+          icons: false,
+          override: [(context) => completions(context, wishes.vocabulary())],
+        }),
         linter((view) => diagnostics(view, wishes), { delay: 450 }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) wishes.changed(update.state.doc.toString());
@@ -94,7 +97,7 @@ async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diag
   const found = await wishes.validate(text);
   if (!found || view.state.doc.toString() !== text) return [];
   const { repaired } = found;
-  return found.findings.map((finding) => ({
+  return found.findings.filter(hasPlace).map((finding) => ({
     ...spanOf(view.state.doc, finding),
     severity: finding.severity,
     message: finding.message,

@@ -3,6 +3,11 @@
 import type { Text } from "@codemirror/state";
 import type { Finding } from "../api/types.ts";
 
+/** Whether a finding is about a place in the text. */
+export function hasPlace(finding: Finding): boolean {
+  return finding.start !== null || finding.line !== null;
+}
+
 /** The span to mark, at least a character, and within a text that may be shorter by now. */
 export function spanOf(doc: Text, finding: Finding): { from: number; to: number } {
   const last = Math.max(0, doc.length - 1);

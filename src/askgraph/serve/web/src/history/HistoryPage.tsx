@@ -5,7 +5,7 @@ import { forget, forgetAll, runs } from "../api/ask.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Problem, RunSummary } from "../api/types.ts";
 import { graphTitle, knownGraphs } from "../app/known.ts";
-import { language } from "../i18n/index.ts";
+import { locale } from "../i18n/index.ts";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Icon } from "../parts/Icon.tsx";
 import { methodTitle } from "../parts/methods.ts";
@@ -79,7 +79,7 @@ export function HistoryPage({ query }: HistoryPageProps) {
 
 function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
   const say = words();
-  const time = new Date(run.created).toLocaleTimeString(language.value, { timeStyle: "short" });
+  const time = new Date(run.created).toLocaleTimeString(locale.value, { timeStyle: "short" });
   const about = [time, run.graphs.map(graphTitle).join(", "), methodTitle(run.method)];
   return (
     <li>
@@ -166,7 +166,7 @@ function dayWords(day: string): string {
   if (ago === 0) return say.today;
   if (ago === 1) return say.yesterday;
   const local = new Date(`${day}T12:00:00`);
-  return local.toLocaleDateString(language.value, { dateStyle: "full" });
+  return local.toLocaleDateString(locale.value, { dateStyle: "full" });
 }
 
 /** What came of a run, in a word. */

@@ -38,9 +38,15 @@ export function texts<T extends Dictionary>(en: T, de: Same<T>): () => Same<T> {
   return () => (language.value === "de" ? de : (en as unknown as Same<T>));
 }
 
-const numbers = computed(() => new Intl.NumberFormat(language.value, { maximumFractionDigits: 6 }));
+/** The tag to format numbers and days by: the browser's own for the page's language, as en-GB. */
+export const locale = computed<string>(() => {
+  const preferred = typeof document === "undefined" ? [] : navigator.languages;
+  return preferred.find((tag) => tag.split("-")[0] === language.value) ?? language.value;
+});
+
+const numbers = computed(() => new Intl.NumberFormat(locale.value, { maximumFractionDigits: 6 }));
 const times = computed(
-  () => new Intl.DateTimeFormat(language.value, { dateStyle: "medium", timeStyle: "short" }),
+  () => new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "short" }),
 );
 
 /** A number with the language's separators. */
@@ -58,7 +64,7 @@ export function formatTime(moment: string): string {
 export function formatSeconds(seconds: number): string {
   if (seconds < 0.9995) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
   const digits = seconds < 10 ? 1 : 0;
-  return `${seconds.toLocaleString(language.value, { maximumFractionDigits: digits })} s`;
+  return `${seconds.toLocaleString(locale.value, { maximumFractionDigits: digits })} s`;
 }
 
 function firstLanguage(): Language {

@@ -1,7 +1,7 @@
 // Terms of a result as people read them.
 
 import type { Cell } from "../api/types.ts";
-import { formatNumber, language } from "../i18n/index.ts";
+import { formatNumber, locale } from "../i18n/index.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const NUMERIC = new Set(
@@ -73,7 +73,7 @@ function dayText(value: string): string {
   const day = new Date(Date.UTC(Number(found[1]), Number(found[2]) - 1, Number(found[3])));
   // Without the years before 1000, of which Date.UTC makes others.
   if (Number(found[1]) < 1000 || Number.isNaN(day.getTime())) return value;
-  return day.toLocaleDateString(language.value, { dateStyle: "long", timeZone: "UTC" });
+  return day.toLocaleDateString(locale.value, { dateStyle: "long", timeZone: "UTC" });
 }
 
 function momentText(value: string): string {
@@ -82,5 +82,5 @@ function momentText(value: string): string {
   const midnight = /T00:00:00(\.0+)?(Z|[+-]\d\d:\d\d)?$/.test(value);
   if (midnight) return dayText(value.slice(0, 10));
   const zone = /(Z|[+-]\d\d:\d\d)$/.test(value) ? { timeZone: "UTC" } : {};
-  return moment.toLocaleString(language.value, { dateStyle: "long", timeStyle: "short", ...zone });
+  return moment.toLocaleString(locale.value, { dateStyle: "long", timeStyle: "short", ...zone });
 }
