@@ -158,15 +158,25 @@ def test_after_a_cancelled_run_its_best_attempt_counts(llm_server: LlmServer) ->
     assert "onto:orbits :Jupiter" in earlier.query
 
 
+def test_graph_search_completes_what_a_question_leaves_out() -> None:
+    run("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
+
+    result = run("ask", "And Mars?", "--after", "1.jsonl", "--csv")
+
+    assert "http://example.org/Phobos" in result.stdout
+    assert result.stderr == ""
+
+
 def test_a_method_that_does_not_converse_says_so_and_answers() -> None:
     run("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
 
-    result = run("ask", "Which moons orbit Mars?", "--after", "1.jsonl", "--csv")
+    asked_on = ("ask", "Which moons orbit Mars?", "--after", "1.jsonl", "--csv")
+    result = run(*asked_on, "--method", "multi-stage")
 
     assert result.exit_code == 0
     assert "http://example.org/Phobos" in result.stdout
     [line] = result.stderr.splitlines()
-    assert "'graph-search' does not look at earlier questions" in line
+    assert "'multi-stage' does not look at earlier questions" in line
 
 
 @pytest.mark.parametrize(

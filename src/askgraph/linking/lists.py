@@ -8,7 +8,15 @@ from importlib.resources import files
 
 from askgraph.index.tokens import stem, tokens
 
-__all__ = ["LANGUAGES", "Measure", "Phrase", "WordList", "detected_language", "word_list"]
+__all__ = [
+    "LANGUAGES",
+    "Following",
+    "Measure",
+    "Phrase",
+    "WordList",
+    "detected_language",
+    "word_list",
+]
 
 LANGUAGES = ("en", "de", "es", "fr")
 
@@ -24,6 +32,19 @@ class Measure:
     up: bool
     measures: tuple[str, ...]
     dates: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Following:
+    """How questions lean on the one before: their first words, words that only whole questions
+    have, words that stand for a thing, for what a thing has, and the word between the two.
+    """
+
+    lead: tuple[Phrase, ...]
+    whole: frozenset[str]
+    it: tuple[Phrase, ...]
+    its: frozenset[str]
+    of: str
 
 
 @dataclass(frozen=True)
@@ -46,6 +67,7 @@ class WordList:
     measures: tuple[Measure, ...]
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
+    following: Following
 
     @cached_property
     def phrases(self) -> Mapping[str, tuple[tuple[Phrase, str], ...]]:
@@ -95,6 +117,7 @@ def word_list(language: str) -> WordList:
         measures=tuple(_measures(raw["adjectives"])),
         synonyms=_synonyms(raw["synonyms"]["sets"]),
         naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),
+        following=_following(raw["follow"]),
     )
 
 
@@ -102,6 +125,19 @@ def detected_language(words: Sequence[str]) -> str:
     """Return the language whose function words the text holds most of; English on a draw."""
     votes = {code: sum(word in word_list(code).stop for word in words) for code in LANGUAGES}
     return max(LANGUAGES, key=lambda code: votes[code])
+
+
+def _following(raw: Mapping[str, object]) -> Following:
+    def longest_first(key: str) -> tuple[Phrase, ...]:
+        return tuple(sorted(_phrases(_strings(raw[key])), key=lambda phrase: -len(phrase)))
+
+    return Following(
+        lead=longest_first("lead"),
+        whole=frozenset(phrase[0] for phrase in longest_first("whole")),
+        it=longest_first("it"),
+        its=frozenset(phrase[0] for phrase in longest_first("its")),
+        of=str(raw["of"]),
+    )
 
 
 def _phrases(listed: Sequence[str]) -> tuple[Phrase, ...]:

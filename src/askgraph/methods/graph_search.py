@@ -8,13 +8,15 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
+from typing import ClassVar
 
 from askgraph.agent.searched import Searched, SearchLimits, top_score
+from askgraph.agent.standing_alone import standing_alone
 from askgraph.candidates.propose import Proposal
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.trace import Question, Step, Usage
+from askgraph.trace import Question, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
 
@@ -34,8 +36,11 @@ class GraphSearch:
     the graph's name. `ranking` is the path of weights to rank candidates by, in the place of the
     package's `candidates/ranking.toml`.
 
-    Raises `SetupError` for a day that is none.
+    A question that leans on the one before it ("And Saturn?", "Who discovered it?") is completed
+    first. Raises `SetupError` for a day that is none.
     """
+
+    converses: ClassVar[bool] = True
 
     states: int = 150
     tried: int = 4
@@ -62,6 +67,10 @@ class GraphSearch:
     ) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the one of several that fits best."""
         started = time.perf_counter()
+        alone = await standing_alone(question, graphs)
+        if alone is not question:
+            yield Thought(f"Asked in full: {alone.text}")
+        question = alone
         best: tuple[Searched, Proposal] | None = None
         runs = [
             Searched(self._limits(), question, graph, Counted(graph.endpoint)) for graph in graphs
