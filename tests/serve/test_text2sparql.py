@@ -27,7 +27,8 @@ questions:
 def test_the_published_client_gets_its_answers(served: str, tmp_path: Path) -> None:
     questions, answers = tmp_path / "questions.yml", tmp_path / "answers.json"
     questions.write_text(QUESTIONS)
-    options = ["--answers-db", tmp_path / "answers.db", "--retries-log", tmp_path / "retries.log"]
+    places = ("answers-db", "retries-log")
+    options = [f"--{name}={tmp_path / name}" for name in places]
 
     done = subprocess.run(
         [clients_python(), "-c", ASK, questions, served, "-o", answers, "-r", "0", *options],

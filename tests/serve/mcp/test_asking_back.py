@@ -19,14 +19,14 @@ QUESTION = {"question": "What is the population of Mars?", "limit": 3}
 MODERN = "2026-07-28"
 
 
-async def third(context: ClientRequestContext, asked: ElicitRequestParams) -> ElicitResult:
-    assert isinstance(asked, ElicitRequestFormParams)
-    assert asked.message == "Which of these do you mean?"
-    readings = asked.requested_schema["properties"]["reading"]["enum"]
+async def third(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    assert isinstance(params, ElicitRequestFormParams)
+    assert params.message == "Which of these do you mean?"
+    readings = params.requested_schema["properties"]["reading"]["enum"]
     return ElicitResult(action="accept", content={"reading": readings[2]})
 
 
-async def declines(context: ClientRequestContext, asked: ElicitRequestParams) -> ElicitResult:
+async def declines(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
     return ElicitResult(action="decline")
 
 
