@@ -1,5 +1,7 @@
 """Each tool gives a typed, bounded result, its texts marked as data; errors say what to do."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -271,3 +273,11 @@ async def test_a_method_without_its_model_says_how_to_name_one(
 async def test_arguments_that_do_not_fit_are_refused(agents: Agents) -> None:
     async with agents.client() as client:
         assert "limit" in await refused(client, "search", query="Titan", limit=1000)
+
+
+async def test_the_documentation_lists_every_tool(agents: Agents) -> None:
+    page = Path(__file__).parents[3].joinpath("docs", "agents.md").read_text(encoding="utf-8")
+    section = page.partition("## Askgraph as tools of an agent (MCP)")[2].partition("\n## ")[0]
+    async with agents.client() as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == names

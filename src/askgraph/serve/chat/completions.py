@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from askgraph.errors import AskgraphError
 from askgraph.serve.chat.answers import message_parts
-from askgraph.serve.chat.errors import error_content
+from askgraph.serve.chat.errors import error_of
 from askgraph.serve.chat.views import (
     ChatAnswer,
     ChatChoice,
@@ -58,7 +58,7 @@ class Completion:
                     else:
                         yield self._chunk(ChatReply(reasoning_content=f"{words_of(step)}\n"))
         except AskgraphError as error:
-            yield _event(json.dumps(error_content(problem_of(error)), ensure_ascii=False))
+            yield _event(error_of(problem_of(error)).model_dump_json())
         yield _event("[DONE]")
 
     def _reply(self, outcome: Outcome, lines: list[str]) -> CompletionView:

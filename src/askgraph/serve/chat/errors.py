@@ -9,9 +9,10 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from askgraph.errors import AskgraphError
+from askgraph.serve.chat.views import ChatError, ChatErrorContent
 from askgraph.serve.problems import Problem, problem_of
 
-__all__ = ["ChatRoute", "error_content"]
+__all__ = ["ChatRoute", "error_of"]
 
 _KINDS = {
     401: "authentication_error",
@@ -44,13 +45,13 @@ class ChatRoute(APIRoute):
         return handled
 
 
-def error_content(problem: Problem) -> dict[str, object]:
-    """Return a problem as the object that a stream or response says it with."""
+def error_of(problem: Problem) -> ChatError:
+    """Return a problem as a stream or response says it."""
     status = _status(problem)
     kind = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error")
     name = problem.type.rpartition(":")[2]
     code = _CODES.get(name, name.replace("-", "_"))
-    return {"error": {"message": problem.detail, "type": kind, "param": None, "code": code}}
+    return ChatError(error=ChatErrorContent(message=problem.detail, type=kind, code=code))
 
 
 def _status(problem: Problem) -> int:
@@ -63,17 +64,14 @@ def _response(problem: Problem) -> JSONResponse:
         headers["Retry-After"] = str(max(1, round(problem.retry_after)))
     if problem.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="askgraph"'
-    return JSONResponse(error_content(problem), _status(problem), headers)
+    return JSONResponse(error_of(problem).model_dump(), _status(problem), headers)
 
 
 def _wrong(error: RequestValidationError) -> JSONResponse:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"] if part != "body")
     message = f"{place or 'the request'}: {first['msg']}"
-    content = {
-        "message": message,
-        "type": "invalid_request_error",
-        "param": place or None,
-        "code": "invalid_value",
-    }
-    return JSONResponse({"error": content}, 400)
+    content = ChatErrorContent(
+        message=message, type="invalid_request_error", param=place or None, code="invalid_value"
+    )
+    return JSONResponse(ChatError(error=content).model_dump(), 400)

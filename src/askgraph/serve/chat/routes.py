@@ -13,7 +13,13 @@ from askgraph.serve.chat.completions import Completion
 from askgraph.serve.chat.conversation import Talk, talk_of
 from askgraph.serve.chat.errors import ChatRoute
 from askgraph.serve.chat.models import asked_of, model_ids
-from askgraph.serve.chat.views import ChatBody, ChatModel, ChatModels, CompletionView
+from askgraph.serve.chat.views import (
+    ChatBody,
+    ChatError,
+    ChatModel,
+    ChatModels,
+    CompletionView,
+)
 from askgraph.serve.choosing import chosen
 from askgraph.serve.depends import HubDep, needs
 from askgraph.serve.hub import Hub
@@ -26,7 +32,12 @@ from askgraph.trace import Clarification, Step
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"], route_class=ChatRoute)
+router = APIRouter(
+    prefix="/v1",
+    tags=["OpenAI-compatible"],
+    route_class=ChatRoute,
+    responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
+)
 Asker = Annotated[Principal, Depends(needs("ask"))]
 _BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they have none
 

@@ -14,6 +14,8 @@ __all__ = [
     "ChatAnswer",
     "ChatBody",
     "ChatChoice",
+    "ChatError",
+    "ChatErrorContent",
     "ChatMessage",
     "ChatModel",
     "ChatModels",
@@ -132,3 +134,18 @@ class ChatModels(BaseModel):
 
     object: Literal["list"] = "list"
     data: list[ChatModel]
+
+
+class ChatErrorContent(BaseModel):
+    """Why a request failed, in OpenAI's words."""
+
+    message: str = Field(description="What is wrong, and what to do.")
+    type: str
+    param: str | None = Field(None, description="The field that is wrong.")
+    code: str
+
+
+class ChatError(BaseModel):
+    """An error."""
+
+    error: ChatErrorContent
