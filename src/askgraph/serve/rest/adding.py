@@ -8,7 +8,7 @@ from starlette.datastructures import UploadFile
 
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
-from askgraph.errors import SetupError, TimedOut
+from askgraph.errors import NotPublic, SetupError, Unreachable
 from askgraph.serve.accounts.principal import Principal
 from askgraph.serve.adding.jobs import NewGraph
 from askgraph.serve.adding.uploads import Sent, stored, upload_folder
@@ -120,4 +120,8 @@ async def _check_address(body: AddBody, guard: Guard) -> None:
         async with asyncio.timeout(_RESOLVING):
             await guard.addresses(body.url)
     except TimeoutError as problem:
-        raise TimedOut(f"the name in {body.url!r} was not resolved in time") from problem
+        raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
+    except NotPublic:
+        raise
+    except Unreachable as problem:
+        raise SetupError(f"{problem}: check the address") from problem
