@@ -6,6 +6,7 @@ from typing import Any
 from askgraph.errors import SetupError
 from askgraph.serve.accounts.principal import ANONYMOUS, Principal, TooMany
 from askgraph.serve.asking import Asked
+from askgraph.serve.operations.masking import masked_lines
 from askgraph.serve.problems import Missing, Problem
 from askgraph.serve.store import RunRow, SessionRow, Store, new_id
 from askgraph.serve.views.runs import (
@@ -89,7 +90,7 @@ class KeptRuns:
             state,
             status=answer.status if answer else None,
             answer=answer.model_dump() if answer else None,
-            trace=trace_text(trace, head),
+            trace=masked_lines(trace_text(trace, head)),
             problem=problem.model_dump() if problem else None,
             seconds=seconds,
             tokens=usage.input_tokens + usage.output_tokens,
