@@ -59,6 +59,21 @@ async def test_a_homonym_comes_first_then_what_gives_most_answers(graph: Knowled
     ]
 
 
+async def test_what_the_question_may_mean_comes_before_all(graph: KnowledgeGraph) -> None:
+    query = PREFIX + "SELECT ?m { ?m onto:orbits :Mars }"
+    parts = [part for part in parts_of(query) if part.kind == "entity"]
+    meant = {"http://example.org/Mars": ["http://example.org/Phobos"]}
+    (others,) = await alternatives(query, parts, graph, ["en"], meant=meant)
+    assert names([*others]) == ["Phobos", "Mars_god", "Jupiter"]
+
+
+async def test_without_asking_only_names_are_looked_at(graph: KnowledgeGraph) -> None:
+    query = PREFIX + "SELECT ?m { ?m onto:orbits :Mars }"
+    parts = [part for part in parts_of(query) if part.kind == "entity"]
+    (others,) = await alternatives(query, parts, graph, ["en"], asking=False)
+    assert names([*others]) == ["Mars_god"]
+
+
 async def test_predicates_are_those_with_an_answer_in_that_place(graph: KnowledgeGraph) -> None:
     others = await found(graph, "SELECT ?v { :Io onto:radius ?v }")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode
 
@@ -51,20 +52,22 @@ async def alternatives(
     limit: int = 8,
     timeout: float = 3.0,
     asking: bool = True,
+    meant: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[tuple[Alternative, ...], ...]:
     """Return for each part at most `limit` terms that could stand in its place, best first.
 
-    First come things of just the same name, then what gives an answer in that place, those with the
-    most solutions first, then things of a like name, then what fits by the profile. What gives an
-    answer is asked of the graph, in one query a part, each of at most `timeout` seconds; where it
-    does not answer, and without `asking`, names and profile do: alternatives are a courtesy. Values
-    that are merely compared with have none.
+    First come those that the question's words may mean as well: `meant` (IRI -> other IRIs). Then
+    things of just the same name, then what gives an answer in that place, those with the most
+    solutions first, then things of a like name, then what fits by the profile. What gives an answer
+    is asked of the graph, in one query a part, all in twice `timeout` seconds, each in at most one;
+    where it does not answer, and without `asking`, names and profile do: alternatives are a
+    courtesy. Values that are merely compared with have none.
     """
     try:
         tree = read(query, graph.prefixes.namespaces)
     except QuerySyntaxError:
         return ((),) * len(parts)
-    found = await _Search(tree, graph, languages, limit, timeout, asking).all(parts)
+    found = await _Search(tree, graph, languages, limit, timeout, asking, meant or {}).all(parts)
     iris = {term.value for terms in found for term in terms if isinstance(term, NamedNode)}
     labels = await labels_of(iris, graph, languages, timeout=timeout)
     things = [
@@ -96,6 +99,8 @@ class _Search:
     limit: int
     timeout: float
     asking: bool
+    meant: Mapping[str, Sequence[str]]
+    began: float = field(default_factory=time.monotonic)
 
     async def all(self, parts: Sequence[Part]) -> list[Terms]:
         """The terms for each part, with their numbers of solutions."""
@@ -109,9 +114,11 @@ class _Search:
         if isinstance(part.term, NamedNode):
             label = _label(part.term, labels)
             same, like = await asyncio.to_thread(_named, label, _KINDS[part.kind], self.graph)
+            same = [*self.meant.get(part.term.value, ())[: self.limit // 2], *same]
             like += _fitting(part, self.graph.profile)
         async with gate:
-            placed = await self.placed(part) if self.asking else {}
+            is_late = time.monotonic() > self.began + self.timeout
+            placed = await self.placed(part) if self.asking and not is_late else {}
         listed = [*map(NamedNode, same), *placed, *map(NamedNode, like)]
         found: Terms = {}
         for term in listed:

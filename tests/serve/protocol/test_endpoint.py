@@ -205,6 +205,14 @@ def test_what_is_wrong_is_said_in_words(
     assert (response.status_code, words in response.text) == (status, True), response.text
 
 
+def test_who_takes_json_alone_is_told_in_json(client: httpx2.Client) -> None:
+    wrong, accept = {"query": "SELECT {"}, {"Accept": "application/sparql-results+json"}
+    assert client.get("/sparql/space", params=wrong, headers=accept).text.startswith("line 1")
+    accept = {"Accept": "application/json"}
+    told = client.get("/sparql/space", params=wrong, headers=accept).json()
+    assert (told["status"], told["line"]) == (400, 1)
+
+
 def test_a_graph_that_is_not_there_has_no_endpoint(client: httpx2.Client) -> None:
     response = client.get("/sparql/nowhere", params={"query": MOONS})
     assert response.status_code == 404

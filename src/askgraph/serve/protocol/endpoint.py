@@ -11,6 +11,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.serve.accounts.principal import Principal
 from askgraph.serve.depends import HubDep, needs
 from askgraph.serve.hub import Hub
+from askgraph.serve.problem_response import problem_response
 from askgraph.serve.problems import problem_of
 from askgraph.serve.protocol.negotiation import accepted
 from askgraph.serve.protocol.requests import ProtocolRequest, WrongKind, protocol_request
@@ -24,6 +25,10 @@ router = APIRouter(prefix="/sparql", tags=["SPARQL protocol"])
 Querier = Annotated[Principal, Depends(needs("query"))]
 
 CUT = "X-Askgraph-Truncated"
+_ERRORS = (
+    ResultFormat("text", ("text/plain",)),
+    ResultFormat("problem", ("application/problem+json", "application/json")),
+)
 _SD = {
     "sd": "http://www.w3.org/ns/sparql-service-description#",
     "void": "http://rdfs.org/ns/void#",
@@ -39,10 +44,11 @@ class _Unacceptable(AskgraphError):
 _TYPES: dict[str, dict[str, str]] = {
     name: {} for form in (*ROW_FORMATS, *GRAPH_FORMATS) for name in form.accepted[:1]
 }
+_ERROR_TYPES: dict[str, dict[str, str]] = {"text/plain": {}, "application/problem+json": {}}
 _TEXT: dict[int | str, dict[str, Any]] = {
     200: {"description": "The result, or the description of the endpoint.", "content": _TYPES},
-    "4XX": {"description": "What is wrong, in words.", "content": {"text/plain": {}}},
-    "5XX": {"description": "What failed, in words.", "content": {"text/plain": {}}},
+    "4XX": {"description": "What is wrong, in words.", "content": _ERROR_TYPES},
+    "5XX": {"description": "What failed, in words.", "content": _ERROR_TYPES},
 }
 _FIELDS = [
     {"name": name, "in": "query", "required": False, "schema": schema, "description": words}
@@ -71,7 +77,7 @@ async def query_by_get(graph: str, request: Request, hub: HubDep, caller: Querie
     """Answer a query of the SPARQL 1.1 protocol; without one, describe the endpoint.
 
     The Accept header chooses the format, or `format` does by its name. A result that was cut off
-    says so in the header `X-Askgraph-Truncated`. Errors are plain text.
+    says so in the header `X-Askgraph-Truncated`. Errors are plain text where that is accepted.
     """
     return await _answered(graph, request, hub, caller)
 
@@ -93,7 +99,7 @@ async def _answered(graph: str, request: Request, hub: Hub, caller: Principal) -
             _check_graphs(asked, hub.graphs.settings(graph, caller).graphs)
             return await _answer(asked, asked.query, opened, hub, request)
     except AskgraphError as error:
-        return _failure(error)
+        return _failure(error, request)
 
 
 @router.options("/{graph}")
@@ -159,12 +165,15 @@ def _check_graphs(asked: ProtocolRequest, allowed: tuple[str, ...]) -> None:
         raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
 
 
-def _failure(error: AskgraphError) -> Response:
+def _failure(error: AskgraphError, request: Request) -> Response:
+    """An error in plain text, or as problem JSON for who takes no text."""
     problem = problem_of(error)
-    status = problem.status
     if isinstance(error, _Unacceptable):
-        status = 406
+        problem = problem.model_copy(update={"status": 406})
     elif isinstance(error, WrongKind):
-        status = 415
+        problem = problem.model_copy(update={"status": 415})
+    form = accepted(request.headers.get("accept", ""), _ERRORS)
+    if form is not None and form.name == "problem":
+        return problem_response(problem)
     headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
-    return PlainTextResponse(problem.detail + "\n", status, headers)
+    return PlainTextResponse(problem.detail + "\n", problem.status, headers)

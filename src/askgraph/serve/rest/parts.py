@@ -5,10 +5,13 @@ import asyncio
 from fastapi import APIRouter
 from pyoxigraph import Literal, NamedNode
 
+from askgraph.candidates.propose import read_and_linked
 from askgraph.errors import QueryError
 from askgraph.explanation.alternatives import Alternative, alternatives
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.parts import Part, ReadBack, read_back
+from askgraph.graph import KnowledgeGraph
+from askgraph.linking.also_meant import also_meant
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.vocabulary import XSD_STRING
 from askgraph.serve.depends import HubDep
@@ -37,14 +40,15 @@ _SECONDS = 3.0  # for each query that looks for alternatives
 async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -> PartsView:
     """Return a query in words, which words are which of its parts, and what else could stand there.
 
-    What has an answer in the place of a part is asked of the graph where the caller may run
-    queries.
+    First what the question's words may mean as well. What has an answer in the place of a part is
+    asked of the graph where the caller may run queries.
     """
     async with hub.graphs.lease(graph, caller) as opened:
         asked = await named_query(body.query, opened, body.language)
         back = await _read_back(asked)
         others: tuple[tuple[Alternative, ...], ...] = ()
         if body.alternatives:
+            meant = await asyncio.to_thread(_meant, body, back, opened)
             others = await alternatives(
                 asked.text,
                 back.parts[:_MOST],
@@ -52,6 +56,7 @@ async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -
                 [body.language],
                 timeout=min(_SECONDS, hub.settings.query_timeout),
                 asking=caller.may("query"),
+                meant=meant,
             )
     pieces = [PieceView(text=piece.text, part=piece.part) for piece in back.pieces]
     views = [
@@ -79,6 +84,15 @@ async def swap(graph: GraphName, body: SwapBody, hub: HubDep, caller: Asker) -> 
 
 async def _read_back(query: NamedQuery) -> ReadBack:
     return await asyncio.to_thread(read_back, query.text, query.labels, language=query.language)
+
+
+def _meant(body: PartsBody, back: ReadBack, graph: KnowledgeGraph) -> dict[str, tuple[str, ...]]:
+    """What the words of the question may mean besides the parts of the query."""
+    if not body.question:
+        return {}
+    linked = read_and_linked(body.question, body.language, graph.names)
+    iris = [part.term.value for part in back.parts if isinstance(part.term, NamedNode)]
+    return {iri: also_meant(linked, iri) for iri in iris}
 
 
 def _chosen(back: ReadBack, wanted: int | str) -> Part:
