@@ -69,9 +69,10 @@ async def test_every_prompt_has_three_parts_and_examples_of_other_graphs_and_que
     asked: Asked, graphs: dict[str, KnowledgeGraph]
 ) -> None:
     assert {question.graph for question in asked.questions} == set(graphs)
+    learnt_from = {store: read_questions(store) for store in set(asked.examples) if store}
     for question, store in zip(asked.questions, asked.examples, strict=True):
         assert store is not None
-        learnt = read_questions(store)
+        learnt = learnt_from[store]
         assert question.graph not in {one.graph for one in learnt}
 
         prompt = await prompt_of(question, store, graphs[str(question.graph)])

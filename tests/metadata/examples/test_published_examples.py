@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.metadata.bundles import members
+from askgraph.metadata.examples import Collection
 from askgraph.metadata.examples.folder import ExampleFolder
 from askgraph.metadata.examples.shacl import read_shacl
 from askgraph.metadata.examples.syntax import syntax_fault
@@ -19,23 +20,27 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="module")
+def found() -> Collection:
+    return read_shacl(ARCHIVE)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_every_query_parses() -> None:
-    examples = read_shacl(ARCHIVE).examples
-    assert [one.iri for one in examples if syntax_fault(one.query)] == []
+def test_every_query_parses(found: Collection) -> None:
+    assert [one.iri for one in found.examples if syntax_fault(one.query)] == []
 
 
-def test_every_file_is_read() -> None:
-    found = read_shacl(ARCHIVE)
-
+def test_every_file_is_read(found: Collection) -> None:
     assert sum(1 for _ in members(ARCHIVE, ".ttl")) == 1236
     assert (len(found.examples), found.unread) == (1227, ())
     assert {one.form for one in found.examples} == {"SELECT", "ASK", "CONSTRUCT", "DESCRIBE"}
 
 
-def test_written_into_a_folder_and_read_again_they_are_equal(tmp_path: Path) -> None:
-    examples = {example.iri: example for example in read_shacl(ARCHIVE).examples}
+def test_written_into_a_folder_and_read_again_they_are_equal(
+    found: Collection, tmp_path: Path
+) -> None:
+    examples = {example.iri: example for example in found.examples}
 
     ExampleFolder(tmp_path / "all").add(list(examples.values()))
     again = read_shacl(tmp_path / "all")
