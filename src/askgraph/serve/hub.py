@@ -13,6 +13,7 @@ from askgraph.serve.adding.jobs import Jobs
 from askgraph.serve.asking import Asked, checked_choice, model_names
 from askgraph.serve.graphs import OpenGraphs
 from askgraph.serve.kept_runs import KeptRuns
+from askgraph.serve.operations.known_secrets import known_secrets
 from askgraph.serve.queries import Queries
 from askgraph.serve.runs import Run, Runs
 from askgraph.serve.settings import ServeSettings
@@ -94,7 +95,8 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
     store = await Store.open(settings.database_in(workspace.folder))
     models = Models(workspace.folder)
     graphs = OpenGraphs(workspace, store)
-    kept = KeptRuns(store, process, rows=settings.page_rows)
+    secrets = known_secrets(workspace.folder)
+    kept = KeptRuns(store, process, rows=settings.page_rows, secrets=secrets)
     runs = Runs(settings, workspace, graphs, models, kept)
     accounts = Accounts(settings, store)
     queries = Queries(settings)

@@ -1,12 +1,13 @@
 """Runs in the store: begun and ended there, and read from it by those who may."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from askgraph.errors import SetupError
 from askgraph.serve.accounts.principal import ANONYMOUS, Principal, TooMany
 from askgraph.serve.asking import Asked
-from askgraph.serve.operations.masking import masked_lines
+from askgraph.serve.operations.masking import masked_lines, masked_value
 from askgraph.serve.problems import Missing, Problem
 from askgraph.serve.store import RunRow, SessionRow, Store, new_id
 from askgraph.serve.views.runs import (
@@ -18,8 +19,8 @@ from askgraph.serve.views.runs import (
     State,
     answer_view,
 )
-from askgraph.trace import Earlier, Outcome, Trace
-from askgraph.trace.lines import Head, trace_in, trace_text
+from askgraph.trace import Earlier, Outcome, Step, Trace
+from askgraph.trace.lines import Head, step_told, trace_in, trace_text
 from askgraph.trace.spent import spent
 
 __all__ = ["KeptRuns", "summary_of"]
@@ -31,13 +32,17 @@ _TITLE = 120
 class KeptRuns:
     """What the store knows of questions, for callers who may know it.
 
-    `process` is the id of this server process, `rows` how many rows of an answer are kept.
+    `process` is the id of this server process, `rows` how many rows of an answer are kept. Traces
+    are kept without `secrets`, and without what looks like one.
     """
 
-    def __init__(self, store: Store, process: str, *, rows: int) -> None:
+    def __init__(
+        self, store: Store, process: str, *, rows: int, secrets: Sequence[str] = ()
+    ) -> None:
         self._store = store
         self._process = process
         self._rows = rows
+        self._secrets = secrets
 
     async def begin(self, asked: Asked, caller: Principal, state: State) -> str:
         """Keep a question that begins, and return its id.
@@ -71,6 +76,10 @@ class KeptRuns:
         """Keep that a question is worked on now."""
         await self._store.run_started(id, self._process)
 
+    def told(self, step: Step) -> object:
+        """Return a step as JSON that may be sent: without secrets."""
+        return masked_value(step_told(step), self._secrets)
+
     async def ended(
         self,
         id: str,
@@ -90,7 +99,7 @@ class KeptRuns:
             state,
             status=answer.status if answer else None,
             answer=answer.model_dump() if answer else None,
-            trace=masked_lines(trace_text(trace, head)),
+            trace=masked_lines(trace_text(trace, head), self._secrets),
             problem=problem.model_dump() if problem else None,
             seconds=seconds,
             tokens=usage.input_tokens + usage.output_tokens,

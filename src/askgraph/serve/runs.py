@@ -20,7 +20,7 @@ from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.views.runs import RunView, State
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
-from askgraph.trace.lines import Head, step_told
+from askgraph.trace.lines import Head
 from askgraph.workspace import Workspace
 from askgraph.workspace.answering import steps_of
 from askgraph.workspace.models import Models
@@ -254,7 +254,7 @@ class Runs:
                 async for step in steps:
                     run.steps.append(step)
                     if not isinstance(step, Answer | Clarification | Refusal):
-                        run.events.add("step", step=step_told(step))
+                        run.events.add("step", step=self._kept.told(step))
         return "done"
 
     async def _ended(self, run: Run, problem: Problem | None) -> None:

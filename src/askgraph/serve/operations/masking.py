@@ -85,7 +85,7 @@ def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
         case Mapping():
             return {
                 masked_value(key, secrets): MASK
-                if item and isinstance(item, str) and _SECRET_FIELD.fullmatch(str(key))
+                if item and isinstance(item, str) and _holds_secret(str(key), value)
                 else masked_value(item, secrets)
                 for key, item in value.items()
             }
@@ -93,3 +93,8 @@ def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
             return [masked_value(item, secrets) for item in value]
         case _:
             return value
+
+
+def _holds_secret(key: str, fields: Mapping[object, object]) -> bool:
+    """Whether a field is named as a secret; a model's token with its probability is none."""
+    return _SECRET_FIELD.fullmatch(key) is not None and "logprob" not in fields
