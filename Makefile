@@ -14,7 +14,7 @@ WEB_SOURCES := $(shell find $(WEB)/src -type f) $(WEB)/build.mjs
 # Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
 TORCH_VERSION := 2.13.0
 
-.PHONY: help demo test check docs bench lock clean venv page page-check
+.PHONY: help demo test check docs wheel bench lock clean venv page page-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ bench: $(VENV)/dev.stamp ## run every script in benchmarks/
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
+
+wheel: page $(VENV)/run.stamp ## build the wheel into dist, with the page in it
+	rm -rf dist
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
 venv: $(VENV)/local.stamp ## only set up the environment
 
