@@ -1,0 +1,116 @@
+"""What the image is made of: the wheel from what enters the build, installed, started, asked."""
+
+import fnmatch
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = Path("src/askgraph/serve/web/static")
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+def _let_in() -> Iterator[Path]:
+    """The tracked files that .dockerignore lets into the build, by its own rules."""
+    rules = [
+        line
+        for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+        if line and not line.startswith("#")
+    ]
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in listed.stdout.splitlines():
+        allowed = True
+        for rule in rules:
+            pattern = rule.removeprefix("!").removeprefix("**/")
+            if fnmatch.fnmatch(name, pattern) or fnmatch.fnmatch(name, f"{pattern}/*"):
+                allowed = rule.startswith("!")
+        if allowed:
+            yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `COPY . .` copies, and the page as it was built here."""
+    folder = tmp_path_factory.mktemp("context")
+    if not (ROOT / PAGE / "index.html").exists() and os.environ.get("CI") != "true":
+        pytest.skip("the page is not built: make page")
+    for path in _let_in():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / path, folder / path)
+    shutil.copytree(ROOT / PAGE, folder / PAGE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(context: Path) -> Path:
+    """The environment that the image holds, by the commands of the Dockerfile.
+
+    The page and the environment that builds the wheel are those of this checkout.
+    """
+    ready = [f"{sys.prefix}/run.stamp", str(PAGE / "index.html")]
+    kept = [word for stamp in ready for word in ("--old-file", stamp)]
+    subprocess.run(["make", "wheel", f"VENV={sys.prefix}", *kept], cwd=context, check=True)
+    (wheel,) = (context / "dist").glob("askgraph-*.whl")
+    environment = context / "opt"
+    subprocess.run(["deploy/install.sh", wheel, environment], cwd=context, check=True)
+    return environment
+
+
+@pytest.fixture(scope="module")
+def address(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the installed server listens, started as the image starts it."""
+    workspace = tmp_path_factory.mktemp("workspace")
+    hidden = ("PYTHON", "ASKGRAPH")
+    environment = {key: one for key, one in os.environ.items() if not key.startswith(hidden)}
+    server = subprocess.Popen(
+        [installed / "bin" / "askgraph", "serve", "--sample", "--port", "0"],
+        env={**environment, "ASKGRAPH_WORKSPACE": str(workspace)},
+        cwd=workspace,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stderr is not None
+        told = re.search(r"http://[\d.]+:\d+", server.stderr.readline())
+        assert told, server.stderr.read()
+        yield told[0]
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+        server.stderr.close()
+
+
+def test_the_installed_server_answers(address: str) -> None:
+    question = {"question": "Which moons are larger than Mercury?"}
+    reply = httpx2.post(f"{address}/api/v1/ask", json=question, timeout=60).json()
+
+    assert reply["answer"]["rows"] == [
+        ["https://example.org/space/Ganymede"],
+        ["https://example.org/space/Titan"],
+    ]
+
+
+def test_the_installed_server_has_the_page_with_its_scripts(address: str) -> None:
+    page = httpx2.get(address)
+    script = re.search(r'src="(/[^"]+\.js)"', page.text)
+
+    assert page.headers["content-type"].startswith("text/html") and script
+    assert "javascript" in httpx2.get(address + script[1]).headers["content-type"]
+
+
+def test_sources_of_the_page_and_tests_are_not_installed(installed: Path) -> None:
+    (package,) = installed.glob("lib/python3*/site-packages/askgraph")
+
+    assert (package / "serve" / "web" / "static" / "index.html").exists()
+    assert not (package / "serve" / "web" / "src").exists()
+    assert not (package / "serve" / "web" / "node_modules").exists()
