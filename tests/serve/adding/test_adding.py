@@ -2,11 +2,13 @@
 
 import gzip
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from tests.servers import faults
+from tests.servers.served import ServedThread
 from tests.servers.sparql import SparqlServer
 
 from askgraph.sample import graph_path
@@ -114,6 +116,38 @@ def test_a_job_is_stopped_and_leaves_nothing(
     assert adding.delete(f"/api/v1/jobs/{id}").json()["state"] == "cancelled"
     assert ended(id)["state"] == "cancelled"
     assert nothing_left("slow")
+
+
+def test_a_job_is_told_of_and_stopped_by_another_process(
+    adding: httpx2.Client,
+    ended: Wait,
+    nothing_left: Left,
+    adding_place: Workspace,
+    sparql_server: SparqlServer,
+) -> None:
+    sparql_server.always = faults.silence()
+    id = adding.post("/api/v1/graphs", json={"name": "two", "url": sparql_server.url}).json()["id"]
+    with ServedThread(adding_place) as second, httpx2.Client(base_url=second.url) as other:
+        assert other.get(f"/api/v1/jobs/{id}").json()["state"] in ("queued", "running")
+        other.delete(f"/api/v1/jobs/{id}")
+        assert ended(id)["state"] == "cancelled"
+        assert other.get(f"/api/v1/jobs/{id}").json()["state"] == "cancelled"
+    assert nothing_left("two")
+
+
+def test_a_server_that_stops_leaves_no_half_of_a_graph(
+    tmp_path: Path, sparql_server: SparqlServer
+) -> None:
+    sparql_server.always = faults.silence()
+    place, allowed = Workspace(tmp_path), {"private_addresses": ("127.0.0.1",)}
+    with ServedThread(place, **allowed) as server, httpx2.Client(base_url=server.url) as client:
+        body = {"name": "half", "url": sparql_server.url}
+        id = client.post("/api/v1/graphs", json=body).json()["id"]
+    assert (place.graphs(), list((tmp_path / "data").glob("*half*"))) == ({}, [])
+    with ServedThread(place) as server, httpx2.Client(base_url=server.url) as client:
+        job = client.get(f"/api/v1/jobs/{id}").json()
+    assert job["state"] == "handed_back"
+    assert "add it again" in job["problem"]["detail"]
 
 
 def test_jobs_are_their_owners(adding: httpx2.Client, ended: Wait) -> None:

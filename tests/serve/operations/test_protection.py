@@ -4,6 +4,7 @@ import io
 import json
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -11,10 +12,12 @@ from fastapi import FastAPI, Request
 from httpx2 import ASGITransport, AsyncClient
 from pydantic import BaseModel
 
+from askgraph.serve.app import create_app
 from askgraph.serve.operations.bodies import LARGEST
 from askgraph.serve.operations.logs import log_handler
 from askgraph.serve.operations.protection import protect
 from askgraph.serve.settings import ServeSettings
+from askgraph.workspace import Workspace
 
 Made = Callable[..., AsyncClient]
 
@@ -255,3 +258,23 @@ def test_the_server_says_how_it_is(served: str) -> None:
         assert "askgraph_questions_waiting 0.0" in told
         forwarded = client.get("/metrics", headers={"X-Forwarded-For": "203.0.113.7"})
         assert forwarded.status_code == 404
+
+
+async def test_a_server_that_has_not_started_is_not_ready(tmp_path: Path) -> None:
+    app = create_app(ServeSettings(), Workspace(tmp_path))
+    transport = ASGITransport(app=app)
+    async with AsyncClient(transport=transport, base_url="http://10.0.0.7") as probe:
+        response = await probe.get("/readyz")
+        assert (response.status_code, response.json()) == (503, {"status": "starting"})
+        assert (await probe.get("/healthz")).status_code == 200
+
+
+async def test_under_a_path_of_a_proxy_the_same_bounds_hold() -> None:
+    app = application(ServeSettings(upload_mb=2))
+    app.root_path = "/askgraph"
+    transport = ASGITransport(app=app)
+    async with AsyncClient(transport=transport, base_url="http://localhost") as client:
+        large = b"a" * (LARGEST + 1)
+        upload = await client.post("/askgraph/api/v1/graphs/upload", content=large)
+        assert upload.json() == len(large)
+        assert (await client.post("/askgraph/json", content=large)).status_code == 413

@@ -3,6 +3,7 @@
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from askgraph.serve.operations.paths import route_path
 from askgraph.serve.operations.refusal import refused
 from askgraph.serve.settings import ServeSettings
 
@@ -29,7 +30,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most = self._upload if scope["path"] == UPLOAD else LARGEST
+        most = self._upload if route_path(scope) == UPLOAD else LARGEST
         detail = f"the request is larger than the {most:,} bytes that are taken"
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > most:

@@ -7,6 +7,7 @@ rebinding), and the browser would take the server here for theirs.
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from askgraph.serve.operations.paths import route_path
 from askgraph.serve.operations.refusal import refused
 from askgraph.serve.settings import ServeSettings
 
@@ -33,7 +34,7 @@ class HostCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] not in ("http", "websocket") or scope["path"] in _OPEN:
+        if scope["type"] not in ("http", "websocket") or route_path(scope) in _OPEN:
             await self._app(scope, receive, send)
             return
         host = host_of(scope)

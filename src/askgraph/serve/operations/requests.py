@@ -10,6 +10,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askgraph.serve.operations.metrics import Metrics
+from askgraph.serve.operations.paths import route_path
 from askgraph.serve.operations.telemetry import request_span
 from askgraph.serve.problem_response import problem_response
 from askgraph.serve.problems import Problem
@@ -72,7 +73,7 @@ class Requests:
     def _log(self, scope: Scope, status: int, route: str, seconds: float) -> None:
         method = scope.get("method", "WEBSOCKET")
         self._metrics.request(method, route, status, seconds)
-        if scope["path"] in _QUIET and status < 400:
+        if route_path(scope) in _QUIET and status < 400:
             return
         principal = scope.get("state", {}).get("principal")
         client = scope.get("client")

@@ -29,11 +29,14 @@ class Told:
 
 
 @contextmanager
-def of_request(scope: Scope) -> Iterator[Told]:
+def of_request(
+    scope: Scope, *, tracer_provider: trace.TracerProvider | None = None
+) -> Iterator[Told]:
     """Make a span of a request, within that of the caller where its headers name one."""
     headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
     method = str(scope.get("method", "WEBSOCKET"))
-    with trace.get_tracer(_TRACER).start_as_current_span(
+    tracer = trace.get_tracer(_TRACER, tracer_provider=tracer_provider)
+    with tracer.start_as_current_span(
         method,
         context=extract(headers),
         kind=trace.SpanKind.SERVER,
@@ -43,12 +46,19 @@ def of_request(scope: Scope) -> Iterator[Told]:
 
 
 @contextmanager
-def of_question(run: str, method: str, graphs: Sequence[str]) -> Iterator[None]:
+def of_question(
+    run: str,
+    method: str,
+    graphs: Sequence[str],
+    *,
+    tracer_provider: trace.TracerProvider | None = None,
+) -> Iterator[None]:
     """Make a span of a question, around whatever is done for it."""
     attributes = {
         "askgraph.run": run,
         "askgraph.method": method,
         "askgraph.graphs": list(graphs),
     }
-    with trace.get_tracer(_TRACER).start_as_current_span(f"ask {method}", attributes=attributes):
+    tracer = trace.get_tracer(_TRACER, tracer_provider=tracer_provider)
+    with tracer.start_as_current_span(f"ask {method}", attributes=attributes):
         yield
