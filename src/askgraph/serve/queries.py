@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
@@ -41,6 +42,13 @@ class Queries:
         whole = with_dataset(ready.text, default_graphs, named_graphs)
         return admitted(whole, allowed_services=allowed, prefixes=known)
 
+    def turn(self, graph: str) -> AbstractAsyncContextManager[None]:
+        """Return what waits for a turn on a graph and holds it; see `Line.turn`."""
+        line = self._lines.setdefault(
+            graph, Line(self._settings.per_graph, self._settings.queue, what="queries")
+        )
+        return line.turn(_tell_nobody)
+
     async def run(
         self,
         ready: CheckedQuery,
@@ -55,12 +63,8 @@ class Queries:
         """
         seconds = min(timeout or self._settings.query_timeout, self._settings.query_timeout)
         most = min(limit or self._settings.max_rows, self._settings.max_rows)
-        line = self._lines.setdefault(
-            graph.name,
-            Line(self._settings.per_graph, self._settings.queue, what="queries"),
-        )
         try:
-            async with asyncio.timeout(seconds) as waiting, line.turn(_tell_nobody):
+            async with asyncio.timeout(seconds) as waiting, self.turn(graph.name):
                 waiting.reschedule(None)
                 return await _result(ready, graph, seconds, most)
         except TimeoutError as problem:

@@ -8,13 +8,15 @@ import anyio
 from askgraph.serve.hub import Hub
 from askgraph.serve.problems import Failed, Problem
 from askgraph.serve.runs import Run
-from askgraph.trace import Step
+from askgraph.trace import Step, Thought
 
 __all__ = ["steps_read"]
 
 
 async def steps_read(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
     """Yield the steps of a run up to its outcome; closed early, the run is stopped.
+
+    Before them, its places in the line where it has to wait, as thoughts.
 
     Raises `Failed` with the problem of a run that failed or was stopped.
     """
@@ -23,6 +25,8 @@ async def steps_read(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
         async with aclosing(hub.runs.read(run)) as events:
             async for event in events:
                 match event["event"]:
+                    case "queued":
+                        yield Thought(_waiting(event["ahead"]))
                     case "step":
                         yield run.steps[told]
                         told += 1
@@ -36,3 +40,7 @@ async def steps_read(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
         if not run.events.ended:
             with anyio.CancelScope(shield=True):
                 await hub.runs.cancel(run.id)
+
+
+def _waiting(ahead: object) -> str:
+    return "waits: one question is before it" if ahead == 1 else f"waits: {ahead} are before it"

@@ -3,15 +3,19 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Protocol
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.metadata import Profile
+from askgraph.rdf.prefixes import PrefixMap
 from askgraph.serve.accounts.principal import Scope
 from askgraph.serve.asking import Asked
 from askgraph.trace import Step
+from askgraph.workspace import Workspace
 
-__all__ = ["CALLER", "Access", "chosen", "current"]
+__all__ = ["CALLER", "Access", "Known", "chosen", "current"]
 
 
 class Access(Protocol):
@@ -34,10 +38,12 @@ class Access(Protocol):
         """Return the names of the methods that the caller may choose."""
         ...
 
-    def graph(
-        self, name: str, *, searched: bool = False
-    ) -> AbstractAsyncContextManager[KnowledgeGraph]:
-        """Lend a graph; with `searched`, its indices are in place."""
+    async def known(self, name: str) -> "Known":
+        """Return what is known of a graph, without opening it."""
+        ...
+
+    def graph(self, name: str) -> AbstractAsyncContextManager[KnowledgeGraph]:
+        """Lend a graph, its indices in place; it may have to be waited for."""
         ...
 
     def steps(self, asked: Asked) -> AsyncGenerator[Step, None]:
@@ -46,6 +52,22 @@ class Access(Protocol):
         Raises what is wrong with the question or its graphs, as errors of ours.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a graph; a `remote` one lies behind an endpoint."""
+
+    name: str
+    profile: Profile
+    prefixes: PrefixMap
+    remote: bool
+
+    @classmethod
+    def read(cls, workspace: Workspace, name: str) -> "Known":
+        """Read it from a workspace, which may have to build the graph first."""
+        profile, arrays = workspace.known(name)
+        return cls(name, profile, PrefixMap(dict(profile.prefixes)), arrays is None)
 
 
 CALLER: ContextVar[Access] = ContextVar("caller")

@@ -10,7 +10,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Hit as IndexHit
 from askgraph.index import Resource
 from askgraph.metadata.examples.similar import random_examples, similar_examples
-from askgraph.serve.mcp.access import current
+from askgraph.serve.mcp.access import Known, current
 from askgraph.serve.mcp.failing import telling
 from askgraph.serve.mcp.looking import GraphName, Language, classes_told, looking
 from askgraph.serve.mcp.results import Described, Example, Examples, Graph, Graphs, Hit, Hits
@@ -30,11 +30,12 @@ _QUERY = 4_000
 async def list_graphs() -> Graphs:
     """List the graphs that can be asked, with their main classes, and the methods that answer."""
     access = current()
+    with telling():
+        access.check("ask")
     found = []
     for name in access.graph_names():
         with telling():
-            async with access.graph(name) as graph:
-                found.append(_graph(graph))
+            found.append(_graph(await access.known(name)))
     return Graphs(graphs=found, methods=list(access.method_names()))
 
 
@@ -96,13 +97,13 @@ async def examples(
         return Examples(graph=context.graph.name, examples=told, total=len(every))
 
 
-def _graph(graph: KnowledgeGraph) -> Graph:
+def _graph(graph: Known) -> Graph:
     return Graph(
         name=graph.name,
         triples=graph.profile.triples,
         classes=classes_told(graph, "en", most=_TOLD),
         languages=[language for language, _ in graph.profile.languages[:_TOLD]],
-        remote=graph.arrays is None,
+        remote=graph.remote,
     )
 
 

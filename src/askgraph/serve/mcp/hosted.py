@@ -1,12 +1,14 @@
 """Access of a caller of the server: the graphs that they may see, asked like any question there."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.serve.accounts.principal import Principal, Scope
 from askgraph.serve.asking import Asked, method_names
 from askgraph.serve.hub import Hub
+from askgraph.serve.mcp.access import Known
 from askgraph.serve.run_steps import steps_read
 from askgraph.serve.views.runs import AskBody
 from askgraph.trace import Step
@@ -38,11 +40,19 @@ class HostedAccess:
         """Return the methods that callers may choose."""
         return method_names(self._hub.settings)
 
-    def graph(
-        self, name: str, *, searched: bool = False
-    ) -> AbstractAsyncContextManager[KnowledgeGraph]:
-        """Lend one of the server's graphs."""
-        return self._hub.graphs.lease(name, self._caller, searched=searched)
+    async def known(self, name: str) -> Known:
+        """Return what is known of a graph, without opening it."""
+        self._hub.graphs.settings(name, self._caller)
+        return await asyncio.to_thread(Known.read, self._hub.workspace, name)
+
+    @asynccontextmanager
+    async def graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:
+        """Lend one of the server's graphs, to as many callers at once as it may have queries."""
+        async with (
+            self._hub.graphs.lease(name, self._caller, searched=True) as graph,
+            self._hub.queries.turn(name),
+        ):
+            yield graph
 
     async def steps(self, asked: Asked) -> AsyncGenerator[Step, None]:
         """Ask through the server's line, within the caller's limits."""

@@ -9,6 +9,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.methods import searches
 from askgraph.serve.accounts.principal import Scope
 from askgraph.serve.asking import Asked
+from askgraph.serve.mcp.access import Known
 from askgraph.trace import Step
 from askgraph.workspace import Workspace
 from askgraph.workspace.answering import steps_of
@@ -56,28 +57,23 @@ class LocalAccess:
         """Return all methods."""
         return [name.replace("_", "-") for name in registry.names("method")]
 
+    async def known(self, name: str) -> Known:
+        """Return what is known of a graph, without opening it."""
+        return await asyncio.to_thread(Known.read, self._workspace, name)
+
     @asynccontextmanager
-    async def graph(self, name: str, *, searched: bool = False) -> AsyncIterator[KnowledgeGraph]:
+    async def graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:
         """Open a graph, or give the one that is open; it stays open until the end."""
-        async with self._opening:
-            if name not in self._open:
-                self._open[name] = await asyncio.to_thread(self._workspace.graph, name)
-            if searched:
-                await asyncio.to_thread(build_missing, self._open[name])
-        yield self._open[name]
+        yield await self._opened(name, searched=True)
 
     async def steps(self, asked: Asked) -> AsyncGenerator[Step, None]:
         """Ask a question in this process."""
         method = asked.made(self._workspace, self._models)
-        async with AsyncExitStack() as stack:
-            graphs = [
-                await stack.enter_async_context(self.graph(name, searched=searches(method)))
-                for name in asked.graphs
-            ]
-            steps = steps_of(asked.question, method, graphs, timeout=self._timeout)
-            async with aclosing(steps):
-                async for step in steps:
-                    yield step
+        graphs = [await self._opened(name, searched=searches(method)) for name in asked.graphs]
+        steps = steps_of(asked.question, method, graphs, timeout=self._timeout)
+        async with aclosing(steps):
+            async for step in steps:
+                yield step
 
     async def aclose(self) -> None:
         """Close the graphs and language models that were used."""
@@ -85,3 +81,11 @@ class LocalAccess:
             stack.push_async_callback(self._models.close)
             for graph in self._open.values():
                 stack.push_async_callback(graph.endpoint.close)
+
+    async def _opened(self, name: str, *, searched: bool) -> KnowledgeGraph:
+        async with self._opening:
+            if name not in self._open:
+                self._open[name] = await asyncio.to_thread(self._workspace.graph, name)
+            if searched:
+                await asyncio.to_thread(build_missing, self._open[name])
+            return self._open[name]

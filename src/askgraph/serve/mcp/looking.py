@@ -10,8 +10,9 @@ from pydantic import Field
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile
 from askgraph.rdf.labels import best_label, words_of_local_name
+from askgraph.rdf.prefixes import PrefixMap
 from askgraph.serve.accounts.principal import Scope
-from askgraph.serve.mcp.access import chosen, current
+from askgraph.serve.mcp.access import Known, chosen, current
 from askgraph.serve.mcp.failing import telling
 from askgraph.tools import Context, Limits
 from askgraph.trace import Question
@@ -41,14 +42,16 @@ async def looking(
     access = current()
     with telling():
         access.check(scope)
-        async with access.graph(chosen(access, graph), searched=True) as opened:
+        async with access.graph(chosen(access, graph)) as opened:
             limits = replace(_LIMITS, timeout=access.query_timeout)
             yield Context(opened, Question(text, language), limits, guarded=False)
 
 
-def classes_told(graph: KnowledgeGraph, language: str, *, most: int = _CLASSES) -> list[str]:
+def classes_told(
+    graph: Known | KnowledgeGraph, language: str, *, most: int = _CLASSES
+) -> list[str]:
     """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
-    return [_line(one, graph, language) for one in graph.profile.classes[:most]]
+    return [_line(one, graph.prefixes, language) for one in graph.profile.classes[:most]]
 
 
 def named(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
@@ -57,6 +60,6 @@ def named(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
     return best_label(pairs, [language, "en"]) or words_of_local_name(iri)
 
 
-def _line(one: ClassProfile, graph: KnowledgeGraph, language: str) -> str:
+def _line(one: ClassProfile, prefixes: PrefixMap, language: str) -> str:
     label = named(one.names, one.iri, language)
-    return f'{graph.prefixes.shorten(one.iri)} "{label}": {one.instances:,} instances'
+    return f'{prefixes.shorten(one.iri)} "{label}": {one.instances:,} instances'

@@ -6,11 +6,10 @@ from urllib.parse import quote
 
 from mcp_types import Resource
 
-from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.shapes import known_shape
 from askgraph.metadata.shex import document
-from askgraph.serve.mcp.access import chosen, current
+from askgraph.serve.mcp.access import Known, chosen, current
 from askgraph.serve.mcp.failing import telling_of_resource
 from askgraph.serve.mcp.looking import classes_told, named
 from askgraph.serve.mcp.results import NOTICE
@@ -36,30 +35,29 @@ class Part:
         return f"askgraph://graphs/{{graph}}/{self.name}"
 
 
-async def _profile(graph: str) -> str:
+async def _known(graph: str) -> Known:
     access = current()
     with telling_of_resource():
-        async with access.graph(chosen(access, graph)) as opened:
-            return "\n".join(_profile_lines(opened))
+        access.check("ask")
+        return await access.known(chosen(access, graph))
+
+
+async def _profile(graph: str) -> str:
+    return "\n".join(_profile_lines(await _known(graph)))
 
 
 async def _prefixes(graph: str) -> str:
-    access = current()
-    with telling_of_resource():
-        async with access.graph(chosen(access, graph)) as opened:
-            pairs = opened.prefixes.namespaces.items()
-            return "\n".join(f"PREFIX {prefix}: <{iri}>" for prefix, iri in pairs)
+    pairs = (await _known(graph)).prefixes.namespaces.items()
+    return "\n".join(f"PREFIX {prefix}: <{iri}>" for prefix, iri in pairs)
 
 
 async def _shapes(graph: str) -> str:
-    access = current()
-    with telling_of_resource():
-        async with access.graph(chosen(access, graph)) as opened:
-            profile = opened.profile
-            shapes = [known_shape(profile, one.iri) for one in profile.classes[:_SHAPES]]
-            known: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
-            labels = {one.iri: named(one.names, one.iri, "en") for one in known}
-            return document((one for one in shapes if one.lines), opened.prefixes, labels=labels)
+    known = await _known(graph)
+    profile = known.profile
+    shapes = [known_shape(profile, one.iri) for one in profile.classes[:_SHAPES]]
+    terms: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
+    labels = {one.iri: named(one.names, one.iri, "en") for one in terms}
+    return document((one for one in shapes if one.lines), known.prefixes, labels=labels)
 
 
 PARTS = (
@@ -92,7 +90,7 @@ def listed() -> Iterator[Resource]:
             )
 
 
-def _profile_lines(graph: KnowledgeGraph) -> Iterator[str]:
+def _profile_lines(graph: Known) -> Iterator[str]:
     profile = graph.profile
     yield f"# {graph.name}: {profile.triples:,} triples"
     yield f"# {NOTICE}"
@@ -106,7 +104,7 @@ def _profile_lines(graph: KnowledgeGraph) -> Iterator[str]:
     yield from (_predicate(one, graph) for one in profile.predicates[:_PREDICATES])
 
 
-def _predicate(one: PredicateProfile, graph: KnowledgeGraph) -> str:
+def _predicate(one: PredicateProfile, graph: Known) -> str:
     """`ont:orbits "orbits": 55 triples, ont:Moon → ont:Planet`."""
     short = graph.prefixes.shorten
     of = " or ".join(short(iri) for iri, _ in one.subject_classes[:_ENDS])

@@ -1,0 +1,39 @@
+"""A server whose graph never answers, to see what becomes of questions that are left alone."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyoxigraph import RdfFormat, Store
+from tests.servers.faults import slow_first_byte
+from tests.servers.served import ServedThread
+from tests.servers.sparql import SparqlServer
+
+from askgraph.sample import graph_path
+from askgraph.workspace import Workspace
+
+__all__ = ["becomes", "stuck_server"]
+
+
+@contextmanager
+def stuck_server(folder: Path) -> Iterator[ServedThread]:
+    """Serve an endpoint that is silent for a minute; readers may come back for as long."""
+    store = Store()
+    store.load(graph_path().read_bytes(), RdfFormat.TURTLE)
+    with SparqlServer(store) as endpoint:
+        workspace = Workspace(folder)
+        workspace.add("slow", [endpoint.url], settings={"cache_mb": 0, "timeout": 120.0})
+        endpoint.always = slow_first_byte(60)
+        with ServedThread(workspace, database=str(folder / "serve.db"), patience=60.0) as served:
+            yield served
+        endpoint.always = None
+
+
+def becomes(server: ServedThread, *, running: bool) -> bool:
+    """Return whether a question is under way, or none is any more, within some seconds."""
+    runs = server.app.state.hub.runs
+    end = time.monotonic() + 20
+    while bool(runs.running) != running and time.monotonic() < end:
+        time.sleep(0.05)
+    return bool(runs.running) == running
