@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.servers.served import ServedThread, sample_workspace
 from typer.testing import CliRunner
 
 from askgraph.cli import app
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("docs/tutorial.md", "docs/how-to/my-graph.md")
+PAGES = ("docs/tutorial.md", "docs/how-to/my-graph.md", "docs/how-to/public-endpoint.md")
 LEFT_OUT = "…"
+SERVER = "http://127.0.0.1:8000"
 
 
 def _files(page: str) -> Iterator[tuple[str, str]]:
@@ -38,9 +40,16 @@ def _like(shown: list[str]) -> str:
     return "".join(pieces)
 
 
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a server on the sample graph listens."""
+    with ServedThread(sample_workspace(tmp_path_factory.mktemp("served"))) as server:
+        yield server.url
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_print_what_it_shows(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "src").symlink_to(ROOT / "src")
     for name, text in _files(page):
@@ -50,7 +59,7 @@ def test_the_commands_of_a_page_print_what_it_shows(
     wrong = []
 
     for command, shown in _sessions(page):
-        printed = CliRunner().invoke(app, shlex.split(command)).output
+        printed = CliRunner().invoke(app, shlex.split(command.replace(SERVER, address))).output
         if not re.fullmatch(_like(shown), printed, re.DOTALL):
             wrong.append(f"$ askgraph {command}\n{printed}")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.servers.served import ServedProcess
 
 ROOT = Path(__file__).parents[2]
 PAGE = Path("src/askgraph/serve/web/static")
@@ -69,25 +70,11 @@ def installed(context: Path) -> Path:
 @pytest.fixture(scope="module")
 def address(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the installed server listens, started as the image starts it."""
-    workspace = tmp_path_factory.mktemp("workspace")
-    hidden = ("PYTHON", "ASKGRAPH")
-    environment = {key: one for key, one in os.environ.items() if not key.startswith(hidden)}
-    server = subprocess.Popen(
-        [installed / "bin" / "askgraph", "serve", "--sample", "--port", "0"],
-        env={**environment, "ASKGRAPH_WORKSPACE": str(workspace)},
-        cwd=workspace,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert server.stderr is not None
-        told = re.search(r"http://[\d.]+:\d+", server.stderr.readline())
-        assert told, server.stderr.read()
-        yield told[0]
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-        server.stderr.close()
+    program = [str(installed / "bin" / "askgraph")]
+    folder = tmp_path_factory.mktemp("workspace")
+    own = {"PYTHONPATH": "", "PYTHONNOUSERSITE": "1"}
+    with ServedProcess.start(folder, "--sample", env=own, program=program) as server:
+        yield server.url
 
 
 def test_the_installed_server_answers(address: str) -> None:

@@ -49,7 +49,7 @@ def _asked(client: httpx2.Client, command: str) -> str:
     reply = client.request(method, path, headers=headers, content=body, params=parameters or None)
     if command.endswith(AS_TABLE):
         return json.dumps(reply.json(), indent=4)
-    return reply.text.rstrip("\n")
+    return reply.text.replace("\r\n", "\n").rstrip("\n")
 
 
 def _like(shown: list[str]) -> str:

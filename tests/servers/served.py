@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -83,11 +83,15 @@ class ServedProcess:
     @classmethod
     @contextlib.contextmanager
     def start(
-        cls, folder: Path, *options: str, env: Mapping[str, str] | None = None
+        cls,
+        folder: Path,
+        *options: str,
+        env: Mapping[str, str] | None = None,
+        program: Sequence[str] = (sys.executable, "-m", "askgraph"),
     ) -> Iterator[Self]:
         """Start it on a workspace, wait until it listens, and end it afterwards."""
         log = folder / f"serve-{time.monotonic_ns()}.log"
-        command = [sys.executable, "-m", "askgraph", "serve", "--workspace", str(folder)]
+        command = [*program, "serve", "--workspace", str(folder)]
         with log.open("w") as errors:
             process = subprocess.Popen(
                 [*command, "--port", "0", *options],
