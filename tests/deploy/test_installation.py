@@ -63,7 +63,8 @@ def installed(context: Path) -> Path:
     subprocess.run(["make", "wheel", f"VENV={sys.prefix}", *kept], cwd=context, check=True)
     (wheel,) = (context / "dist").glob("askgraph-*.whl")
     environment = context / "opt"
-    subprocess.run(["deploy/install.sh", wheel, environment], cwd=context, check=True)
+    quick = {**os.environ, "PIP_NO_COMPILE": "1"}
+    subprocess.run(["deploy/install.sh", wheel, environment], cwd=context, env=quick, check=True)
     return environment
 
 
