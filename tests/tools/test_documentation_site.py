@@ -1,10 +1,16 @@
 """The documentation site: links hold, the build is strict, nothing comes from elsewhere."""
 
 import re
+import threading
 import tomllib
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import sync_playwright
+from tests.serve.browser.watched import ARGUMENTS, CHROMIUM
 from tools.documentation import built, gather, placed, relinked, without_section
 from tools.site_check import complaints
 
@@ -94,3 +100,39 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_site_is_built_without_complaints(site: Path) -> None:
     for page in ("index", "tutorial", "security", "reference/rest", "reference/python/trace"):
         assert "<article" in (site / f"{page}.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Where the built site is served."""
+    handler = partial(_Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the PATH")
+def test_the_site_asks_no_other_host_and_its_search_finds_pages(address: str) -> None:
+    asked: list[str] = []
+    errors: list[str] = []
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        for name in ("index", "tutorial", "reference/python/trace"):
+            page.goto(f"{address}/{name}.html")
+            page.wait_for_load_state("networkidle")
+        page.keyboard.press("Control+k")
+        page.keyboard.type("SERVICE clause")
+        page.locator("a[href*='endpoints.html?h=']").first.wait_for()
+        browser.close()
+
+    assert [url for url in asked if not url.startswith((address, "data:"))] == []
+    assert errors == []
