@@ -7,7 +7,9 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="no playwright")
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.serve.browser.graphs import workspace_with_more
 from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, Watch
+from tests.servers.served import ServedThread
 
 from askgraph.serve.page import is_built
 
@@ -46,6 +48,20 @@ def watch(browser: Browser, served: str) -> Iterator[Watch]:
 def page(watch: Watch) -> Page:
     """The page with the question box, in English, on a desk."""
     return watch.page()
+
+
+@pytest.fixture(scope="session")
+def served_many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server with more graphs than the sample, to which some may be added."""
+    workspace = workspace_with_more(tmp_path_factory.mktemp("many"))
+    with ServedThread(workspace) as server:
+        yield server.url
+
+
+@pytest.fixture
+def many(browser: Browser, served_many: str) -> Iterator[Watch]:
+    """Opens pages of the server with several graphs."""
+    yield from watching(browser, served_many)
 
 
 def watching(browser: Browser, address: str) -> Iterator[Watch]:

@@ -1,6 +1,7 @@
 // What an answer says, in the size it deserves: a yes, a value, a list of names, or a count.
 
 import type { AnswerView, Cell } from "../api/types.ts";
+import { placeOf } from "../results/values.ts";
 
 export type Headline =
   | { readonly kind: "boolean"; readonly yes: boolean }
@@ -22,6 +23,7 @@ export function headlineOf(answer: AnswerView): Headline {
   const table: Headline = { kind: "table", rows: answer.total, more: answer.truncated !== null };
   const cells = rows.flat().filter((cell) => cell !== null);
   if (cells.some((cell) => cell.value.length > LONGEST_TEXT && cell.type !== "iri")) return table;
+  if (cells.length > 1 && cells.some((cell) => placeOf(cell))) return table; // the map says it
   if (rows.length === 1 && !more && cells.length > 0 && cells.length <= 3) {
     return { kind: "value", cells };
   }

@@ -38,16 +38,21 @@ export function CopyButton({ text, label, title, isSmall = false, ...classes }: 
   };
   const usual = isSmall ? "button quiet icon small" : "button small";
   return (
-    <button
-      type="button"
-      class={classes.class ?? usual}
-      title={title ?? (isSmall ? label : undefined)}
-      onClick={() => void copy()}
-    >
-      <Icon name={state === "copied" ? "check" : "copy"} size={isSmall ? 14 : 16} />
-      <span role="status" class={isSmall ? "seen-by-readers" : undefined}>
-        {state ? say[state] : (label ?? say.copy)}
+    <>
+      <button
+        type="button"
+        class={classes.class ?? usual}
+        title={title ?? (isSmall ? label : undefined)}
+        onClick={() => void copy()}
+      >
+        <Icon name={state === "copied" ? "check" : "copy"} size={isSmall ? 14 : 16} />
+        <span class={isSmall ? "seen-by-readers" : undefined}>
+          {state ? say[state] : (label ?? say.copy)}
+        </span>
+      </button>
+      <span class="seen-by-readers" role="status">
+        {state && say[state]}
       </span>
-    </button>
+    </>
   );
 }

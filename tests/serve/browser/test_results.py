@@ -1,0 +1,254 @@
+"""A result in the page: its table, and the chart, map and drawing where they suit it."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from tests.serve.browser.watched import Watch, ask, serious_violations
+
+ROCKETS = "Show me all rockets with their heights."
+MOONS = "How many moons are listed for each planet?"
+
+
+def result_of(page: Page, question: str) -> Locator:
+    """Ask, and return the result, opened where it is folded away."""
+    ask(page, question)
+    view = page.locator(".result-view")
+    if not view.is_visible():
+        page.get_by_text("Result and evidence").click()
+    view.wait_for()
+    return view
+
+
+def column(view: Locator, number: int) -> list[str]:
+    return view.locator(f"tbody tr td:nth-child({number})").all_inner_texts()
+
+
+def test_a_press_on_a_head_sorts_numbers_by_value_and_a_third_one_ends_that(page: Page) -> None:
+    view = result_of(page, ROCKETS)
+    before = column(view, 2)
+    head = view.get_by_role("columnheader", name="height")
+
+    head.get_by_role("button").click()
+    rising = [float(text) for text in column(view, 2)]
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    head.get_by_role("button").click()
+    falling = [float(text) for text in column(view, 2)]
+    head.get_by_role("button").click()
+
+    assert rising == sorted(rising)
+    assert falling == sorted(falling, reverse=True)
+    assert max(falling) > max(rising)  # another page of the same rows
+    assert column(view, 2) == before
+
+
+def test_long_results_come_in_pages_of_the_size_one_likes(page: Page) -> None:
+    view = result_of(page, ROCKETS)
+    expect(view.locator("tbody tr")).to_have_count(25)
+
+    view.get_by_role("button", name="Next page").click()
+    expect(view.locator("tbody tr")).to_have_count(9)
+    expect(view.get_by_role("button", name="Next page")).to_be_disabled()
+    view.get_by_label("Rows a page").select_option("50")
+
+    expect(view.locator("tbody tr")).to_have_count(34)
+    expect(view.locator(".pager")).to_contain_text("Page 1 of 1")
+
+
+def test_the_filter_finds_rows_by_words_and_says_how_many(page: Page) -> None:
+    view = result_of(page, ROCKETS)
+    view.get_by_role("searchbox").fill("FALCON")
+    names = column(view, 1)
+    assert names
+    assert all("Falcon" in name for name in names)
+    expect(view.locator(".count")).to_have_text(f"{len(names)} of 34 rows")
+
+    view.get_by_role("searchbox").fill("no such rocket")
+    expect(view.get_by_text("No row has all of these words.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("format", "ending"), [("CSV", "csv"), ("JSON", "json"), ("Turtle", "ttl")]
+)
+def test_a_download_holds_the_whole_result(
+    page: Page, tmp_path: Path, format: str, ending: str
+) -> None:
+    view = result_of(page, ROCKETS)
+    view.get_by_role("button", name="Download").click()
+    with page.expect_download() as begun:
+        view.get_by_role("button", name=format, exact=True).click()
+    file = tmp_path / begun.value.suggested_filename
+    begun.value.save_as(file)
+
+    text = file.read_text(encoding="utf-8")
+    assert re.fullmatch(rf"space-[\w-]{{8}}\.{ending}", file.name)
+    match format:
+        case "CSV":
+            rows = list(csv.reader(text.splitlines()))
+            assert rows[0] == ["launch_vehicle", "height"]
+            assert len(rows) == 35
+        case "JSON":
+            assert len(json.loads(text)["results"]["bindings"]) == 34
+        case _:
+            assert text.count("height") >= 34
+
+
+def test_copied_rows_are_those_that_are_shown_with_their_labels(watch: Watch) -> None:
+    page = watch.page(permissions=["clipboard-read", "clipboard-write"])
+    view = result_of(page, MOONS)
+    view.get_by_role("columnheader", name="number of moon").get_by_role("button").click()
+
+    view.get_by_role("button", name="Copy").click()
+
+    expect(view.get_by_role("button", name="Copied")).to_be_visible()
+    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert lines[0] == "planet\tnumber of moon"
+    assert lines[1] == "Earth\t1"
+    assert lines[-1] == "Saturn\t18"
+
+
+def test_an_iri_is_shown_on_focus_copied_and_shown_for_all_on_demand(watch: Watch) -> None:
+    page = watch.page(permissions=["clipboard-read", "clipboard-write"])
+    view = result_of(page, MOONS)
+    iri = "https://example.org/space/Earth"
+    link = view.get_by_role("link", name="Earth", exact=True)
+    link.focus()
+    card = view.locator(".iri-card")
+    expect(card).to_contain_text(iri)
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(card.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == iri
+    out = card.get_by_role("link", name="Open at its source")
+    expect(out).to_have_attribute("href", iri)
+    expect(out).to_have_attribute("rel", "noopener noreferrer nofollow")
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+
+    view.get_by_role("button", name="IRIs").click()
+    expect(view.locator("td .iri").first).to_have_text(re.compile("https://example.org/space/"))
+
+
+def test_names_with_numbers_are_bars_that_the_arrow_keys_go_over(page: Page) -> None:
+    view = result_of(page, MOONS)
+    view.get_by_role("tab", name="Chart").click()
+    chart = view.get_by_role("listbox")
+    expect(view.locator(".bar")).to_have_count(6)
+    assert "number of moon by planet" in (chart.get_attribute("aria-label") or "")
+
+    chart.focus()
+    page.keyboard.press("End")
+    expect(view.get_by_role("option", selected=True)).to_have_text("Uranus: 6")
+    page.keyboard.press("ArrowUp")
+    expect(view.get_by_role("option", selected=True)).to_have_text("Saturn: 18")
+
+
+def test_dates_with_numbers_are_a_line_and_how_they_are_spread(page: Page) -> None:
+    view = result_of(page, "Show all missions with their launch date and mass")
+    view.get_by_role("tab", name="Chart").click()
+    expect(view.locator("polyline.line")).to_have_count(1)
+    assert view.locator(".point").count() > 50
+    view.get_by_label("Show").select_option("Spread of launch date")
+    expect(view.get_by_role("option").first).to_have_text(re.compile(r"rows?$"))
+    counted = view.locator("[role=option]").all_text_contents()
+    rows = [int(re.search(r"(\d+) rows?$", text).group(1)) for text in counted]  # type: ignore[union-attr]
+    assert sum(rows) == 104
+
+
+@pytest.mark.parametrize(
+    "question", ["How big is Titan?", "Which planets have no moons?", "Which astronauts are there?"]
+)
+def test_no_chart_and_no_map_where_there_is_nothing_to_draw(page: Page, question: str) -> None:
+    view = result_of(page, question)
+    expect(view.get_by_role("tab", name="Chart")).to_have_count(0)
+    expect(view.get_by_role("tab", name="Map")).to_have_count(0)
+
+
+def test_places_are_on_a_map_that_moves_by_keys(many: Watch) -> None:
+    page = many.page("/?graph=towns")
+    view = result_of(page, "Show me all towns with their locations.")
+    expect(view.get_by_role("tab", name="Chart")).to_have_count(0)
+    view.get_by_role("tab", name="Map").click()
+    pins = view.locator("circle.pin")
+    expect(pins).to_have_count(4)
+    frame = view.get_by_role("application")
+    before = pins.first.get_attribute("cx")
+
+    frame.focus()
+    page.keyboard.press("+")
+    page.keyboard.press("ArrowRight")
+    moved = pins.first.get_attribute("cx")
+    page.keyboard.press("0")
+
+    assert moved != before
+    expect(pins.first).to_have_attribute("cx", before or "")
+    view.get_by_text("Places in a list").click()
+    view.get_by_role("button", name="Lima").click()
+    expect(view.locator(".map-card")).to_contain_text("12.05° S, 77.03° W")
+    expect(view.locator("circle.pin.chosen")).to_have_count(1)
+    assert serious_violations(page) == []
+
+
+def test_the_evidence_is_a_drawing_and_a_list_that_grow_on_demand(page: Page) -> None:
+    view = result_of(page, MOONS)
+    view.get_by_role("tab", name="Graph").click()
+    view.locator("canvas").first.wait_for()
+    view.get_by_text("The same as a list").click()
+    list_ = view.locator(".triple-list")
+    expect(list_).to_contain_text("orbits Earth")
+    before = list_.locator("li li").count()
+
+    list_.get_by_role("button", name="Add what is near").first.click()
+
+    expect(list_.locator("li li")).not_to_have_count(before)
+    assert list_.locator("li li").count() > before
+    assert serious_violations(page) == []
+
+
+def test_a_row_says_why_it_is_there(page: Page) -> None:
+    view = result_of(page, "Show me all crewed missions with their launch dates.")
+    view.get_by_role("button", name="Last page").click()
+    view.get_by_role("button", name=re.compile("^Why is")).last.click()
+
+    expect(view.locator(".why li").first).to_be_visible()
+    view.get_by_role("button", name="Show as a graph").click()
+    expect(view.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
+    view.get_by_role("button", name="Evidence of all rows").click()
+
+
+def test_tabs_are_gone_through_with_the_arrow_keys(page: Page) -> None:
+    view = result_of(page, MOONS)
+    view.get_by_role("tab", name="Table").focus()
+    page.keyboard.press("ArrowRight")
+    expect(view.get_by_role("tab", name="Chart")).to_be_focused()
+    expect(view.get_by_role("tabpanel")).to_have_accessible_name("Chart")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(view.get_by_role("tab", name="Graph")).to_be_focused()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_results_fit_a_phone_and_keep_nobody_out(watch: Watch, dark: bool) -> None:
+    page = watch.page(width=360, height=740, dark=dark, locale="de-DE")
+    view = result_of(page, "Show all missions with their launch date and mass")
+    for tab in ("Tabelle", "Diagramm", "Graph"):
+        view.get_by_role("tab", name=tab).click()
+        page.wait_for_timeout(100)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, tab
+        assert serious_violations(page) == [], tab
+
+
+def test_labels_that_would_be_more_than_text_stay_text(many: Watch) -> None:
+    page = many.page("/?graph=hostile")
+    view = result_of(page, "Show me all gadgets with their homepages and remarks.")
+    for tab in view.get_by_role("tab").all():
+        tab.click()
+        page.wait_for_timeout(200)
+    expect(page.locator("main script, main img, main svg[onload]")).to_have_count(0)
+    links = page.locator("main a").evaluate_all("links => links.map(link => link.href)")
+    assert [link for link in links if re.match("(javascript|data):", link)] == []
+    assert page.evaluate("window.burst") is None
