@@ -38,7 +38,11 @@ test("a number is a finite one of a numeric datatype", () => {
 });
 
 test("a time is as fine as it is written, and its zone counts", () => {
-  assert.deepEqual(parsedMoment("1969-07"), { time: Date.UTC(1969, 6, 1), precision: "month" });
+  assert.deepEqual(parsedMoment("1969-07"), {
+    time: Date.UTC(1969, 6, 1),
+    precision: "month",
+    isZoned: false,
+  });
   assert.equal(
     momentOf(literal("1969-07-20T20:17:00+02:00", `${XSD}dateTime`))?.time,
     Date.UTC(1969, 6, 20, 18, 17),
@@ -92,18 +96,28 @@ test("numbers are written for the reader's language, large ones as a power of te
   assert.equal(numberText("139820.5", "de"), "139.820,5");
   assert.equal(numberText("12345678901234567890", "en").includes("× 10¹⁹"), true);
   assert.equal(numberText("5.972e24", "de"), "5,972 × 10²⁴");
-  assert.equal(numberText("-0.00001", "en"), "-1 × 10⁻⁵");
+  assert.equal(numberText("-0.0000001", "en"), "-1 × 10⁻⁷");
+  assert.equal(numberText("0.0001234567", "en"), "0.000123457");
+  assert.equal(numberText("INF", "en"), "INF");
   assert.equal(numberText("999999999999999", "en"), "999,999,999,999,999");
   assert.equal(numberText("0", "en"), "0");
 });
 
 test("times are written out, and years as they are", () => {
   assert.equal(
-    momentText({ time: Date.UTC(1969, 6, 20), precision: "day" }, "de"),
+    momentText({ time: Date.UTC(1969, 6, 20), precision: "day", isZoned: false }, "de"),
     "20. Juli 1969",
   );
-  assert.equal(momentText({ time: Date.UTC(1969, 0, 1), precision: "year" }, "en"), "1969");
+  assert.equal(
+    momentText({ time: Date.UTC(1969, 0, 1), precision: "year", isZoned: false }, "en"),
+    "1969",
+  );
   assert.equal(textOf(literal("-0044", `${XSD}gYear`), "en"), "−44");
+  assert.equal(textOf(literal("-0044-03-15", `${XSD}date`), "en"), "-0044-03-15");
+  const moment = (text: string) => textOf(literal(text, `${XSD}dateTime`), "en-GB");
+  assert.equal(moment("1969-07-20T00:00:00+02:00"), "20 July 1969");
+  assert.equal(moment("1969-07-20T20:17:00"), "20 July 1969 at 20:17");
+  assert.equal(moment("1969-07-20T20:17:00Z"), "20 July 1969 at 20:17 UTC");
 });
 
 test("a label cannot turn around or hide what stands beside it", () => {

@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { upload } from "../api/jobs.ts";
 import { knownServer } from "../app/known.ts";
-import { language } from "../i18n/index.ts";
+import { locale } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { add } from "./adding.ts";
 import { ENDINGS, judged, sizeText, suggestedName } from "./files.ts";
@@ -31,14 +31,14 @@ export function FilesForm() {
         if (ready) void add(name, (sent, signal) => upload(name, files, { sent, signal }));
       }}
     >
-      <DropZone onFiles={take} most={sizeText(most, language.value)} />
+      <DropZone onFiles={take} most={sizeText(most, locale.value)} />
       {found.length > 0 && (
         <ul class="files">
           {found.map(({ file, format, fault }, at) => (
             <li key={`${at} ${file.name}`} class={fault ? "file wrong" : "file"}>
               <bdi class="file-name">{file.name}</bdi>
               <span class="muted small number">
-                {[format, sizeText(file.size, language.value)].filter(Boolean).join(" · ")}
+                {[format, sizeText(file.size, locale.value)].filter(Boolean).join(" · ")}
               </span>
               <button
                 type="button"

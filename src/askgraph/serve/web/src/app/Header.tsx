@@ -68,7 +68,7 @@ function LanguageSwitch() {
       class="button quiet small"
       lang={next}
       title={LANGUAGES[next]}
-      aria-label={`${words().language}: ${LANGUAGES[next]}`}
+      aria-label={`${next.toUpperCase()}, ${words().language}: ${LANGUAGES[next]}`}
       onClick={() => speak(next)}
     >
       {next.toUpperCase()}

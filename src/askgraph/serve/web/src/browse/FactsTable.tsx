@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { type Facts, resource } from "../api/browse.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
-import { language } from "../i18n/index.ts";
+import { language, locale } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { Cell } from "../results/Cell.tsx";
 import { wordsOf } from "../results/columns.ts";
@@ -42,7 +42,7 @@ export function FactsTable({ facts, inverse = false, ...rest }: Props) {
 }
 
 function nameOf({ predicate }: Facts): string {
-  const name = textOf(predicate, language.value);
+  const name = textOf(predicate, locale.value);
   return predicate.label ? name : wordsOf(name);
 }
 

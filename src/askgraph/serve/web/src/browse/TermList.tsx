@@ -1,7 +1,7 @@
 // Classes or predicates of a graph: filtered, sorted by name or by how often they occur, in pages.
 
 import { useMemo, useState } from "preact/hooks";
-import { formatNumber, language } from "../i18n/index.ts";
+import { formatNumber, locale } from "../i18n/index.ts";
 import { Cell } from "../results/Cell.tsx";
 import { Pager } from "../results/Pager.tsx";
 import { visible } from "../results/texts.ts";
@@ -35,8 +35,8 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
   );
   const all = wanted === "" ? terms : (others.value ?? terms);
   const found = useMemo(
-    () => listed(all, filter, order, language.value),
-    [all, filter, order, language.value],
+    () => listed(all, filter, order, locale.value),
+    [all, filter, order, locale.value],
   );
   const pages = Math.max(1, Math.ceil(found.length / PAGE));
   const at = Math.min(page, pages - 1);

@@ -5,7 +5,7 @@ import { resource } from "../api/browse.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress } from "../app/router.ts";
-import { language } from "../i18n/index.ts";
+import { language, locale } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { drawingAround, joined } from "../results/evidence.ts";
 import { classAddress } from "../results/links.ts";
@@ -29,8 +29,8 @@ export function ThingPage({ graph, iri }: { graph: string; iri: string }) {
   const pictures = knownServer.value.value?.["images"] === true;
   const picture = value?.outgoing.flatMap(({ values }) => values).find((cell) => pictureOf(cell));
   const drawing = useMemo(
-    () => (value ? drawingAround(value, language.value) : joined([])),
-    [value, language.value],
+    () => (value ? drawingAround(value, locale.value) : joined([])),
+    [value, locale.value],
   );
   const isKnown = value !== null && value.outgoing.length + value.incoming.length > 0;
   return (
@@ -49,7 +49,7 @@ export function ThingPage({ graph, iri }: { graph: string; iri: string }) {
           {value.types.map((type) => (
             <li key={type.value}>
               <a class="chip" href={classAddress(graph, type.value)}>
-                <bdi>{textOf(type, language.value)}</bdi>
+                <bdi>{textOf(type, locale.value)}</bdi>
               </a>
             </li>
           ))}

@@ -1,6 +1,6 @@
 // Bars: one a row, named at its left, its number at its end.
 
-import { formatNumber, language } from "../i18n/index.ts";
+import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
 import { type Bar, MOST_BARS } from "./charts.ts";
 import { Marks } from "./Marks.tsx";
 import { numberScale } from "./scales.ts";
@@ -21,7 +21,7 @@ interface Props {
 
 export function BarsChart({ bars, label, width }: Props) {
   const shown = bars.slice(0, MOST_BARS);
-  const locale = language.value;
+  const locale = formatLocale.value;
   const longest = Math.max(...shown.map(({ name }) => name.length));
   const left = Math.ceil(Math.min(width * 0.38, 240, longest * LETTER + 12));
   const widest =

@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Cell as CellOf } from "../api/types.ts";
-import { language } from "../i18n/index.ts";
+import { language, locale } from "../i18n/index.ts";
 import { CopyButton } from "../parts/CopyButton.tsx";
 import { Icon } from "../parts/Icon.tsx";
 import { thingAddress } from "./links.ts";
@@ -30,7 +30,7 @@ export function Cell({ cell, graph, iris = false, pictures = false }: Props) {
 
 function Thing({ cell, graph, iris }: { cell: CellOf; graph: string; iris: boolean }) {
   const [near, setNear] = useState(false);
-  const text = textOf(cell, language.value);
+  const text = textOf(cell, locale.value);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its link has the focus, the card follows
     <span
@@ -89,7 +89,7 @@ function IriCard({ iri }: { iri: string }) {
 }
 
 function Value({ cell }: { cell: CellOf }) {
-  const text = textOf(cell, language.value);
+  const text = textOf(cell, locale.value);
   const link = linkOf(cell.value);
   const isNumber = numberOf(cell) !== null;
   if (link && cell.datatype?.endsWith("#anyURI")) {
@@ -119,7 +119,7 @@ function Picture({ address, cell }: { address: string; cell: CellOf }) {
     <a class="picture" href={address} target="_blank" rel="noopener noreferrer nofollow">
       <img
         src={address}
-        alt={words().picture(textOf(cell, language.value))}
+        alt={words().picture(textOf(cell, locale.value))}
         loading="lazy"
         referrerpolicy="no-referrer"
       />

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { Row } from "../api/types.ts";
-import { language } from "../i18n/index.ts";
+import { locale as formatLocale } from "../i18n/index.ts";
 import { BarsChart } from "./BarsChart.tsx";
 import { bars, type Chart, chartName, lines, valuesOf } from "./charts.ts";
 import { HistogramChart } from "./HistogramChart.tsx";
@@ -45,7 +45,7 @@ export function ChartView({ charts, rows }: Props) {
 }
 
 function Drawn({ chart, rows, width }: { chart: Chart; rows: readonly Row[]; width: number }) {
-  const locale = language.value;
+  const locale = formatLocale.value;
   const label = titleOf(chart);
   const drawn = useMemo(() => {
     switch (chart.kind) {

@@ -6,7 +6,7 @@ import { resource } from "../api/browse.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 import { onThemeChange } from "../app/theme.ts";
-import { formatNumber, language } from "../i18n/index.ts";
+import { formatNumber, language, locale } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { canvasIn, choose, fitted, recolour, redraw } from "./canvas.ts";
 import { type Drawing, drawingAround, joined } from "./evidence.ts";
@@ -54,7 +54,7 @@ export function GraphView({ drawing, graph }: GraphViewProps) {
     setProblem(null);
     try {
       const around = await resource(graph, { iri, language: language.value });
-      setMore((before) => [...before, drawingAround(around, language.value)]);
+      setMore((before) => [...before, drawingAround(around, locale.value)]);
     } catch (error) {
       setProblem(problemFrom(error));
     }

@@ -1,6 +1,6 @@
 // How often values occur: a column for each class of values.
 
-import { formatNumber, language } from "../i18n/index.ts";
+import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
 import { type Bin, bins } from "./charts.ts";
 import { Marks } from "./Marks.tsx";
 import { binBounds, numberScale, yearBounds, yearOf } from "./scales.ts";
@@ -20,7 +20,7 @@ interface Props {
 }
 
 export function HistogramChart({ values, times, label, width }: Props) {
-  const locale = language.value;
+  const locale = formatLocale.value;
   const bounds = times ? yearBounds(values) : binBounds(values);
   const classes = bins(values, bounds);
   const written = (bound: number) => (times ? String(yearOf(bound)) : numberText(bound, locale));

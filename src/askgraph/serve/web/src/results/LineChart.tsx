@@ -1,10 +1,10 @@
 // A number over time, a line for each series, with the points on it.
 
-import { language } from "../i18n/index.ts";
+import { locale as formatLocale } from "../i18n/index.ts";
 import type { LinePoint, Series } from "./charts.ts";
 import { Marks } from "./Marks.tsx";
 import { numberScale, timeScale } from "./scales.ts";
-import { momentText, numberText } from "./texts.ts";
+import { markText, momentText, numberText } from "./texts.ts";
 
 const TOP = 12;
 const BOTTOM = 30;
@@ -21,7 +21,7 @@ interface Placed extends LinePoint {
 }
 
 export function LineChart({ series, label, width }: Props) {
-  const locale = language.value;
+  const locale = formatLocale.value;
   const points = series.flatMap(({ points: own }, index) =>
     own.map((point): Placed => ({ ...point, series: index })),
   );
@@ -92,7 +92,7 @@ export function LineChart({ series, label, width }: Props) {
             y={height - 8}
             text-anchor="middle"
           >
-            {momentText({ time: tick, precision: times.precision }, locale, true)}
+            {markText(tick, times.precision, locale)}
           </text>
         ))}
         {series.map(({ name, points: own }, index) => (
@@ -126,6 +126,6 @@ function shade(index: number): string {
 
 function told(point: Placed, series: readonly Series[], locale: string): string {
   const name = series[point.series]?.name;
-  const said = `${momentText(point.moment, locale)}: ${numberText(point.value, locale)}`;
+  const said = `${momentText(point.moment, locale) ?? ""}: ${numberText(point.value, locale)}`;
   return name ? `${name}, ${said}` : said;
 }

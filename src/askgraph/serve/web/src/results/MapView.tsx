@@ -1,7 +1,7 @@
 // The result on a map: coast lines of its own, tiles only where the server's operator set them.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { formatNumber, language } from "../i18n/index.ts";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
 import { coastPath, UNITS } from "./coast.ts";
 import { thingAddress } from "./links.ts";
 import { Net } from "./Net.tsx";
@@ -23,55 +23,60 @@ export interface MapViewProps {
   readonly tiles: string;
 }
 
-export function MapView({ pins, graph, elsewhere, tiles }: MapViewProps) {
+export function MapView(props: MapViewProps) {
+  const [element, width] = useWidth<HTMLDivElement>();
+  return (
+    <div class="map-view" ref={element}>
+      {width > 0 && <Sized {...props} width={width} />}
+    </div>
+  );
+}
+
+/** The map once it is known how wide it may be. */
+function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width: number }) {
   const [chosen, setChosen] = useState<Pin | null>(null);
-  const [frame, width] = useWidth<HTMLDivElement>();
+  const frame = useRef<HTMLDivElement>(null);
   const height = Math.round(Math.min(460, Math.max(280, width * 0.55)));
   const spots = useMemo(() => pins.map(({ place }) => spotOf(place)), [pins]);
   useEffect(() => setChosen(null), [pins]);
-  const panning = usePanning(frame, spots, width || 640, height);
-  const locale = language.value;
+  const panning = usePanning(frame, spots, width, height);
+  const locale = formatLocale.value;
+  const size = { width, height };
   return (
-    <div class="map-view">
+    <>
       <div class="map-frame" ref={frame}>
-        {width > 0 && (
-          <div
-            class="map"
-            role="application"
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the arrow keys
-            tabIndex={0}
-            aria-label={`${words().mapOf(formatNumber(pins.length))}. ${words().mapHelp}`}
-            {...panning.handlers}
-          >
-            <svg {...{ width, height }} aria-hidden="true">
-              <rect class="sea" {...{ width, height }} />
-              <Land view={panning.view} {...{ width, height }} />
-              {tiles && <Tiles template={tiles} view={panning.view} {...{ width, height }} />}
-              <Net view={panning.view} {...{ width, height }} />
-              {pins.map((pin, index) => {
-                const { x, y } = pixelOf(
-                  spots[index] ?? { x: 0, y: 0 },
-                  panning.view,
-                  width,
-                  height,
-                );
-                return (
-                  // biome-ignore lint/a11y/noStaticElementInteractions: the list below is for keys
-                  <circle
-                    key={pin.row}
-                    class={pin === chosen ? "pin chosen" : "pin"}
-                    cx={x}
-                    cy={y}
-                    r={pin === chosen ? 9 : pins.length > MANY ? 4 : 6}
-                    onClick={() => !panning.dragged() && setChosen(pin === chosen ? null : pin)}
-                  >
-                    <title>{pin.name}</title>
-                  </circle>
-                );
-              })}
-            </svg>
-          </div>
-        )}
+        <div
+          class="map"
+          role="application"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the arrow keys
+          tabIndex={0}
+          aria-label={`${words().mapOf(formatNumber(pins.length))}. ${words().mapHelp}`}
+          {...panning.handlers}
+        >
+          <svg {...size} aria-hidden="true">
+            <rect class="sea" {...size} />
+            <Land view={panning.view} {...size} />
+            {tiles && <Tiles template={tiles} view={panning.view} {...size} />}
+            <Net view={panning.view} {...size} />
+            {pins.map((pin, index) => {
+              const spot = spots[index] ?? { x: 0, y: 0 };
+              const { x, y } = pixelOf(spot, panning.view, width, height);
+              return (
+                // biome-ignore lint/a11y/noStaticElementInteractions: the list below is for keys
+                <circle
+                  key={pin.row}
+                  class={pin === chosen ? "pin chosen" : "pin"}
+                  cx={x}
+                  cy={y}
+                  r={pin === chosen ? 9 : pins.length > MANY ? 4 : 6}
+                  onClick={() => !panning.dragged() && setChosen(pin === chosen ? null : pin)}
+                >
+                  <title>{pin.name}</title>
+                </circle>
+              );
+            })}
+          </svg>
+        </div>
         <Buttons {...panning} />
         {chosen && <Card pin={chosen} {...{ pins, graph, locale }} />}
       </div>
@@ -79,28 +84,44 @@ export function MapView({ pins, graph, elsewhere, tiles }: MapViewProps) {
       {elsewhere > 0 && (
         <p class="muted small">{words().somewhere(elsewhere, formatNumber(elsewhere))}</p>
       )}
-      <details>
-        <summary>{words().placesList}</summary>
-        <ul class="pin-list">
-          {pins.map((pin, index) => (
-            <li key={pin.row}>
-              <button
-                type="button"
-                class="button quiet small"
-                aria-pressed={pin === chosen}
-                onClick={() => {
-                  setChosen(pin);
-                  panning.show(spots[index] ?? { x: 0.5, y: 0.5 });
-                }}
-              >
-                <bdi>{pin.name}</bdi>
-              </button>
-              <span class="muted small number">{degreesText(pin.place, locale)}</span>
-            </li>
-          ))}
-        </ul>
-      </details>
-    </div>
+      <PinList
+        {...{ pins, chosen, locale }}
+        onChoose={(pin, index) => {
+          setChosen(pin);
+          panning.show(spots[index] ?? { x: 0.5, y: 0.5 });
+        }}
+      />
+    </>
+  );
+}
+
+interface PinListProps {
+  readonly pins: readonly Pin[];
+  readonly chosen: Pin | null;
+  readonly locale: string;
+  readonly onChoose: (pin: Pin, index: number) => void;
+}
+
+function PinList({ pins, chosen, locale, onChoose }: PinListProps) {
+  return (
+    <details>
+      <summary>{words().placesList}</summary>
+      <ul class="pin-list">
+        {pins.map((pin, index) => (
+          <li key={pin.row}>
+            <button
+              type="button"
+              class="button quiet small"
+              aria-pressed={pin === chosen}
+              onClick={() => onChoose(pin, index)}
+            >
+              <bdi>{pin.name}</bdi>
+            </button>
+            <span class="muted small number">{degreesText(pin.place, locale)}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import type { RowEvidence } from "../api/browse.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { language } from "../i18n/index.ts";
+import { locale as formatLocale } from "../i18n/index.ts";
 import { ChartView } from "./ChartView.tsx";
 import { chartsOf } from "./charts.ts";
 import { columnsOf } from "./columns.ts";
@@ -40,7 +40,7 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
   const id = useId();
   useEffect(knownServer.need, []);
   const info = knownServer.value.value;
-  const locale = language.value;
+  const locale = formatLocale.value;
   const columns = useMemo(
     () => columnsOf(result.columns, result.cells, result.answering),
     [result],

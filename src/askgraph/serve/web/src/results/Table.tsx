@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { RowEvidence } from "../api/browse.ts";
-import { formatNumber, language } from "../i18n/index.ts";
+import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
 import { type Column, classOf, titleOf } from "./columns.ts";
 import { Pager } from "./Pager.tsx";
 import type { Origin, Result } from "./result.ts";
@@ -29,7 +29,7 @@ export function Table({ result, columns, origin, pictures, onDraw }: Props) {
   const [page, setPage] = useState(0);
   const [size, setSize] = useState(PAGE);
   const [iris, setIris] = useState(false);
-  const locale = language.value;
+  const locale = formatLocale.value;
   const rows = useMemo(() => {
     const numbered = result.cells.map((row, number) => ({ row, number }));
     return sorted(matching(numbered, columns, search, locale), order, locale);

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { RowEvidence } from "../api/browse.ts";
-import { language } from "../i18n/index.ts";
+import { locale } from "../i18n/index.ts";
 import { Cell } from "./Cell.tsx";
 import { type Column, classOf } from "./columns.ts";
 import type { Origin } from "./result.ts";
@@ -26,7 +26,7 @@ interface Props {
 export function TableRow({ item, columns, origin, explained, evidence, onDraw, ...shown }: Props) {
   const [open, setOpen] = useState(false);
   const first = columns.map(({ index }) => item.row[index]).find((cell) => cell);
-  const name = first ? textOf(first, language.value) : String(item.number + 1);
+  const name = first ? textOf(first, locale.value) : String(item.number + 1);
   return (
     <>
       <tr class={open ? "opened" : undefined}>

@@ -11,10 +11,11 @@ const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/gu;
 export function textOf(cell: Cell, locale: string): string {
   if (cell.label) return visible(cell.label);
   if (cell.type === "iri") return visible(shortName(cell.value));
+  if (cell.type === "blank") return "…";
   const number = numberOf(cell);
   if (number !== null) return numberText(cell.value, locale);
   const moment = momentOf(cell);
-  return moment ? momentText(moment, locale) : visible(cell.value);
+  return moment ? (momentText(moment, locale) ?? cell.value) : visible(cell.value);
 }
 
 /** A number as people write it; very large and small ones as a power of ten. */
@@ -22,23 +23,35 @@ export function numberText(lexical: string | number, locale: string): string {
   const value = Number(lexical);
   if (!Number.isFinite(value)) return String(lexical);
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e15 || size < 1e-4)) return powerOfTen(value, locale);
+  if (size !== 0 && (size >= 1e15 || size < 1e-6)) return powerOfTen(value, locale);
   const exact = typeof lexical === "string" && /^[+-]?\d+$/.test(lexical) ? BigInt(lexical) : value;
-  const digits = size >= 1 ? 4 : 6;
-  return new Intl.NumberFormat(locale, { maximumFractionDigits: digits }).format(exact);
+  const digits = size >= 1 ? { maximumFractionDigits: 4 } : { maximumSignificantDigits: 6 };
+  return new Intl.NumberFormat(locale, digits).format(exact);
 }
 
-/** A time as people write it, as finely as it was given; `short` for the marks of an axis. */
-export function momentText({ time, precision }: Moment, locale: string, short = false): string {
+/** A time as people write it, as finely as it was given; null for days that no calendar had. */
+export function momentText({ time, precision, isZoned }: Moment, locale: string): string | null {
   const year = new Date(time).getUTCFullYear();
-  if (precision === "year" || year < 1 || year > 9999) return String(year).replace("-", "−");
-  const options: Intl.DateTimeFormatOptions = { timeZone: "UTC", month: short ? "short" : "long" };
-  if (!short || precision === "month") options.year = "numeric";
+  if (precision === "year") return yearText(year);
+  if (year < 1 || year > 9999) return null;
+  const options: Intl.DateTimeFormatOptions = { timeZone: "UTC", year: "numeric", month: "long" };
   if (precision !== "month") options.day = "numeric";
-  if (precision === "minute") {
-    Object.assign(options, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  }
+  if (precision === "minute") Object.assign(options, { hour: "2-digit", minute: "2-digit" });
+  if (precision === "minute" && isZoned) options.timeZoneName = "short";
   return new Intl.DateTimeFormat(locale, options).format(time);
+}
+
+/** A time for the mark of an axis: no finer than the axis. */
+export function markText(time: number, precision: Moment["precision"], locale: string): string {
+  if (precision === "year") return yearText(new Date(time).getUTCFullYear());
+  const options: Intl.DateTimeFormatOptions = { timeZone: "UTC", month: "short" };
+  const more =
+    precision === "month" ? ({ year: "numeric" } as const) : ({ day: "numeric" } as const);
+  return new Intl.DateTimeFormat(locale, { ...options, ...more }).format(time);
+}
+
+function yearText(year: number): string {
+  return String(year).replace("-", "−");
 }
 
 /** A text without what would hide or turn around the text that stands in it. */

@@ -33,7 +33,11 @@ export function usePanning(
   const fingers = useRef(new Map<number, Spot>());
   const travelled = useRef(0);
   const fit = () => setView(fitting(spots, width, height));
-  useEffect(fit, [spots, width, height]);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) fit();
+    isFirst.current = false;
+  }, [spots, width, height]);
   const about = (x: number, y: number, factor: number) =>
     setView((now) => {
       const spot = {

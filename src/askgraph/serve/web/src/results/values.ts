@@ -25,6 +25,8 @@ const WKT = "http://www.opengis.net/ont/geosparql#wktLiteral";
 export interface Moment {
   time: number;
   precision: "year" | "month" | "day" | "minute";
+  /** Whether it was given with a time zone. */
+  isZoned: boolean;
 }
 
 /** A place on Earth in degrees. */
@@ -55,8 +57,10 @@ export function parsedMoment(text: string): Moment | null {
   at.setUTCFullYear(Number(year), Number(month ?? 1) - 1, Number(day ?? 1));
   at.setUTCHours(Number(hour ?? 0), Number(minute ?? 0), Math.floor(Number(second ?? 0)));
   if (Number.isNaN(at.getTime())) return null;
-  const time = at.getTime() - (hour === undefined ? 0 : minutesOf(zone) * 60_000);
-  return { time, precision: hour ? "minute" : day ? "day" : month ? "month" : "year" };
+  const isMidnight = Number(hour ?? 0) + Number(minute ?? 0) + Number(second ?? 0) === 0;
+  const time = at.getTime() - (isMidnight ? 0 : minutesOf(zone) * 60_000);
+  const precision = !isMidnight ? "minute" : day ? "day" : month ? "month" : "year";
+  return { time, precision, isZoned: zone !== undefined };
 }
 
 /** The place that a point in well-known text names, else null; points off Earth are none. */
