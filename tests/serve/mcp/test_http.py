@@ -100,6 +100,13 @@ def test_other_sites_and_names_are_refused(served: str, head: dict[str, str]) ->
     assert reply.status_code in (400, 403, 421)
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_no_stream_is_held_open_for_what_never_comes(served: str, method: str) -> None:
+    reply = httpx2.request(method, f"{served}/mcp", headers={"Accept": "text/event-stream"})
+
+    assert (reply.status_code, reply.headers["allow"]) == (405, "POST")
+
+
 def test_what_is_no_message_is_an_error_of_the_sender(served: str) -> None:
     for content in (b"", b"[", b'{"jsonrpc": "2.0"}', b"\xff"):
         reply = httpx2.post(f"{served}/mcp", content=content, headers=HEADERS)

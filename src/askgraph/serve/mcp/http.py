@@ -37,8 +37,11 @@ class _Endpoint:
 
 
 def mcp_route() -> Route:
-    """Return the route of the endpoint."""
-    return Route(PATH, endpoint=_Endpoint(), include_in_schema=False)
+    """Return the route of the endpoint.
+
+    There is nothing to tell that was not asked for, so no stream can be opened (GET: 405).
+    """
+    return Route(PATH, endpoint=_Endpoint(), methods=["POST"], include_in_schema=False)
 
 
 @asynccontextmanager

@@ -13,7 +13,15 @@ from askgraph.serve.settings import ServeSettings
 
 __all__ = ["protect"]
 
-_HEADERS = ("Accept", "Authorization", "Content-Type", "Last-Event-ID", "X-API-Key", "X-Request-Id")
+_HEADERS = (
+    "Accept",
+    "Authorization",
+    "Content-Type",
+    "Last-Event-ID",
+    "MCP-Protocol-Version",
+    "X-API-Key",
+    "X-Request-Id",
+)
 
 
 def protect(app: FastAPI, settings: ServeSettings) -> None:
