@@ -125,7 +125,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return problem_response(
+    response = problem_response(
         Problem(
             type="urn:askgraph:problem:http",
             title=str(error.detail),
@@ -133,3 +133,5 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
             detail=f"{request.method} {request.url.path}: {error.detail}",
         )
     )
+    response.headers.update(error.headers or {})  # as Allow, of 405
+    return response
