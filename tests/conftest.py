@@ -1,3 +1,16 @@
 """What all tests share."""
 
+import pytest
+
 pytest_plugins = ["tests.servers.fixtures", "tests.servers.postgres"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first, so that no worker is left alone with one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are called by their parameter: packed ones hold the time, and workers must agree."""
+    return argname if isinstance(val, bytes) else None
