@@ -14,13 +14,16 @@ WEB_SOURCES := $(shell find $(WEB)/src -type f) $(WEB)/build.mjs
 # Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
 TORCH_VERSION := 2.13.0
 
-.PHONY: help demo test check docs wheel bench lock clean venv page page-check
+.PHONY: help demo serve test check docs wheel bench lock clean venv page page-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/run.stamp ## set everything up and answer five questions over the sample graph
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
+
+serve: page $(VENV)/serve.stamp ## serve the page on the sample graph, and open it in the browser
+	@ASKGRAPH_WORKSPACE="$${ASKGRAPH_WORKSPACE:-build/serve}" $(BIN)/askgraph serve --sample --open
 
 test: check page page-check $(VENV)/local.stamp build/clients/stamp ## lint, types, layers and all tests
 	$(BIN)/python -m pytest
@@ -68,6 +71,10 @@ $(VENV)/python.stamp:
 $(VENV)/run.stamp: $(VENV)/python.stamp requirements/run.txt pyproject.toml
 	$(PIP) install --require-hashes -r requirements/run.txt
 	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/serve.stamp: $(VENV)/run.stamp requirements/serve.txt
+	$(PIP) install --require-hashes -r requirements/serve.txt
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
