@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 from tests.servers.postgres import PostgresServer
 
 from askgraph.serve.store import Store
-from askgraph.serve.store.database import Database, database_url
+from askgraph.serve.store.opened import open_database
 from askgraph.serve.store.tables import METADATA
 
 
@@ -57,8 +58,10 @@ async def _migrated(url: str) -> None:
 
 
 async def _emptied(url: str) -> None:
-    database = Database(database_url(url))
-    async with database.writing() as connection:
+    def emptied(connection: Connection) -> None:
         for table in reversed(METADATA.sorted_tables):
-            await connection.execute(table.delete())
+            connection.execute(table.delete())
+
+    database = await open_database(url)
+    await database.write(emptied)
     await database.close()

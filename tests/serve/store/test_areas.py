@@ -39,8 +39,6 @@ async def test_feedback_is_one_a_person_and_run(store: Store) -> None:
     assert await store.put_feedback(Feedback(run.id, "user:bob", "wrong"))
     said = {one.owner: (one.verdict, one.comment) for one in await store.feedback(run.id)}
     assert said == {"user:ann": ("right", ""), "user:bob": ("wrong", "")}
-    assert await store.delete_feedback(run.id, "user:bob")
-    assert not await store.delete_feedback(run.id, "user:bob")
     assert not await store.put_feedback(Feedback("another", "user:ann", "right"))
 
 
@@ -96,7 +94,6 @@ async def test_verified_answers_put_at_once_are_all_kept(store: Store) -> None:
 
 
 async def test_keys_are_kept_with_all_they_allow(store: Store) -> None:
-    assert not await store.any_key()
     limited = KeyRow(
         "k1",
         "phone",
@@ -107,9 +104,7 @@ async def test_keys_are_kept_with_all_they_allow(store: Store) -> None:
     )
     free = KeyRow("k2", "admin", "d2", frozenset({"admin"}), expires=ago(1))
     await store.add_key(free)
-    assert not await store.any_key()  # it has expired
     await store.add_key(limited)
-    assert await store.any_key()
     assert await store.key("k1") == limited
     assert {one.id for one in await store.keys()} == {"k1", "k2"}
     assert await store.key("k3") is None
@@ -120,7 +115,6 @@ async def test_a_key_is_revoked_once_and_stays_in_the_list(store: Store) -> None
     assert await store.revoke("k1") and not await store.revoke("k1")
     found = await store.key("k1")
     assert found is not None and found.revoked is not None
-    assert not await store.any_key()
 
 
 async def test_a_key_knows_when_it_was_used(store: Store) -> None:

@@ -73,8 +73,8 @@ async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> 
 @pytest.mark.parametrize(
     ("text", "driver"),
     [
-        ("serve.db", "sqlite+aiosqlite"),
-        ("sqlite:////var/lib/askgraph/serve.db", "sqlite+aiosqlite"),
+        ("serve.db", "sqlite"),
+        ("sqlite:////var/lib/askgraph/serve.db", "sqlite"),
         ("postgres://ann:pw@db/askgraph", "postgresql+asyncpg"),
         ("postgresql://ann:pw@db:5433/askgraph?sslmode=require", "postgresql+asyncpg"),
     ],

@@ -12,8 +12,9 @@ from sqlalchemy import Connection, text
 
 from askgraph.errors import SetupError
 from askgraph.serve.store import Store
-from askgraph.serve.store.database import Database, database_url
+from askgraph.serve.store.database import Database
 from askgraph.serve.store.migrating import VERSION_TABLE, migrate
+from askgraph.serve.store.opened import open_database
 from askgraph.serve.store.tables import METADATA
 
 OPENING = """
@@ -35,38 +36,35 @@ VALUES ('r1', 'user:ann', 'Who?', 'who?', '["space"]', 'graph-search', '{}', 'p1
 
 @pytest.fixture
 async def database(url: str) -> AsyncIterator[Database]:
-    opened = Database(database_url(url))
+    opened = await open_database(url)
     yield opened
     await opened.close()
 
 
 async def test_the_steps_lead_to_the_tables_that_the_code_knows(database: Database) -> None:
     await migrate(database)
-    async with database.reading() as connection:
-        assert await connection.run_sync(_differences) == []
+    assert await database.read(_differences) == []
 
 
 async def test_a_database_of_the_first_step_is_brought_up_to_date_with_its_content(
     database: Database, url: str
 ) -> None:
     await migrate(database, to="0001")
-    async with database.writing() as connection:
-        await connection.execute(text(OLD_RUN))
-        assert await connection.run_sync(_differences) != []
+    await database.write(lambda connection: connection.execute(text(OLD_RUN)))
+    assert await database.read(_differences) != []
     store = await Store.open(url)
     (run,) = await store.runs("user:ann")
     assert (run.id, run.question, run.graphs, run.counted_as) == ("r1", "Who?", ("space",), "")
     await store.close()
-    async with database.reading() as connection:
-        assert await connection.run_sync(_differences) == []
+    assert await database.read(_differences) == []
 
 
 async def test_a_database_of_a_newer_askgraph_is_left_as_it_is(
     database: Database, url: str
 ) -> None:
     await migrate(database)
-    async with database.writing() as connection:
-        await connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
+    newer = text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'")
+    await database.write(lambda connection: connection.execute(newer))
     with pytest.raises(SetupError, match=r"newer askgraph .*9999"):
         await Store.open(url)
 

@@ -50,11 +50,6 @@ class Accounts:
         """Raise `TooMany` where the caller has used up the tokens or the money of this day."""
         await self._meter.check_budget(caller)
 
-    async def nobody_may(self) -> bool:
-        """Whether nobody may do anything here: no valid key, no proxy, nothing for anonymous."""
-        rules = self._rules
-        return not (rules.anonymous or rules.proxy_header or await self._store.any_key())
-
     async def _by_key(self, asking: Asking) -> Principal:
         address = counted_address(asking.client)
         parts = given_parts(asking.token)

@@ -7,16 +7,15 @@ Each method is one transaction. All of them raise `DatabaseFailed` where the dat
 its part.
 """
 
-import asyncio
-
 from askgraph.errors import AskgraphError
 from askgraph.serve.store.clock import new_id, now, time_text
 from askgraph.serve.store.confirmed import Confirmed
 from askgraph.serve.store.costs import Cost, Costs
-from askgraph.serve.store.database import Database, DatabaseFailed, database_url
+from askgraph.serve.store.database import DatabaseFailed
 from askgraph.serve.store.jobs import Jobs
 from askgraph.serve.store.keys import Keys
 from askgraph.serve.store.migrating import migrate
+from askgraph.serve.store.opened import open_database
 from askgraph.serve.store.opinions import Opinions
 from askgraph.serve.store.processes import SILENT, HandedBack, Processes
 from askgraph.serve.store.rows import (
@@ -72,7 +71,7 @@ class Store(Sessions, Runs, Costs, Opinions, Confirmed, Keys, Usage, Processes, 
 
         Raises `SetupError` where the address is no good, `DatabaseFailed` where there is nothing.
         """
-        database = await asyncio.to_thread(Database, database_url(url))
+        database = await open_database(url)
         try:
             await migrate(database)
         except AskgraphError:

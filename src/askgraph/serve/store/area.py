@@ -1,16 +1,14 @@
-"""What every area of the store has: the database, and transactions that are carried through."""
+"""What every area of the store has: a database, and transactions of a single statement."""
 
-from collections.abc import Callable, Coroutine
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, Select
+from sqlalchemy.sql.dml import UpdateBase
 
 from askgraph.serve.store.database import Database
 
-__all__ = ["Area", "transaction"]
-
-Self_ = TypeVar("Self_", bound="Area")
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
+__all__ = ["Area"]
 
 
 class Area:
@@ -19,18 +17,12 @@ class Area:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def _rows(self, wanted: Select[Any]) -> Sequence[Row[Any]]:
+        return await self._database.read(lambda connection: connection.execute(wanted).all())
 
-def transaction(
-    method: Callable[Concatenate[Self_, Given], Coroutine[Any, Any, Result]],
-) -> Callable[Concatenate[Self_, Given], Coroutine[Any, Any, Result]]:
-    """Return a method that goes on to its end where its caller is cancelled.
+    async def _row(self, wanted: Select[Any]) -> Row[Any] | None:
+        return await self._database.read(lambda connection: connection.execute(wanted).first())
 
-    A connection that is left in the middle cannot be used again: a hundred callers who hang up
-    would cost a hundred new connections.
-    """
-
-    @wraps(method)
-    async def carried(self: Self_, /, *args: Given.args, **more: Given.kwargs) -> Result:
-        return await self._database.carry_through(method(self, *args, **more))
-
-    return carried
+    async def _changed(self, statement: UpdateBase) -> int:
+        """Do what a statement says and return of how many rows it was true."""
+        return await self._database.write(lambda connection: connection.execute(statement).rowcount)

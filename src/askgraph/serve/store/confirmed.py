@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, delete, insert, select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, text
 
 from askgraph.metadata.examples.repeats import plain_question
-from askgraph.serve.store.area import Area, transaction
+from askgraph.serve.store.area import Area
 from askgraph.serve.store.rows import Verified
 from askgraph.serve.store.tables import verified, verified_versions
 
@@ -21,7 +20,6 @@ _RAISED = text(
 class Confirmed(Area):
     """Queries that people confirmed; each graph has a version that grows with every change."""
 
-    @transaction
     async def put_verified(self, one: Verified) -> None:
         """Keep a verified answer, in place of its owner's for the same question on the graph."""
         plain = plain_question(one.question)
@@ -47,17 +45,18 @@ class Confirmed(Area):
             verified.c.language == language,
             verified.c.owner == one.owner,
         )
-        async with self._database.writing() as connection:
-            await _raise_version(connection, one.graph)  # first: it is what two writers wait for
-            await connection.execute(same)
-            await connection.execute(insert(verified).values(values))
 
-    @transaction
+        def put(connection: Connection) -> None:
+            _raise_version(connection, one.graph)  # first: it is what two writers wait for
+            connection.execute(same)
+            connection.execute(insert(verified).values(values))
+
+        await self._database.write(put)
+
     async def withdraw(self, id: str) -> bool:
         """Take a verified answer away; whether there was one."""
         return bool(await self._withdrawn(verified.c.id == id))
 
-    @transaction
     async def withdraw_run(self, run: str, owner: str | None = None) -> int:
         """Take away what was verified of a run, by this owner or by all; returns how many."""
         wanted = verified.c.run == run
@@ -65,39 +64,38 @@ class Confirmed(Area):
             wanted if owner is None else wanted & (verified.c.owner == owner)
         )
 
-    @transaction
     async def verified(self, graph: str) -> list[Verified]:
         """Return the verified answers of a graph, the latest last."""
         wanted = select(verified).where(verified.c.graph == graph)
-        async with self._database.reading() as connection:
-            found = await connection.execute(wanted.order_by(verified.c.when, verified.c.id))
-            return [_verified(row) for row in found]
+        return [
+            _verified(row)
+            for row in await self._rows(wanted.order_by(verified.c.when, verified.c.id))
+        ]
 
-    @transaction
     async def verified_of(self, runs: list[str]) -> list[Verified]:
         """Return what was verified of some runs."""
         wanted = select(verified).where(verified.c.run.in_(runs))
-        async with self._database.reading() as connection:
-            return [_verified(row) for row in await connection.execute(wanted)]
+        return [_verified(row) for row in await self._rows(wanted)]
 
-    @transaction
     async def verified_version(self, graph: str) -> int:
         """Return a number that is another one whenever the verified answers of a graph are."""
         wanted = select(verified_versions.c.version).where(verified_versions.c.graph == graph)
-        async with self._database.reading() as connection:
-            return (await connection.execute(wanted)).scalar_one_or_none() or 0
+        row = await self._row(wanted)
+        return 0 if row is None else row.version
 
     async def _withdrawn(self, wanted: ColumnElement[bool]) -> int:
         graphs = select(verified.c.graph).where(wanted).distinct().order_by(verified.c.graph)
-        async with self._database.writing() as connection:
-            for graph in list((await connection.execute(graphs)).scalars()):
-                await _raise_version(connection, graph)
-            done = await connection.execute(delete(verified).where(wanted))
-        return done.rowcount
+
+        def withdrawn(connection: Connection) -> int:
+            for graph in connection.execute(graphs).scalars().all():
+                _raise_version(connection, graph)
+            return connection.execute(delete(verified).where(wanted)).rowcount
+
+        return await self._database.write(withdrawn)
 
 
-async def _raise_version(connection: AsyncConnection, graph: str) -> None:
-    await connection.execute(_RAISED, {"graph": graph})
+def _raise_version(connection: Connection, graph: str) -> None:
+    connection.execute(_RAISED, {"graph": graph})
 
 
 def _verified(row: Row[Any]) -> Verified:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
-from askgraph.serve.store.area import Area, transaction
+from askgraph.serve.store.area import Area
 from askgraph.serve.store.tables import runs
 
 __all__ = ["Cost", "Costs"]
@@ -25,7 +25,6 @@ class Cost:
 class Costs(Area):
     """Costs by method."""
 
-    @transaction
     async def costs(self) -> dict[str, Cost]:
         """Return what a question cost on average, by method, of the latest that were answered."""
         latest = (
@@ -42,10 +41,7 @@ class Costs(Area):
             func.avg(latest.c.tokens).label("tokens"),
             func.avg(latest.c.money).label("money"),
         ).group_by(latest.c.method)
-        async with self._database.reading() as connection:
-            return {
-                row.method: Cost(
-                    row.questions, float(row.seconds), float(row.tokens), float(row.money)
-                )
-                for row in await connection.execute(wanted)
-            }
+        return {
+            row.method: Cost(row.questions, float(row.seconds), float(row.tokens), float(row.money))
+            for row in await self._rows(wanted)
+        }

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
-from askgraph.serve.store.area import Area, transaction
+from askgraph.serve.store.area import Area
 from askgraph.serve.store.clock import now
 from askgraph.serve.store.rows import UNDER_WAY, JobRow
 from askgraph.serve.store.tables import jobs
@@ -15,7 +15,6 @@ __all__ = ["Jobs"]
 class Jobs(Area):
     """Long work, as the building of a graph: each belongs to its owner."""
 
-    @transaction
     async def put_job(self, job: JobRow) -> bool:
         """Keep a job as it is now; False, and nothing is kept, where it had ended before."""
         values = {
@@ -35,43 +34,38 @@ class Jobs(Area):
             "created": job.created,
         }
         known = select(jobs.c.state).where(jobs.c.id == job.id).with_for_update()
-        async with self._database.writing() as connection:
-            state = (await connection.execute(known)).scalar_one_or_none()
+
+        def put(connection: Connection) -> bool:
+            state = connection.execute(known).scalar_one_or_none()
             if state is None:
-                await connection.execute(insert(jobs).values(**new, **values))
+                connection.execute(insert(jobs).values(**new, **values))
             elif state in UNDER_WAY:
-                await connection.execute(update(jobs).where(jobs.c.id == job.id).values(values))
+                connection.execute(update(jobs).where(jobs.c.id == job.id).values(values))
             return state is None or state in UNDER_WAY
 
-    @transaction
+        return await self._database.write(put)
+
     async def job(self, id: str) -> JobRow | None:
         """Return a job, None where there is none."""
-        async with self._database.reading() as connection:
-            row = (await connection.execute(select(jobs).where(jobs.c.id == id))).first()
+        row = await self._row(select(jobs).where(jobs.c.id == id))
         return None if row is None else _job(row)
 
-    @transaction
     async def jobs(self, owner: str, *, limit: int = 50) -> list[JobRow]:
         """Return the jobs of an owner, the latest first."""
         wanted = select(jobs).where(jobs.c.owner == owner)
         wanted = wanted.order_by(jobs.c.created.desc(), jobs.c.id).limit(limit)
-        async with self._database.reading() as connection:
-            return [_job(row) for row in await connection.execute(wanted)]
+        return [_job(row) for row in await self._rows(wanted)]
 
-    @transaction
     async def ask_to_cancel_job(self, id: str) -> bool:
         """Ask the process of a job to stop it; whether it was under way."""
         changed = update(jobs).where(jobs.c.id == id, jobs.c.state.in_(UNDER_WAY))
-        async with self._database.writing() as connection:
-            done = await connection.execute(changed.values(cancel_wanted=True))
-        return done.rowcount > 0
+        return await self._changed(changed.values(cancel_wanted=True)) > 0
 
-    @transaction
     async def job_cancel_wanted(self, id: str) -> bool:
         """Whether a job is to stop."""
         wanted = select(jobs.c.cancel_wanted).where(jobs.c.id == id)
-        async with self._database.reading() as connection:
-            return bool((await connection.execute(wanted)).scalar_one_or_none())
+        row = await self._row(wanted)
+        return row is not None and row.cancel_wanted
 
 
 def _job(row: Row[Any]) -> JobRow:

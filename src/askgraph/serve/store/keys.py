@@ -3,10 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Row, insert, or_, select, update
+from sqlalchemy import Row, insert, select, update
 
 from askgraph.serve.accounts.principal import OwnLimits
-from askgraph.serve.store.area import Area, transaction
+from askgraph.serve.store.area import Area
 from askgraph.serve.store.clock import ago, now
 from askgraph.serve.store.rows import KeyRow
 from askgraph.serve.store.tables import keys
@@ -19,7 +19,6 @@ _TOUCHED = 60.0  # seconds; to the second it interests nobody, and each is a wri
 class Keys(Area):
     """API keys, each with what it allows."""
 
-    @transaction
     async def add_key(self, key: KeyRow) -> None:
         """Keep a new key."""
         values = {
@@ -32,46 +31,29 @@ class Keys(Area):
             "created": key.created,
             "expires": key.expires,
         }
-        async with self._database.writing() as connection:
-            await connection.execute(insert(keys).values(values))
+        await self._changed(insert(keys).values(values))
 
-    @transaction
     async def keys(self) -> list[KeyRow]:
         """Return all keys, also those that are no longer valid, the oldest first."""
-        async with self._database.reading() as connection:
-            found = await connection.execute(select(keys).order_by(keys.c.created, keys.c.id))
-            return [_key(row) for row in found]
+        return [
+            _key(row) for row in await self._rows(select(keys).order_by(keys.c.created, keys.c.id))
+        ]
 
-    @transaction
     async def key(self, id: str) -> KeyRow | None:
         """Return the key of an id, None where there is none."""
-        async with self._database.reading() as connection:
-            row = (await connection.execute(select(keys).where(keys.c.id == id))).first()
+        row = await self._row(select(keys).where(keys.c.id == id))
         return None if row is None else _key(row)
 
-    @transaction
-    async def any_key(self) -> bool:
-        """Whether there is a key that is neither revoked nor expired."""
-        valid = or_(keys.c.expires.is_(None), keys.c.expires > now())
-        wanted = select(keys.c.id).where(keys.c.revoked.is_(None), valid).limit(1)
-        async with self._database.reading() as connection:
-            return (await connection.execute(wanted)).first() is not None
-
-    @transaction
     async def revoke(self, id: str) -> bool:
         """Make a key worthless from now on; whether there was one that was not yet."""
         changed = update(keys).where(keys.c.id == id, keys.c.revoked.is_(None))
-        async with self._database.writing() as connection:
-            done = await connection.execute(changed.values(revoked=now()))
-        return done.rowcount > 0
+        return await self._changed(changed.values(revoked=now())) > 0
 
-    @transaction
     async def touch(self, key: KeyRow) -> None:
         """Note that a key was used, to the minute."""
         if key.used is not None and key.used > ago(_TOUCHED):
             return
-        async with self._database.writing() as connection:
-            await connection.execute(update(keys).where(keys.c.id == key.id).values(used=now()))
+        await self._changed(update(keys).where(keys.c.id == key.id).values(used=now()))
 
 
 def _key(row: Row[Any]) -> KeyRow:

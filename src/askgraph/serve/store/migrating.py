@@ -30,13 +30,16 @@ async def migrate(database: Database, *, to: str = "head") -> None:
     Of several processes that do it at once one does, and the others wait. Raises `SetupError`
     where a newer askgraph has written the database, `DatabaseFailed` where it does not answer.
     """
-    async with database.writing() as connection:  # in SQLite nobody else writes now
-        if not database.is_sqlite:
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        await connection.run_sync(_migrated, to, database.name)
+
+    def migrated(connection: Connection) -> None:
+        if not database.is_sqlite:  # there nobody else writes now
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        _migrate(connection, to, database.name)
+
+    await database.write(migrated)
 
 
-def _migrated(connection: Connection, to: str, name: str) -> None:
+def _migrate(connection: Connection, to: str, name: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
     config.attributes["connection"] = connection

@@ -5,10 +5,9 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Table, delete, insert, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, Connection, Table, delete, insert, or_, select, update
 
-from askgraph.serve.store.area import Area, transaction
+from askgraph.serve.store.area import Area
 from askgraph.serve.store.clock import ago, now
 from askgraph.serve.store.rows import UNDER_WAY
 from askgraph.serve.store.tables import jobs, processes, runs
@@ -30,7 +29,6 @@ class HandedBack:
 class Processes(Area):
     """Server processes: each beats every few seconds, and what a silent one did is handed back."""
 
-    @transaction
     async def beat(self, process: str) -> None:
         """Say that a process is alive; it says so well within `SILENT` seconds."""
         time = now()
@@ -42,25 +40,27 @@ class Processes(Area):
             "beat": time,
         }
         changed = update(processes).where(processes.c.id == process).values(beat=time)
-        async with self._database.writing() as connection:
-            if not (await connection.execute(changed)).rowcount:
-                await connection.execute(insert(processes).values(values))
 
-    @transaction
+        def beaten(connection: Connection) -> None:
+            if not connection.execute(changed).rowcount:
+                connection.execute(insert(processes).values(values))
+
+        await self._database.write(beaten)
+
     async def alive(self, *, silent: float = SILENT) -> list[str]:
         """Return the ids of the processes that beat in the last `silent` seconds."""
         wanted = select(processes.c.id).where(processes.c.beat > ago(silent))
-        async with self._database.reading() as connection:
-            return list((await connection.execute(wanted.order_by(processes.c.id))).scalars())
+        return [row.id for row in await self._rows(wanted.order_by(processes.c.id))]
 
-    @transaction
     async def leave(self, process: str) -> HandedBack:
         """Say that a process ends; what it has not finished is handed back."""
-        async with self._database.writing() as connection:
-            await connection.execute(delete(processes).where(processes.c.id == process))
-            return await _hand_back(connection, lambda table: table.c.process == process)
 
-    @transaction
+        def left(connection: Connection) -> HandedBack:
+            connection.execute(delete(processes).where(processes.c.id == process))
+            return _hand_back(connection, lambda table: table.c.process == process)
+
+        return await self._database.write(left)
+
     async def hand_back_orphans(self, *, silent: float = SILENT) -> HandedBack:
         """Hand back what processes were doing that have not beaten for `silent` seconds.
 
@@ -68,29 +68,30 @@ class Processes(Area):
         it is that old.
         """
         since = ago(silent)
-        async with self._database.writing() as connection:
-            await connection.execute(delete(processes).where(processes.c.beat <= since))
-            living = select(processes.c.id)
-            return await _hand_back(
-                connection,
-                lambda table: or_(
-                    (table.c.process != "") & table.c.process.not_in(living),
-                    (table.c.process == "") & (table.c.created <= since),
-                ),
+        living = select(processes.c.id)
+
+        def left(table: Table) -> ColumnElement[bool]:
+            return or_(
+                (table.c.process != "") & table.c.process.not_in(living),
+                (table.c.process == "") & (table.c.created <= since),
             )
 
+        def handed_back(connection: Connection) -> HandedBack:
+            connection.execute(delete(processes).where(processes.c.beat <= since))
+            return _hand_back(connection, left)
 
-async def _hand_back(
-    connection: AsyncConnection, whose: Callable[[Table], ColumnElement[bool]]
-) -> HandedBack:
+        return await self._database.write(handed_back)
+
+
+def _hand_back(connection: Connection, whose: Callable[[Table], ColumnElement[bool]]) -> HandedBack:
     return HandedBack(
-        await _ended(connection, runs, whose(runs), finished=now()),
-        await _ended(connection, jobs, whose(jobs), changed=now()),
+        _ended(connection, runs, whose(runs), finished=now()),
+        _ended(connection, jobs, whose(jobs), changed=now()),
     )
 
 
-async def _ended(
-    connection: AsyncConnection, table: Table, whose: ColumnElement[bool], **times: str
+def _ended(
+    connection: Connection, table: Table, whose: ColumnElement[bool], **times: str
 ) -> tuple[str, ...]:
     ended = (
         update(table)
@@ -98,4 +99,4 @@ async def _ended(
         .values(state="handed_back", **times)
         .returning(table.c.id)
     )
-    return tuple((await connection.execute(ended)).scalars())
+    return tuple(connection.execute(ended).scalars())

@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select, text, update
 
-from askgraph.serve.store.area import Area, transaction
+from askgraph.serve.store.area import Area
 from askgraph.serve.store.clock import now, time_text
 from askgraph.serve.store.packing import packed, unpacked
 from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState
@@ -22,36 +22,28 @@ _LISTED = [column for column in runs.c if column.name not in ("answer", "trace",
 class Runs(Area):
     """Questions, asked or being asked: each belongs to its owner."""
 
-    @transaction
     async def begin_run(self, run: RunRow, *, at_most: int = 0) -> bool:
         """Keep a new run; False, and nothing is kept, where `at_most` are under way already.
 
         Those are counted that have the same `counted_as`, in all processes, and no two of them
         pass the limit together. 0 is no limit.
         """
-        async with self._database.writing() as connection:
-            if at_most:
-                whose = run.counted_as or run.owner
-                if not self._database.is_sqlite:  # there only one writes anyway
-                    lock = text("SELECT pg_advisory_xact_lock(hashtext(:whose))")
-                    await connection.execute(lock, {"whose": whose})
-                wanted = select(func.count()).where(
-                    runs.c.counted_as == whose, runs.c.state.in_(UNDER_WAY)
-                )
-                if (await connection.execute(wanted)).scalar_one() >= at_most:
-                    return False
-            await connection.execute(insert(runs).values(_values(run)))
+
+        def begun(connection: Connection) -> bool:
+            if at_most and self._under_way(connection, run.counted_as or run.owner) >= at_most:
+                return False
+            connection.execute(insert(runs).values(_values(run)))
             if run.session is not None:
                 changed = update(sessions).where(sessions.c.id == run.session)
-                await connection.execute(changed.values(changed=run.created))
-        return True
+                connection.execute(changed.values(changed=run.created))
+            return True
 
-    @transaction
+        return await self._database.write(begun)
+
     async def run_started(self, id: str, process: str) -> bool:
         """Say that a run has left the queue of a process; whether it was still waiting."""
         return await self._changed_run(id, ("queued",), state="running", process=process)
 
-    @transaction
     async def finish_run(
         self,
         id: str,
@@ -83,19 +75,20 @@ class Runs(Area):
         }
         unended = runs.c.state.in_((*UNDER_WAY, "handed_back"))
         changed = update(runs).where(runs.c.id == id, unended).values(values)
-        async with self._database.writing() as connection:
-            found = await connection.execute(changed.returning(runs.c.counted_as))
+
+        def finished(connection: Connection) -> bool:
+            found = connection.execute(changed.returning(runs.c.counted_as))
             whose = found.scalar_one_or_none()
             if whose is not None and (tokens or money):
-                await added(connection, whose, 0, tokens, money)
-        return whose is not None
+                added(connection, whose, 0, tokens, money)
+            return whose is not None
 
-    @transaction
+        return await self._database.write(finished)
+
     async def run(self, id: str) -> RunRow | None:
         """Return a run with its answer, None where there is none."""
         wanted: Select[Any] = select(*_LISTED, runs.c.answer).where(runs.c.id == id)
-        async with self._database.reading() as connection:
-            row = (await connection.execute(wanted)).first()
+        row = await self._row(wanted)
         if row is None:
             return None
         run = _run(row)
@@ -104,15 +97,11 @@ class Runs(Area):
         answer: Json = json.loads(await unpacked(row.answer))
         return replace(run, answer=answer)
 
-    @transaction
     async def trace(self, id: str) -> str | None:
         """Return the trace of a run as `askgraph trace` reads it, None where none was kept."""
-        wanted = select(runs.c.trace).where(runs.c.id == id)
-        async with self._database.reading() as connection:
-            content = (await connection.execute(wanted)).scalar_one_or_none()
-        return None if content is None else await unpacked(content)
+        row = await self._row(select(runs.c.trace).where(runs.c.id == id))
+        return None if row is None or row.trace is None else await unpacked(row.trace)
 
-    @transaction
     async def runs(
         self,
         owner: str,
@@ -134,52 +123,49 @@ class Runs(Area):
         if search:
             wanted = wanted.where(runs.c.folded.contains(search.casefold(), autoescape=True))
         wanted = wanted.order_by(runs.c.created.desc(), runs.c.id).limit(limit)
-        async with self._database.reading() as connection:
-            return [_run(row) for row in await connection.execute(wanted)]
+        return [_run(row) for row in await self._rows(wanted)]
 
-    @transaction
     async def delete_run(self, id: str) -> bool:
         """Delete a run with its feedback; whether there was one."""
-        async with self._database.writing() as connection:
-            done = await connection.execute(delete(runs).where(runs.c.id == id))
-        return done.rowcount > 0
+        return await self._changed(delete(runs).where(runs.c.id == id)) > 0
 
-    @transaction
     async def delete_runs(self, owner: str) -> int:
         """Delete all runs and sessions of an owner; returns how many runs there were."""
-        async with self._database.writing() as connection:
-            done = await connection.execute(delete(runs).where(runs.c.owner == owner))
-            await connection.execute(delete(sessions).where(sessions.c.owner == owner))
-        return done.rowcount
 
-    @transaction
+        def deleted(connection: Connection) -> int:
+            done = connection.execute(delete(runs).where(runs.c.owner == owner))
+            connection.execute(delete(sessions).where(sessions.c.owner == owner))
+            return done.rowcount
+
+        return await self._database.write(deleted)
+
     async def share(self, id: str, shared: bool) -> bool:
         """Let others who may ask its graphs read a run, or no longer; whether there is one."""
-        async with self._database.writing() as connection:
-            done = await connection.execute(
-                update(runs).where(runs.c.id == id).values(shared=shared)
-            )
-        return done.rowcount > 0
+        return await self._changed(update(runs).where(runs.c.id == id).values(shared=shared)) > 0
 
-    @transaction
     async def ask_to_cancel(self, id: str) -> bool:
         """Ask the process of a run to stop it; whether it was under way."""
         return await self._changed_run(id, UNDER_WAY, cancel_wanted=True)
 
-    @transaction
     async def cancel_wanted(self, process: str) -> list[str]:
         """Return the ids of the runs that a process is asked to stop."""
-        wanted = select(runs.c.id).where(
+        wanted: Select[Any] = select(runs.c.id).where(
             runs.c.process == process, runs.c.state.in_(UNDER_WAY), runs.c.cancel_wanted
         )
-        async with self._database.reading() as connection:
-            return list((await connection.execute(wanted)).scalars())
+        return [row.id for row in await self._rows(wanted)]
+
+    def _under_way(self, connection: Connection, whose: str) -> int:
+        """Count what is under way; until this transaction ends, nobody else does."""
+        if not self._database.is_sqlite:  # there only one writes anyway
+            lock = text("SELECT pg_advisory_xact_lock(hashtext(:whose))")
+            connection.execute(lock, {"whose": whose})
+        counted = runs.c.counted_as == whose
+        wanted = select(func.count()).where(counted, runs.c.state.in_(UNDER_WAY))
+        return connection.execute(wanted).scalar_one()
 
     async def _changed_run(self, id: str, states: tuple[RunState, ...], **values: object) -> bool:
         changed = update(runs).where(runs.c.id == id, runs.c.state.in_(states)).values(values)
-        async with self._database.writing() as connection:
-            done = await connection.execute(changed)
-        return done.rowcount > 0
+        return await self._changed(changed) > 0
 
 
 def _json(content: Json) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
-from askgraph.serve.store.area import Area, transaction
+from askgraph.serve.store.area import Area
 from askgraph.serve.store.clock import now, time_text
 from askgraph.serve.store.rows import Json, SessionRow
 from askgraph.serve.store.tables import runs, sessions
@@ -16,7 +16,6 @@ __all__ = ["Sessions"]
 class Sessions(Area):
     """Conversations: each belongs to its owner."""
 
-    @transaction
     async def add_session(self, session: SessionRow) -> None:
         """Keep a new session."""
         values = {
@@ -27,17 +26,13 @@ class Sessions(Area):
             "created": session.created,
             "changed": session.changed,
         }
-        async with self._database.writing() as connection:
-            await connection.execute(insert(sessions).values(values))
+        await self._changed(insert(sessions).values(values))
 
-    @transaction
     async def session(self, id: str) -> SessionRow | None:
         """Return a session, None where there is none."""
-        async with self._database.reading() as connection:
-            row = (await connection.execute(_selected().where(sessions.c.id == id))).first()
+        row = await self._row(_selected().where(sessions.c.id == id))
         return None if row is None else _session(row)
 
-    @transaction
     async def sessions(
         self, owner: str, *, limit: int = 50, before: datetime | None = None
     ) -> list[SessionRow]:
@@ -46,10 +41,8 @@ class Sessions(Area):
         if before is not None:
             wanted = wanted.where(sessions.c.changed < time_text(before))
         wanted = wanted.order_by(sessions.c.changed.desc(), sessions.c.id).limit(limit)
-        async with self._database.reading() as connection:
-            return [_session(row) for row in await connection.execute(wanted)]
+        return [_session(row) for row in await self._rows(wanted)]
 
-    @transaction
     async def change_session(
         self, id: str, *, title: str | None = None, about: Json | None = None
     ) -> bool:
@@ -59,18 +52,11 @@ class Sessions(Area):
             values["title"] = title
         if about is not None:
             values["about"] = dict(about)
-        async with self._database.writing() as connection:
-            done = await connection.execute(
-                update(sessions).where(sessions.c.id == id).values(values)
-            )
-        return done.rowcount > 0
+        return await self._changed(update(sessions).where(sessions.c.id == id).values(values)) > 0
 
-    @transaction
     async def delete_session(self, id: str) -> bool:
         """Delete a session with its runs; whether there was one."""
-        async with self._database.writing() as connection:
-            done = await connection.execute(delete(sessions).where(sessions.c.id == id))
-        return done.rowcount > 0
+        return await self._changed(delete(sessions).where(sessions.c.id == id)) > 0
 
 
 def _selected() -> Select[Any]:

@@ -2,10 +2,9 @@
 
 from datetime import UTC, datetime
 
-from sqlalchemy import delete, or_, select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, delete, or_, select, text
 
-from askgraph.serve.store.area import Area, transaction
+from askgraph.serve.store.area import Area
 from askgraph.serve.store.rows import Used
 from askgraph.serve.store.tables import usage
 
@@ -24,7 +23,6 @@ _ADDED = text(
 class Usage(Area):
     """Requests of this minute; requests, tokens and money of this day, by caller."""
 
-    @transaction
     async def count(
         self, principal: str, *, requests: int = 0, tokens: int = 0, money: float = 0.0
     ) -> Used:
@@ -32,16 +30,15 @@ class Usage(Area):
 
         No two calls in whatever processes see the same sum of requests.
         """
-        async with self._database.writing() as connection:
-            return await added(connection, principal, requests, tokens, money)
+        return await self._database.write(
+            lambda connection: added(connection, principal, requests, tokens, money)
+        )
 
-    @transaction
     async def used(self, principal: str) -> Used:
         """Return what a caller has used, without adding to it."""
         minute, day = _windows(datetime.now(UTC))
         wanted = select(usage).where(usage.c.principal == principal)
-        async with self._database.reading() as connection:
-            found = {row.window: row for row in await connection.execute(wanted)}
+        found = {row.window: row for row in await self._rows(wanted)}
         current, today = found.get(minute), found.get(day)
         return Used(
             current.requests if current else 0,
@@ -51,16 +48,14 @@ class Usage(Area):
         )
 
 
-async def added(
-    connection: AsyncConnection, principal: str, requests: int, tokens: int, money: float
-) -> Used:
+def added(connection: Connection, principal: str, requests: int, tokens: int, money: float) -> Used:
     """Add to what a caller used, in a transaction that does more than that."""
     spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
     minute, day = _windows(datetime.now(UTC))
-    today = (await connection.execute(_ADDED, {**spent, "window": day})).one()
-    current = (await connection.execute(_ADDED, {**spent, "window": minute})).one()
+    today = connection.execute(_ADDED, {**spent, "window": day}).one()
+    current = connection.execute(_ADDED, {**spent, "window": minute}).one()
     if current.requests == requests:
-        await _forget(connection, principal, minute, day)
+        _forget(connection, principal, minute, day)
     return Used(current.requests, today.requests, today.tokens, today.money)
 
 
@@ -69,9 +64,9 @@ def _windows(time: datetime) -> tuple[str, str]:
     return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
 
 
-async def _forget(connection: AsyncConnection, principal: str, minute: str, day: str) -> None:
+def _forget(connection: Connection, principal: str, minute: str, day: str) -> None:
     """Delete the caller's minutes that are over, and an address's days, once a minute."""
     windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
     if principal.startswith("address:"):  # of people without an account no more is kept than needed
         windows.append(usage.c.window.like("day %") & (usage.c.window < day))
-    await connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
+    connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
