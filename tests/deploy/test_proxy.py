@@ -1,4 +1,4 @@
-"""Behind nginx, as `deploy/nginx.conf` sets it up: questions, events and WebSockets come through."""
+"""Behind nginx as `deploy/nginx.conf` sets it up: questions, events, WebSockets come through."""
 
 import asyncio
 import json
