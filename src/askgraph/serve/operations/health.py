@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from askgraph.errors import AskgraphError
+from askgraph.serve.accounts.asking import asking_of
 from askgraph.serve.depends import HubDep, caller_of
 from askgraph.serve.hub import Hub
 from askgraph.serve.operations.metrics import Metrics
@@ -51,5 +52,5 @@ async def metrics(request: Request, hub: HubDep) -> Response:
 
 def _from_here(request: Request) -> bool:
     """Whether a request comes from this machine, and not for another one by way of a proxy here."""
-    forwarded = {"forwarded", "via", "x-forwarded-for", "x-real-ip"} & set(request.headers.keys())
-    return request.client is not None and request.client.host in _LOOPBACK and not forwarded
+    asking = asking_of(request)
+    return asking.client in _LOOPBACK and not asking.by_proxy
