@@ -230,8 +230,11 @@ class Runs:
             run.state = "failed"
             problem = Problem.unexpected()
             _log.exception("question %s failed by a bug", run.id)
+        ending = asyncio.create_task(self._ended(run, problem))
         try:
-            await self._ended(run, problem)
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            await ending  # stopped too late: what came of it is kept all the same
         finally:
             asyncio.get_running_loop().call_later(60.0, self._here.pop, run.id, None)
 
@@ -244,7 +247,7 @@ class Runs:
             if run.state == "queued":
                 run.state = "running"
                 await self._kept.started(run.id)
-            method = run.asked.made(self._workspace, self._models)
+            method = await asyncio.to_thread(run.asked.made, self._workspace, self._models)
             leases = self._graphs.leases(run.asked.graphs, run.caller, searched=searches(method))
             graphs = await turns.enter_async_context(leases)
             run.head = head_of(method, graphs)
