@@ -13,6 +13,8 @@ WEB := src/askgraph/serve/web
 WEB_SOURCES := $(shell find $(WEB)/src -type f) $(WEB)/build.mjs
 # Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
 TORCH_VERSION := 2.13.0
+# A file's tests run in one worker, one after the other: they share what its fixtures made.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help demo serve test check docs wheel bench lock clean venv page page-check
 
@@ -26,12 +28,12 @@ serve: page $(VENV)/serve.stamp ## serve the page on the sample graph, and open 
 	@ASKGRAPH_WORKSPACE="$${ASKGRAPH_WORKSPACE:-build/serve}" $(BIN)/askgraph serve --sample --open
 
 test: check page page-check $(VENV)/local.stamp build/clients/stamp ## lint, types, layers and all tests
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 check: $(VENV)/dev.stamp ## lint, format, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports --no-logo
 
 docs: $(VENV)/dev.stamp ## build the documentation site, build/site
