@@ -110,7 +110,9 @@ def test_a_part_that_the_words_blend_with_others_has_no_piece() -> None:
 def test_flags_languages_limits_and_services_are_no_parts() -> None:
     query = (
         'SELECT ?s { ?s :name ?n FILTER(LANG(?n) = "en" && REGEX(?n, "mo", "i")) '
-        "SERVICE <askgraph:other> { ?s :size 3 } FILTER(xsd:integer(?n) > 4) } LIMIT 7"
+        "SERVICE <askgraph:other> { ?s :size 3 } "
+        'SERVICE <http://wikiba.se/ontology#label> { ?s :language "en,de" } '
+        "FILTER(xsd:integer(?n) > 4) } LIMIT 7"
     )
     assert [part.term.value for part in parts_of(PREFIX + query)] == [
         "http://example.org/name",
@@ -119,6 +121,19 @@ def test_flags_languages_limits_and_services_are_no_parts() -> None:
         "3",
         "4",
     ]
+
+
+def test_a_name_without_a_namespace_is_no_part() -> None:
+    assert parts_of("SELECT ?s { ?s a nobody:Knows ; rdfs:label 'x' }")[0].term.value.endswith(
+        "rdf-schema#label"
+    )
+
+
+def test_of_a_very_long_query_only_the_parts_are_told() -> None:
+    patterns = " . ".join(f"?s :p{n} {n}" for n in range(2000))
+    back = read_back(f"{PREFIX} SELECT ?s {{ {patterns} }}", {})
+    assert back.text == "A query that cannot be put into words."
+    assert len(back.parts) == 1000
 
 
 def test_a_query_that_cannot_be_read_has_no_parts() -> None:

@@ -34,6 +34,9 @@ Progress = Callable[[int, int, str], None]
 Value = TypeVar("Value")
 
 
+_EXPLAINED = 10_000  # characters of a query whose faults are looked at again, for better words
+
+
 class OxigraphEndpoint:
     """Answers queries over an Oxigraph store on disk, which it only reads.
 
@@ -174,9 +177,8 @@ class OxigraphEndpoint:
     def _failure(self, letter: bytes, message: str, query: str) -> Exception:
         match letter:
             case b"!":
-                checked(
-                    query, prefixes=self.prefixes
-                )  # says better what is wrong, where it sees it too
+                if len(query) <= _EXPLAINED:  # says better what is wrong, where it sees it too
+                    checked(query, prefixes=self.prefixes)
                 return QuerySyntaxError(_readable(message))
             case b"?":
                 return ServiceError("the query needed more memory than it may have")

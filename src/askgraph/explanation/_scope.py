@@ -25,9 +25,9 @@ from askgraph.sparql.tree import (
     variables_of,
 )
 
-__all__ = ["Scope", "scope_of"]
+__all__ = ["LABEL_SERVICE", "Scope", "scope_of"]
 
-_LABEL_SERVICE = "http://wikiba.se/ontology#label"
+LABEL_SERVICE = "http://wikiba.se/ontology#label"
 
 
 @dataclass
@@ -108,7 +108,7 @@ def _gather_inner(nested: Query | Nested, scope: Scope) -> None:
             scope.optional.append(scope_of(nested.group))
         case "MINUS":
             scope.without.append(scope_of(nested.group))
-        case _ if isinstance(nested.name, NamedNode) and nested.name.value == _LABEL_SERVICE:
+        case _ if isinstance(nested.name, NamedNode) and nested.name.value == LABEL_SERVICE:
             return
         case _:
             _gather(nested.group.elements, scope)

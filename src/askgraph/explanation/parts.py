@@ -17,7 +17,9 @@ from askgraph.explanation._marked import (
     unmarked,
 )
 from askgraph.explanation._phrases import phrases_in
+from askgraph.explanation._scope import LABEL_SERVICE
 from askgraph.explanation.verbalise import in_words, written_out
+from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.reader import read
 from askgraph.sparql.tree import (
@@ -32,6 +34,7 @@ from askgraph.sparql.tree import (
     Union,
     Values,
 )
+from askgraph.sparql.written_terms import written_terms
 
 __all__ = ["Part", "Piece", "ReadBack", "parts_of", "read_back"]
 
@@ -97,14 +100,19 @@ _TRIED = 20  # parts that are marked one after another where all together change
 
 
 def parts_of(query: str) -> tuple[Part, ...]:
-    """Return the parts of a query, each once, in order; none where it cannot be read."""
+    """Return the parts of a query, each once, in order; none where it cannot be read.
+
+    A name whose prefix nobody knows is none, as another one could not be put in its place.
+    """
     try:
         tree = read(query)
     except QuerySyntaxError:
         return ()
+    written = {one.term for one in written_terms(query, WELL_KNOWN)}
     found: dict[NamedNode | Literal, Part] = {}
     for part in _walked(tree):
-        found.setdefault(part.term, part)
+        if part.term in written:
+            found.setdefault(part.term, part)
     return tuple(found.values())[:MOST]
 
 
@@ -143,6 +151,8 @@ def _inside(part: object) -> tuple[object, ...]:
     match part:
         case tuple():
             return part
+        case Nested(name=NamedNode(value=name)) if name == LABEL_SERVICE:
+            return ()
         case Nested(group=group):
             return (group,)
         case Query():

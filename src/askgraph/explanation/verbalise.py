@@ -17,13 +17,16 @@ from askgraph.sparql.tree import Call
 
 __all__ = ["in_words", "iris_in", "iris_of", "written_out"]
 
+_MOST = 10_000  # characters: the time grows with the square of the patterns
+
 
 def in_words(query: str, labels: Mapping[str, str], *, language: str = "en") -> str:
     """Return a query in one or two sentences of plain words.
 
     `labels` (IRI -> label) name what stands in the query; see `iris_of`. An IRI without a label is
     named by the words in it. English, German, Spanish and French; English for other languages. A
-    query that cannot be read gives a phrase that says so; nothing is raised.
+    query that cannot be read, or has more than 10,000 characters, gives a phrase that says that it
+    cannot be put into words; nothing is raised.
 
     >>> in_words("SELECT ?s { ?s a <http://x/Singer> ; <http://x/country> 'France' }", {})
     'The singers whose country is “France”.'
@@ -33,11 +36,7 @@ def in_words(query: str, labels: Mapping[str, str], *, language: str = "en") -> 
 
 def written_out(query: str, names: Names) -> str:
     """Return a query in words by these names for its terms, in their language."""
-    try:
-        text = Sentence(read(query), names).text()
-    except (QuerySyntaxError, RecursionError):
-        text = names.phrases.say("unreadable")
-    return names.phrases.punctuated(text)
+    return names.phrases.punctuated(_sentence(query, names))
 
 
 @lru_cache(maxsize=1024)
@@ -64,3 +63,12 @@ def _iris(part: object) -> list[str]:
         return [part.name[1:-1], *_iris(part.arguments)]
     names = getattr(part, "__dataclass_fields__", ())
     return [iri for name in names for iri in _iris(getattr(part, name))]
+
+
+def _sentence(query: str, names: Names) -> str:
+    if len(query) > _MOST:
+        return names.phrases.say("unreadable")
+    try:
+        return Sentence(read(query), names).text()
+    except (QuerySyntaxError, RecursionError):
+        return names.phrases.say("unreadable")

@@ -1,5 +1,6 @@
 """A caller's query with what it takes to speak of it: its prefixes, and names for its terms."""
 
+import asyncio
 from dataclasses import dataclass
 
 from askgraph.explanation.labels import labels_of
@@ -19,10 +20,9 @@ class NamedQuery:
     labels: dict[str, str]
     language: str
 
-    @property
-    def words(self) -> str:
-        """The query read back."""
-        return in_words(self.text, self.labels, language=self.language)
+    async def words(self) -> str:
+        """Return the query read back."""
+        return await asyncio.to_thread(in_words, self.text, self.labels, language=self.language)
 
 
 async def named_query(query: str, graph: KnowledgeGraph, language: str) -> NamedQuery:

@@ -14,6 +14,8 @@ from askgraph.sparql.stored import Result
 
 __all__ = ["Queries"]
 
+_PARSED = 20_000  # characters of a query that is parsed: a second or two of this process
+
 
 class Queries:
     """Runs queries: on each graph a few at once, others wait; each within the server's limits."""
@@ -36,11 +38,11 @@ class Queries:
         """
         allowed = getattr(graph.endpoint, "services", ())
         known = graph.prefixes.namespaces
-        ready = admitted(text, allowed_services=allowed, prefixes=known)
+        ready = admitted(text, allowed_services=allowed, prefixes=known, most=_PARSED)
         if not default_graphs and not named_graphs:
             return ready
         whole = with_dataset(ready.text, default_graphs, named_graphs)
-        return admitted(whole, allowed_services=allowed, prefixes=known)
+        return admitted(whole, allowed_services=allowed, prefixes=known, most=_PARSED)
 
     def turn(self, graph: str) -> AbstractAsyncContextManager[None]:
         """Return what waits for a turn on a graph and holds it; see `Line.turn`."""

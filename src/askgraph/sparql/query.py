@@ -39,7 +39,7 @@ __all__ = [
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 
 MAX_LENGTH = 1_000_000  # characters that are looked at at all
-MAX_PARSED = 200_000  # characters that rdflib is given: a second or so
+MAX_PARSED = 200_000  # characters that rdflib is given
 MAX_DEPTH = 100  # brackets within brackets
 
 _FORMS: dict[str, Form] = {
@@ -66,15 +66,19 @@ def checked(
     *,
     allowed_services: Collection[str] = (),
     prefixes: Mapping[str, str] | None = None,
+    most: int = MAX_PARSED,
 ) -> CheckedQuery:
     """Return the query as it may be sent, after a full parse.
 
     Prefixes that it uses without declaring them are taken from `prefixes` and declared in the text
     returned. Raises `QuerySyntaxError` (with line and column in the text as given),
     `ForbiddenQuery` for an update or for a SERVICE outside `allowed_services`, and `QueryError` for
-    one too long or too deep to be judged.
+    one too deep to be judged, or with more than `most` characters: a parse takes a second for some
+    ten thousand.
     """
     text, lexed = _prepared(query, prefixes)
+    if len(text) > most:
+        raise _too_long(text, most)
     _refuse_nested(lexed)
     form, services = _verdict(text, _offset(query, text))
     _refuse_disagreement(text, lexed, len(services))
@@ -89,6 +93,7 @@ def admitted(
     *,
     allowed_services: Collection[str] = (),
     prefixes: Mapping[str, str] | None = None,
+    most: int = MAX_PARSED,
 ) -> CheckedQuery:
     """Return the query as it may be sent, parsing it only where it could be anything but a read.
 
@@ -96,12 +101,17 @@ def admitted(
     CLEAR, DROP, CREATE, ADD, MOVE, COPY, WITH or SERVICE can be neither an update nor reach a
     service, under any grammar; its syntax is left to the endpoint. All others go to `checked`.
     This takes microseconds, where a parse takes milliseconds; `allowed_services` are not looked at.
+    Only a query that is parsed may have no more than `most` characters.
     """
     text, lexed = _prepared(query, prefixes)
     form = _FORMS.get(_first_keyword(lexed))
     if form is None or _suspect(text, lexed):
-        return checked(query, allowed_services=allowed_services, prefixes=prefixes)
+        return checked(query, allowed_services=allowed_services, prefixes=prefixes, most=most)
     return CheckedQuery(text, form)
+
+
+def _too_long(text: str, most: int) -> QueryError:
+    return QueryError(f"the query has {len(text):,} characters; at most {most:,} are parsed")
 
 
 def _prepared(query: str, prefixes: Mapping[str, str] | None) -> tuple[str, list[Token]]:
@@ -295,9 +305,7 @@ def _parsed(text: str, added_lines: int = 0) -> Any:
     from rdflib.plugins.sparql.parser import Query
 
     if len(text) > MAX_PARSED:
-        raise QueryError(
-            f"the query has {len(text):,} characters; at most {MAX_PARSED:,} are parsed"
-        )
+        raise _too_long(text, MAX_PARSED)
     lines = _with_service_on_its_line(text)
 
     def translated() -> Any:

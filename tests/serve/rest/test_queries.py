@@ -89,6 +89,15 @@ def test_a_query_is_checked_without_being_run(client: httpx2.Client) -> None:
     assert fine["words"] == "Mond mit „umkreist“: Neptun."
 
 
+def test_a_query_that_takes_too_long_to_parse_is_refused_at_once(client: httpx2.Client) -> None:
+    long = f"SELECT * {{ ?s ?p '{'x' * 50_000}' }}"
+    service = long.replace("{ ?s", "{ SERVICE <askgraph:space> { ?s", 1) + " }"
+    for path, query in (("validate", long), ("query", service)):
+        response = client.post(f"/api/v1/graphs/space/{path}", json={"query": query})
+        assert (response.status_code, "characters" in response.text) == (400, True)
+    assert posted(client, "query", query=long)["total"] == 0
+
+
 def test_any_text_can_be_checked(client: httpx2.Client) -> None:
     for text in ("nonsense", "SELECT", "{", "DROP ALL"):
         told = posted(client, "validate", query=text)

@@ -79,7 +79,7 @@ async def swap(graph: GraphName, body: SwapBody, hub: HubDep, caller: Asker) -> 
             swapped, body.query, part.term, body.to, prefixes=opened.prefixes, labels=labels
         )
         changed = await named_query(query, opened, body.language)
-    return SwappedView(query=query, words=changed.words)
+        return SwappedView(query=query, words=await changed.words())
 
 
 async def _read_back(query: NamedQuery) -> ReadBack:

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from pyoxigraph import NamedNode, Triple
 
+from askgraph.errors import QueryError
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
 from askgraph.graph import KnowledgeGraph
@@ -44,6 +45,7 @@ router = APIRouter(prefix="/api/v1", tags=["queries"])
 Querier = Annotated[Principal, Depends(needs("query"))]
 
 _LABELLED = 500  # things of a result that are named
+_CHECKED = 10_000  # characters of a query that is checked: it is parsed, more than once
 
 
 @router.post("/graphs/{graph}/query")
@@ -88,12 +90,14 @@ async def row_evidence(
 @router.post("/graphs/{graph}/validate")
 async def validate(graph: GraphName, body: QueryText, hub: HubDep, caller: Asker) -> ValidationView:
     """Check a query against what the graph is known to hold; nothing is run."""
+    if len(body.query) > _CHECKED:
+        raise QueryError(f"queries are checked up to {_CHECKED:,} characters; this one is longer")
     async with AsyncExitStack() as stack:
         opened = await stack.enter_async_context(hub.graphs.lease(graph, caller))
         services = await _services(body.query, opened, hub, caller, stack)
         found = await asyncio.to_thread(validated, body.query, services, language=body.language)
         asked = await named_query(found.query, opened, body.language)
-    return _validation(found, asked.words)
+        return _validation(found, await asked.words())
 
 
 @router.post("/graphs/{graph}/format")
