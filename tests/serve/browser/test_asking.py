@@ -39,7 +39,7 @@ def test_the_steps_are_folded_away_but_there(page: Page) -> None:
     steps.locator("summary").first.click()
 
     expect(steps.locator(".mentions")).to_contain_text("Titan")
-    assert steps.locator(".step.draft").count() >= 1
+    assert steps.locator(".step-draft").count() >= 1
     expect(steps.locator("summary").first).to_contain_text(re.compile(r"\d+ steps · .*\d+ quer"))
 
 

@@ -41,11 +41,11 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
   const graph = first.graph ?? run.graphs[0] ?? "";
   const spoken = answer.status === "clarification" ? say.clarification : spokenHeadline(answer);
 
-  const runChanged = async (query: string, words: string) => {
+  const runChanged = async (query: string, words: string, told = spokenBy(run)) => {
     setBusy(true);
     setProblem(null);
     try {
-      const found = await runQuery(graph, query, spokenBy(run));
+      const found = await runQuery(graph, query, told);
       setChanged(edited(first, query, found, words || (await wordsOf(graph, query, run))));
     } catch (error) {
       setProblem(problemFrom(error));

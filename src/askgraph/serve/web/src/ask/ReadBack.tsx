@@ -15,7 +15,7 @@ export interface ReadBackProps {
   readonly question: string;
   readonly language: string;
   readonly isChanged: boolean;
-  readonly run: (query: string, words: string) => Promise<void>;
+  readonly run: (query: string, words: string, language: string) => Promise<void>;
   readonly back: () => void;
 }
 
@@ -29,7 +29,7 @@ export function ReadBack(props: ReadBackProps) {
     setProblem(null);
     try {
       const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
-      await props.run(next.query, next.words);
+      await props.run(next.query, next.words, read.language);
     } catch (error) {
       setProblem(problemFrom(error));
     }

@@ -29,7 +29,7 @@ export function Steps({ steps, isRunning, seconds, usage }: StepsProps) {
       </summary>
       <ol class="step-list">
         {steps.map((step, at) => (
-          <li key={at} class={`step ${step.step}`}>
+          <li key={at} class={`step step-${step.step}`}>
             <StepView step={step} />
           </li>
         ))}

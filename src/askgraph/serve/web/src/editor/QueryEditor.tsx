@@ -137,11 +137,15 @@ function Findings({ found }: { found: readonly Finding[] }) {
   );
 }
 
+/** The server declares the graph's prefixes itself. */
+const DECLARED = "missing prefix";
+
 /** What is to be said of a query; null where the server cannot look it over now. */
 async function looked(graph: string, query: string): Promise<Validation | null> {
   if (!query.trim()) return null;
   try {
-    return await validate(graph, query, language.value);
+    const found = await validate(graph, query, language.value);
+    return { ...found, findings: found.findings.filter((one) => one.check !== DECLARED) };
   } catch {
     return null;
   }

@@ -8,7 +8,6 @@ const words = texts(
     unreachable: "The server cannot be reached",
     unreachableMore: "Is it still running, and are you online? Nothing was lost: try again.",
     refused: "This is not allowed",
-    line: (line: number) => `Line ${line}`,
     again: "Try again",
   },
   {
@@ -16,7 +15,6 @@ const words = texts(
     unreachableMore:
       "Läuft er noch, und besteht eine Verbindung? Nichts ging verloren: versuchen Sie es noch einmal.",
     refused: "Das ist nicht erlaubt",
-    line: (line: number) => `Zeile ${line}`,
     again: "Noch einmal versuchen",
   },
 );
@@ -35,12 +33,7 @@ export function ProblemNote({ problem, again }: ProblemNoteProps) {
   return (
     <div class="note bad" role="alert">
       <h3>{title}</h3>
-      {detail && detail !== title && (
-        <p class="problem-detail">
-          {problem.line ? `${say.line(problem.line)}: ` : ""}
-          {detail}
-        </p>
-      )}
+      {detail && detail !== title && <p class="problem-detail">{detail}</p>}
       {again && (
         <button type="button" class="button small" onClick={again}>
           {say.again}

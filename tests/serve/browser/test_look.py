@@ -1,0 +1,141 @@
+"""How the page looks and speaks: small, dark, in German, for those who hear it or see it large."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.serve.browser.watched import AXE, Watch, ask, serious_violations
+
+QUESTION = "How many moons are listed for each planet?"
+PATHS = ("/", "/history")
+
+axe = pytest.mark.skipif(not Path(AXE).is_file(), reason="no axe-core: make page-check installs it")
+
+
+def answered(watch: Watch, question: str = QUESTION, **look: object) -> Page:
+    """A page with an answer, its query opened."""
+    page = watch.page(**look)  # type: ignore[arg-type]
+    ask(page, question)
+    page.locator("details.query > summary").click()
+    page.get_by_role("textbox", name=re.compile("SPARQL")).wait_for()
+    page.locator(".read-back .part").first.wait_for()
+    return page
+
+
+@axe
+@pytest.mark.parametrize("dark", [False, True])
+def test_an_answer_keeps_nobody_out(watch: Watch, dark: bool) -> None:
+    page = answered(watch, dark=dark)
+    page.locator("details.steps > summary").click()
+    assert serious_violations(page) == []
+    page.locator(".read-back .part").first.click()
+    page.locator(".part-panel").wait_for()
+    assert serious_violations(page) == []
+
+
+@axe
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [360, 1200])
+def test_the_first_view_its_menus_and_the_history_keep_nobody_out(
+    watch: Watch, dark: bool, width: int
+) -> None:
+    page = watch.page(dark=dark, width=width)
+    page.get_by_role("combobox").press_sequentially("Which moons orbit Jup")
+    page.get_by_role("option").first.wait_for()
+    assert serious_violations(page) == []
+    page.get_by_role("combobox").press("Escape")
+    page.get_by_role("button", name=re.compile("Graph search")).click()
+    assert serious_violations(page) == []
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="History").click()
+    page.get_by_role("heading", name="History").wait_for()
+    assert serious_violations(page) == []
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1440])
+def test_nothing_is_wider_than_the_window(watch: Watch, width: int) -> None:
+    page = answered(watch, width=width, height=740)
+    for path in (None, *PATHS):
+        if path:
+            page.goto(watch.address + path)
+            page.get_by_role("heading").first.wait_for()
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, (path, wide)
+
+
+def test_dark_and_light_follow_the_system_until_one_is_chosen(watch: Watch) -> None:
+    page = watch.page(dark=True)
+    assert lightness(page) < 60
+    switch = page.get_by_role("button", name=re.compile("^Theme"))
+    switch.click()
+    expect(switch).to_have_accessible_name("Theme: Light")
+    assert lightness(page) > 200
+    page.reload()
+    assert lightness(page) > 200
+    page.emulate_media(color_scheme="light")
+    page.get_by_role("button", name="Theme: Light").click()
+    assert lightness(page) < 60
+
+
+def lightness(page: Page) -> float:
+    """How light the page's background is, from 0 to 255."""
+    colour = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
+
+
+def test_a_german_browser_is_spoken_to_in_german_and_can_change_its_mind(watch: Watch) -> None:
+    page = watch.page(locale="de-DE")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Was möchten Sie wissen?")
+    ask(page, "Wie groß ist der Titan?")
+    expect(page.locator(".headline")).to_have_text("5.149,5")
+    expect(page.locator(".confidence-word")).to_have_text("Sicher")
+    assert page.locator("html").get_attribute("lang") == "de"
+
+    page.get_by_role("button", name="EN, Sprache: English").click()
+    expect(page.locator(".confidence-word")).to_have_text("Sure")
+    page.reload()
+    expect(page.locator(".confidence-word")).to_have_text("Sure")
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_names_complete_what_is_typed_by_mouse_and_by_key(page: Page) -> None:
+    box = page.get_by_role("combobox")
+    box.press_sequentially("Which moons orbit Jup")
+    expect(box).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("ArrowDown")
+    active = page.get_by_role("option", selected=True)
+    expect(active).to_contain_text("Jupiter")
+    expect(box).to_have_attribute("aria-activedescendant", str(active.get_attribute("id")))
+    page.keyboard.press("Enter")
+    expect(box).to_have_value("Which moons orbit Jupiter ")
+    expect(page.get_by_role("option")).to_have_count(0)
+
+    box.press_sequentially("and Satu")
+    page.get_by_role("option", name=re.compile("^Saturn")).first.click()
+    expect(box).to_have_value("Which moons orbit Jupiter and Saturn ")
+    box.press_sequentially("Tita")
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+
+
+def test_a_starter_is_asked_with_a_click(page: Page) -> None:
+    starter = page.locator("button.starter").first
+    question = starter.inner_text()
+    starter.click()
+    expect(page.locator(".turn-question")).to_have_text(question)
+    expect(page.locator(".answer")).to_be_visible()
+
+
+def test_an_answer_is_heard_as_well_as_seen(page: Page) -> None:
+    ask(page, "Which planets have no moons?")
+    said = page.locator(".answer [role=status]").first
+    expect(said).to_have_text("Answer: Mercury, Venus")
+
+
+def test_a_question_in_an_address_waits_to_be_asked(watch: Watch) -> None:
+    page = watch.page("/?q=How+big+is+Titan%3F&graph=space")
+    expect(page.get_by_role("combobox")).to_have_value("How big is Titan?")
+    expect(page.locator(".turn")).to_have_count(0)
+    page.get_by_role("combobox").press("Enter")
+    expect(page.locator(".headline")).to_have_text("5,149.5")

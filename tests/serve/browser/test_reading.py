@@ -1,0 +1,56 @@
+"""How a question was read, as a sentence whose parts can be changed."""
+
+import re
+
+from playwright.sync_api import Page, expect
+from tests.serve.browser.watched import Watch, ask
+
+
+def test_a_thing_is_changed_for_another_one_and_the_answer_with_it(page: Page) -> None:
+    ask(page, "Which moons orbit Mars?")
+    page.get_by_role("button", name="Mars", exact=True).click()
+    alternatives = page.get_by_role("list", name="Take instead")
+    expect(alternatives.get_by_role("button").first).to_contain_text("row")
+
+    alternatives.get_by_role("button", name=re.compile("^Earth")).click()
+
+    expect(page.locator(".headline")).to_have_text("Moon")
+    expect(page.locator(".read-back-words")).to_contain_text("Earth")
+    page.get_by_role("button", name="Back to the original").first.click()
+    expect(page.locator(".headline li")).to_have_text(["Deimos", "Phobos"])
+
+
+def test_a_thing_that_is_not_offered_is_searched_for(page: Page) -> None:
+    ask(page, "Which moons orbit Mars?")
+    page.get_by_role("button", name="Mars", exact=True).click()
+    page.get_by_role("searchbox", name="Search the graph").fill("pluto")
+    page.get_by_role("button", name=re.compile("^Pluto")).first.click()
+    expect(page.locator(".headline")).to_contain_text("Charon")
+
+
+def test_a_property_is_changed(page: Page) -> None:
+    ask(page, "How big is Titan?")
+    page.get_by_role("button", name="diameter", exact=True).click()
+    page.get_by_role("searchbox", name="Search the graph").fill("mass")
+    page.get_by_role("button", name=re.compile("^mass")).first.click()
+    expect(page.locator(".read-back-words")).to_contain_text("The mass of Titan.")
+
+
+def test_a_value_is_written_anew(page: Page) -> None:
+    ask(page, "Which moons have a diameter of more than 2,000 km?")
+    expect(page.locator(".headline li")).to_have_count(7)
+    page.locator(".part.value").click()
+    page.get_by_role("textbox", name="Another value").fill("5000")
+    page.get_by_role("button", name="Use it").click()
+    expect(page.locator(".headline li")).to_have_text(["Ganymede", "Titan"])
+
+
+def test_a_question_in_german_is_read_back_in_german_and_changed_in_german(watch: Watch) -> None:
+    page = watch.page()
+    ask(page, "Welche Monde umkreisen den Mars?")
+    sentence = page.locator(".read-back-words")
+    expect(sentence).to_contain_text("Mond")
+    page.get_by_role("button", name="Mars", exact=True).click()
+    page.get_by_role("button", name=re.compile("^Erde")).click()
+    expect(page.locator(".headline")).to_have_text("Mond")
+    expect(sentence).to_contain_text("Erde")
