@@ -10,9 +10,8 @@ def test_a_thing_is_changed_for_another_one_and_the_answer_with_it(page: Page) -
     ask(page, "Which moons orbit Mars?")
     page.get_by_role("button", name="Mars", exact=True).click()
     alternatives = page.get_by_role("list", name="Take instead")
-    expect(alternatives.get_by_role("button").first).to_contain_text("row")
 
-    alternatives.get_by_role("button", name=re.compile("^Earth")).click()
+    alternatives.get_by_role("button", name=re.compile("^Earth.*1 row")).click()
 
     expect(page.locator(".headline")).to_have_text("Moon")
     expect(page.locator(".read-back-words")).to_contain_text("Earth")
