@@ -209,7 +209,7 @@ class Jobs:
         try:
             async with self._line.turn(lambda _: None):
                 job.state = "running"
-                job.changed()
+                _told(job, Doing("starting"))
                 job.added = await worked(self._task(job.new), lambda doing: _told(job, doing))
             job.state = "done"
         except asyncio.CancelledError:

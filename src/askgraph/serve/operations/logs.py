@@ -12,6 +12,7 @@ from askgraph.serve.settings import ServeSettings
 
 __all__ = ["log_handler", "set_up_logs"]
 
+_TWICE = frozenset({"color_message"})  # what uvicorn says again, in colours
 _LOUD = ("aiosqlite", "httpcore2", "httpx2", "mcp", "openai", "sqlalchemy")
 
 
@@ -58,7 +59,8 @@ def _without_secrets(
     logger: Any, name: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
     """Mask what a line holds, whoever wrote it."""
-    return {key: masked_value(_plain(value)) for key, value in event.items()}
+    told = {key: value for key, value in event.items() if key not in _TWICE}
+    return {key: masked_value(_plain(value)) for key, value in told.items()}
 
 
 def _plain(value: object) -> object:
