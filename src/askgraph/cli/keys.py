@@ -1,6 +1,5 @@
 """`askgraph keys`: who may use the server, and how much: API keys made, listed and revoked."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -183,6 +182,7 @@ def _in_store(
     """Do something with the server's database."""
     from askgraph.serve.settings import ServeSettings
     from askgraph.serve.store import Store
+    from askgraph.workspace.running import result_of
 
     folder = workspace_of(ctx).folder
     url = ServeSettings.of(folder, {"database": database}).database_in(folder)
@@ -194,4 +194,4 @@ def _in_store(
         finally:
             await store.close()
 
-    return asyncio.run(done())
+    return result_of(done())
