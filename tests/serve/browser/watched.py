@@ -10,7 +10,15 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
-__all__ = ["ARGUMENTS", "AXE", "CHROMIUM", "Watch", "ask", "serious_violations"]
+__all__ = [
+    "ARGUMENTS",
+    "AXE",
+    "CHROMIUM",
+    "Watch",
+    "ask",
+    "serious_violations",
+    "violations_in_both_themes",
+]
 
 CHROMIUM = os.environ.get("ASKGRAPH_CHROMIUM") or shutil.which("chromium")
 ARGUMENTS = (
@@ -115,3 +123,12 @@ def serious_violations(page: Page, *, within: Sequence[str] = ()) -> list[str]:
         for one in found
         if one["impact"] in ("serious", "critical")
     ]
+
+
+def violations_in_both_themes(page: Page) -> list[str]:
+    """What axe-core finds in the light or in the dark."""
+    found: list[str] = []
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        found += serious_violations(page)
+    return found

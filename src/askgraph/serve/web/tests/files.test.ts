@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatOf, isName, judged, suggestedName } from "../src/add/files.ts";
-import { listed } from "../src/browse/listing.ts";
+import { listed, ranked } from "../src/browse/listing.ts";
 
 const file = (name: string, size = 10) => new File(["x".repeat(size)], name);
 
@@ -56,4 +56,14 @@ test("terms are found by label or IRI and listed by name or by count", () => {
   assert.deepEqual(names("", "name"), ["asteroid", "Äther", "moon", "planet"]);
   assert.deepEqual(names("ather", "name"), ["Äther"]);
   assert.deepEqual(names("/moon", "name"), ["moon"]);
+});
+
+test("of names that match alike the shortest comes first", () => {
+  const hit = (label: string, score: number) =>
+    ({ iri: `http://x/${label}`, label, description: null, kind: "entity", score }) as const;
+  const found = ranked([hit("Titan II", 1), hit("Titan", 1), hit("Titania", 0.7)]);
+  assert.deepEqual(
+    found.map(({ label }) => label),
+    ["Titan", "Titan II", "Titania"],
+  );
 });

@@ -5,6 +5,7 @@ import { type Hit, search } from "../api/browse.ts";
 import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { classAddress, propertyAddress, thingAddress } from "../results/links.ts";
+import { ranked } from "./listing.ts";
 import { useFetched } from "./useFetched.ts";
 import { words } from "./words.ts";
 
@@ -24,7 +25,7 @@ export function SearchBox({ graph }: { graph: string }) {
   const found = useFetched(`${graph} ${language.value} ${wanted}`, async (signal) => {
     if (wanted === "") return null;
     const asked = { q: wanted, limit: MOST, language: language.value };
-    return (await search(graph, asked, { signal })).hits;
+    return ranked((await search(graph, asked, { signal })).hits);
   });
   return (
     <search class="search-box">

@@ -1,6 +1,6 @@
 // Terms of a graph in the order and the choice that a reader wants.
 
-import type { ClassTerm, PredicateTerm } from "../api/browse.ts";
+import type { ClassTerm, Hit, PredicateTerm } from "../api/browse.ts";
 import type { Cell } from "../api/types.ts";
 import { folded } from "../results/sorting.ts";
 
@@ -39,5 +39,12 @@ export function listed(
   const byCount = (one: Listed, other: Listed) => other.count - one.count;
   return found.sort((one, other) =>
     order === "name" ? byName(one, other) : byCount(one, other) || byName(one, other),
+  );
+}
+
+/** Hits with the best first; of those that match alike, the shortest name, which says least else. */
+export function ranked(hits: readonly Hit[]): Hit[] {
+  return [...hits].sort(
+    (one, other) => other.score - one.score || one.label.length - other.label.length,
   );
 }

@@ -1,0 +1,90 @@
+"""One question answered by several methods side by side."""
+
+import re
+
+from playwright.sync_api import Page, expect
+from tests.serve.browser.watched import Watch, violations_in_both_themes
+
+QUESTION = "Which moons have a diameter of more than 2,000 km?"
+
+
+def choose(page: Page, question: str, *methods: str) -> None:
+    page.get_by_role("textbox").fill(question)
+    for box in page.get_by_role("checkbox").all():
+        if box.is_enabled():
+            box.set_checked(False)
+    for method in methods:
+        page.get_by_role("checkbox", name=method).check()
+    page.locator(".compare-button").click()
+
+
+def compare(page: Page, question: str, *methods: str) -> None:
+    choose(page, question, *methods)
+    expect(page.locator(".entry .numbers")).to_have_count(len(methods), timeout=30_000)
+
+
+def test_two_methods_answer_and_it_is_said_whether_they_agree(watch: Watch) -> None:
+    page = watch.page("/compare")
+    compare(page, QUESTION, "Graph search", "Multi stage")
+
+    expect(page.locator(".summary")).to_contain_text(re.compile("methods? "))
+    search = page.locator("[data-method=graph-search]")
+    expect(search.locator(".headline")).to_contain_text("Titan")
+    expect(search.locator(".numbers")).to_contain_text("Tokens\n0", use_inner_text=True)
+    expect(search.locator(".result-letter")).to_have_text(re.compile("Result [AB]"))
+    search.get_by_text("Query", exact=True).click()
+    expect(search.locator("pre")).to_contain_text("SELECT")
+    search.get_by_text("Result", exact=True).click()
+    expect(search.locator(".result-table tbody tr")).to_have_count(7)
+
+
+def test_a_query_is_shown_against_the_first_one(watch: Watch) -> None:
+    page = watch.page("/compare")
+    compare(page, "How big is Titan?", "Graph search", "Multi stage")
+    other = page.locator("[data-method=multi-stage]")
+    other.get_by_text("Query", exact=True).click()
+    expect(other.locator("figcaption")).to_contain_text("Graph search")
+
+
+def test_a_method_that_cannot_answer_says_why_beside_those_that_can(watch: Watch) -> None:
+    page = watch.page("/compare")
+    choose(page, QUESTION, "Graph search", "Nearest example")
+    expect(page.locator("[data-method=nearest-example]").get_by_role("alert")).to_contain_text(
+        "example"
+    )
+    expect(page.locator(".summary")).to_have_text("Only one method has an answer.")
+
+
+def test_a_link_to_a_comparison_shows_it_without_asking_anew(watch: Watch) -> None:
+    page = watch.page("/compare")
+    compare(page, QUESTION, "Graph search", "Multi stage")
+    address = page.url.removeprefix(watch.address)
+    assert "run=" in address
+    asked: list[str] = []
+    other = watch.another(page.context, "/compare")
+    other.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+
+    other.goto(watch.address + address)
+
+    expect(other.locator(".entry .numbers")).to_have_count(2)
+    expect(other.get_by_role("textbox")).to_have_value(QUESTION)
+    assert [one for one in asked if one.startswith("POST") and one.endswith("/ask")] == []
+
+
+def test_one_method_is_not_enough_and_those_without_a_model_cannot_be_chosen(watch: Watch) -> None:
+    page = watch.page("/compare")
+    page.get_by_role("textbox").fill(QUESTION)
+    expect(page.get_by_role("checkbox", name="GRASP")).to_be_disabled()
+    for box in page.get_by_role("checkbox", checked=True).all()[1:]:
+        box.uncheck()
+    expect(page.get_by_text("Choose at least two methods.")).to_be_visible()
+    expect(page.locator(".compare-button")).to_be_disabled()
+
+
+def test_a_comparison_fits_a_phone_and_keeps_nobody_out(watch: Watch) -> None:
+    page = watch.page("/compare", width=360, height=740)
+    compare(page, QUESTION, "Graph search", "Multi stage")
+    for summary in page.locator(".entry summary").all():
+        summary.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert violations_in_both_themes(page) == []
