@@ -6,7 +6,7 @@ from askgraph.errors import SetupError
 
 __all__ = ["check_installed"]
 
-_NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "aiosqlite", "alembic", "mcp", "structlog")
+_NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "mcp", "structlog")
 
 
 def check_installed() -> None:

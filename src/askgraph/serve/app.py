@@ -37,6 +37,7 @@ from askgraph.serve.rest import (
     search,
     server,
     sessions,
+    verified,
 )
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
@@ -49,6 +50,7 @@ _ROUTERS = (
     results.router,
     sessions.router,
     feedback.router,
+    verified.router,
     methods.router,
     server.router,
     graphs.router,
