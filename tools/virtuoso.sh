@@ -99,10 +99,12 @@ load() { # FILE IRI
   is_running || fail "not running: tools/virtuoso.sh start"
   [ -r "$1" ] || fail "no file $1"
   [[ "$2" != *[\'\"\<\>\ ]* ]] || fail "not an IRI: $2"
-  cp -f "$1" "$dir/load/data"
+  local file
+  file="$(mktemp "$dir/load/XXXXXX")" # a load of another process has its own
+  cat "$1" >"$file"
   sql "log_enable(3,1); SPARQL CLEAR GRAPH <$2>;
-       DB.DBA.TTLP(file_to_string_output('$dir/load/data'), '$2', '$2'); checkpoint;"
-  rm -f "$dir/load/data"
+       DB.DBA.TTLP(file_to_string_output('$file'), '$2', '$2'); checkpoint;"
+  rm -f "$file"
 }
 
 sql() { # STATEMENTS
