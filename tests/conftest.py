@@ -1,8 +1,15 @@
 """What all tests share."""
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.servers.fixtures", "tests.servers.postgres"]
+
+# How long an example takes says how busy the machine is.
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any-machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -229,10 +229,10 @@ def test_codepoint_escapes_are_written_out_and_cannot_end_a_string() -> None:
     ],
 )
 def test_monstrous_queries_are_refused_soon(query: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(QueryError):
         checked(query)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_long_but_honest_queries_pass() -> None:
@@ -240,9 +240,9 @@ def test_long_but_honest_queries_pass() -> None:
     assert checked(f"SELECT * {{ {patterns} }}").form == "SELECT"
     values = " ".join(f"<http://example.org/item/{n}>" for n in range(5_000))
     query = f"SELECT * {{ VALUES ?s {{ {values} }} ?s ?p ?o }}"
-    began = time.monotonic()
+    began = time.process_time()
     assert admitted(query).text == query
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_graphs_and_limit_are_read() -> None:

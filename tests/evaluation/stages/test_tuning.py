@@ -1,5 +1,6 @@
 """The search for k1 and b never makes a training recall worse, and asks for no pair twice."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,8 @@ def test_the_best_of_a_smooth_hill_is_found_nearby(k1: float, b: float) -> None:
     found = tuned(measure, start=START)
 
     assert found.recall_after.at >= found.recall_before.at
-    assert abs(found.after.k1 - k1) == min(abs(value - k1) for value in (*K1, START.k1))
+    nearest = min(abs(value - k1) for value in (*K1, START.k1))
+    assert abs(found.after.k1 - k1) == pytest.approx(nearest)
     assert len(asked) == len(set(asked)) <= EVALUATIONS + 1
 
 
