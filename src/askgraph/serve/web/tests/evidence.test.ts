@@ -12,6 +12,7 @@ import {
   spotOf,
   zoomed,
 } from "../src/results/projection.ts";
+import { starPlaces } from "../src/results/star.ts";
 
 const IO = "<http://x/Io>";
 const SIZE = '"1000"^^<http://www.w3.org/2001/XMLSchema#integer>';
@@ -102,4 +103,13 @@ test("zooming keeps the spot under the pointer, and ends", () => {
   assert.ok(Math.abs(pixelOf(about, view, 800, 400).x - before.x) < 1e-6);
   for (let i = 0; i < 100; i += 1) view = zoomed(view, 4, about, 800, 400);
   assert.ok(Number.isFinite(view.world) && netStep(view) === 0.1);
+});
+
+test("things around one have a place of their own within the frame", () => {
+  for (const count of [1, 5, 13, 40]) {
+    const ids = Array.from({ length: count }, (_, at) => `thing ${at}`);
+    const places = [...starPlaces(ids, 900, 400).values()];
+    assert.equal(new Set(places.map(({ x, y }) => `${x.toFixed()} ${y.toFixed()}`)).size, count);
+    assert.ok(places.every(({ x, y }) => Math.abs(x) < 450 && Math.abs(y) < 200));
+  }
 });

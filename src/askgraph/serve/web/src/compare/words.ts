@@ -14,7 +14,6 @@ export const words = texts(
     noModel: "Needs a language model, and none is set up here.",
     compare: "Compare",
     stopAll: "Stop all",
-    loading: "Loading …",
     running: (done: number, all: number) => `${done} of ${all} methods are done`,
     allAgree: (count: number) =>
       count === 2
@@ -29,7 +28,6 @@ export const words = texts(
     noAnswer: "No answer",
     asksBack: "Asks back",
     stopped: "Stopped",
-    stop: "Stop",
     time: "Time",
     queries: "Queries",
     tokens: "Tokens",
@@ -56,7 +54,6 @@ export const words = texts(
     noModel: "Braucht ein Sprachmodell, und hier ist keines eingerichtet.",
     compare: "Vergleichen",
     stopAll: "Alle anhalten",
-    loading: "Wird geladen …",
     running: (done, all) => `${done} von ${all} Methoden sind fertig`,
     allAgree: (count) =>
       count === 2
@@ -71,7 +68,6 @@ export const words = texts(
     noAnswer: "Keine Antwort",
     asksBack: "Fragt zurück",
     stopped: "Angehalten",
-    stop: "Anhalten",
     time: "Zeit",
     queries: "Anfragen",
     tokens: "Tokens",

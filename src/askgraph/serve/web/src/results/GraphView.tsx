@@ -8,11 +8,12 @@ import type { Problem } from "../api/types.ts";
 import { onThemeChange } from "../app/theme.ts";
 import { formatNumber, language, locale } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { canvasIn, choose, fitted, recolour, redraw } from "./canvas.ts";
+import { canvasIn, choose, fitted, recolour, redraw, zoomBy } from "./canvas.ts";
 import { type Drawing, drawingAround, joined } from "./evidence.ts";
 import { thingAddress } from "./links.ts";
 import { TripleList } from "./TripleList.tsx";
 import { words } from "./words.ts";
+import { ZoomButtons } from "./ZoomButtons.tsx";
 
 export interface GraphViewProps {
   readonly drawing: Drawing;
@@ -64,13 +65,10 @@ export function GraphView({ drawing, graph }: GraphViewProps) {
     <div class="graph-view">
       <div class="graph-frame">
         <div class="graph-canvas" ref={frame} aria-hidden="true" />
-        <button
-          type="button"
-          class="button small fit"
-          onClick={() => core.current && fitted(core.current)}
-        >
-          {words().fit}
-        </button>
+        <ZoomButtons
+          zoom={(factor) => core.current && zoomBy(core.current, factor)}
+          fit={() => core.current && fitted(core.current)}
+        />
         {node && (
           <div class="map-card" role="status">
             {node.iri ? (

@@ -11,6 +11,7 @@ import { Tiles } from "./Tiles.tsx";
 import { usePanning } from "./usePanning.ts";
 import { useWidth } from "./useWidth.ts";
 import { words } from "./words.ts";
+import { ZoomButtons } from "./ZoomButtons.tsx";
 
 const MANY = 60;
 
@@ -77,7 +78,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
             })}
           </svg>
         </div>
-        <Buttons {...panning} />
+        <ZoomButtons zoom={panning.zoom} fit={panning.fit} />
         {chosen && <Card pin={chosen} {...{ pins, graph, locale }} />}
       </div>
       {tiles && <p class="muted small">{words().source(hostOf(tiles))}</p>}
@@ -130,27 +131,6 @@ function Land({ view, width, height }: { view: View; width: number; height: numb
   const scale = view.world / UNITS;
   const [x, y] = [width / 2 - view.x * view.world, height / 2 - view.y * view.world];
   return <path class="land" d={path} transform={`translate(${x} ${y}) scale(${scale})`} />;
-}
-
-function Buttons({ zoom, fit }: { zoom: (factor: number) => void; fit: () => void }) {
-  const button = (label: string, sign: string, press: () => void) => (
-    <button
-      type="button"
-      class="button icon small"
-      aria-label={label}
-      title={label}
-      onClick={press}
-    >
-      {sign}
-    </button>
-  );
-  return (
-    <div class="map-buttons">
-      {button(words().nearer, "+", () => zoom(1.6))}
-      {button(words().farther, "−", () => zoom(1 / 1.6))}
-      {button(words().all, "⤢", fit)}
-    </div>
-  );
 }
 
 interface CardProps {

@@ -4,15 +4,13 @@ import cytoscape, {
   type Core,
   type ElementDefinition,
   type LayoutOptions,
-  type Position,
   type StylesheetJson,
 } from "cytoscape";
 import { colour } from "../app/theme.ts";
 import type { Drawing } from "./evidence.ts";
+import { starPlaces } from "./star.ts";
 
 const PADDING = 24;
-/** More things than this stand in two rings. */
-const ONE_RING = 12;
 
 /** Draws into an element; `onChoose` is told the id of the thing that is pressed, or null. */
 export function canvasIn(element: HTMLElement, onChoose: (id: string | null) => void): Core {
@@ -24,6 +22,10 @@ export function canvasIn(element: HTMLElement, onChoose: (id: string | null) => 
     maxZoom: 3,
     selectionType: "single",
   });
+  // Until it is pressed, the wheel scrolls the page past the drawing.
+  core.userZoomingEnabled(false);
+  element.addEventListener("pointerdown", () => core.userZoomingEnabled(true));
+  element.addEventListener("pointerleave", () => core.userZoomingEnabled(false));
   core.on("tap", (event) => onChoose(event.target === core ? null : nodeId(event.target)));
   return core;
 }
@@ -52,9 +54,10 @@ export function redraw(
 function layoutOf(core: Core, isFirst: boolean): LayoutOptions {
   const hub = core.nodes().max((node) => node.degree(false));
   if (isFirst && hub.value > 4 && hub.value >= 0.8 * core.edges().length) {
-    const places = starred(core, hub.ele.id());
-    const positions = (id: string) => places.get(id) ?? { x: 0, y: 0 };
-    return { name: "preset", positions: (node) => positions(String(node)), fit: false };
+    const others = core.nodes().filter((node) => node.id() !== hub.ele.id());
+    const ids = others.map((node) => node.id());
+    const places = starPlaces(ids, core.width(), core.height()).set(hub.ele.id(), { x: 0, y: 0 });
+    return { name: "preset", positions: Object.fromEntries(places), fit: false };
   }
   return {
     name: "cose",
@@ -71,24 +74,18 @@ function layoutOf(core: Core, isFirst: boolean): LayoutOptions {
   };
 }
 
-/** One thing in the middle, the others around it as wide as the frame, in two rings where many. */
-function starred(core: Core, hub: string): Map<string, Position> {
-  const others = core.nodes().filter((node) => node.id() !== hub);
-  const [wide, high] = [core.width() / 2 - 90, core.height() / 2 - 40];
-  const places = others.map((node, at): [string, Position] => {
-    const angle = (2 * Math.PI * at) / others.length - Math.PI / 2;
-    const far = others.length > ONE_RING && at % 2 === 1 ? 0.62 : 1;
-    return [node.id(), { x: wide * far * Math.cos(angle), y: high * far * Math.sin(angle) }];
-  });
-  return new Map([[hub, { x: 0, y: 0 }], ...places]);
-}
-
 /** Shows all, but not larger than life. */
 export function fitted(core: Core): void {
   core.fit(undefined, PADDING);
   if (core.zoom() > 1.2)
     core.zoom({ level: 1.2, renderedPosition: { x: core.width() / 2, y: core.height() / 2 } });
   core.center();
+}
+
+/** Nearer or farther, the middle stays. */
+export function zoomBy(core: Core, factor: number): void {
+  const middle = { x: core.width() / 2, y: core.height() / 2 };
+  core.zoom({ level: core.zoom() * factor, renderedPosition: middle });
 }
 
 /** Draws in the colours of the theme that is shown now. */

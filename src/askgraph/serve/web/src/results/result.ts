@@ -1,6 +1,7 @@
 // One form of what is shown: of an answer, of a query's table, and of triples that a query gave.
 
 import type { AnswerView, Evidence, Row, TableView, Truncated } from "../api/types.ts";
+import { words } from "./words.ts";
 
 export interface Result {
   readonly columns: readonly string[];
@@ -30,7 +31,7 @@ export function resultOf(view: Shown): Result {
     return { ...same, answering: view.answer_columns, ordered, labels, evidence };
   }
   if (!view.triples) return { ...same, ...NOTHING_SAID };
-  const names = ["subject", "predicate", "object"];
+  const names = [words().subject, words().predicate, words().object];
   return { ...same, ...NOTHING_SAID, columns: names, cells: view.triples, triples: true };
 }
 

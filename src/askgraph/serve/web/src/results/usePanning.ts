@@ -16,6 +16,7 @@ export interface Panning {
     readonly onPointerMove: (event: PointerEvent) => void;
     readonly onPointerUp: (event: PointerEvent) => void;
     readonly onPointerCancel: (event: PointerEvent) => void;
+    readonly onPointerLeave: () => void;
   };
 }
 
@@ -32,6 +33,8 @@ export function usePanning(
   const [view, setView] = useState(() => fitting(spots, width, height));
   const fingers = useRef(new Map<number, Spot>());
   const travelled = useRef(0);
+  // Until it is pressed, the wheel scrolls the page past the map.
+  const awake = useRef(false);
   const fit = () => setView(fitting(spots, width, height));
   const isFirst = useRef(true);
   useEffect(() => {
@@ -49,6 +52,7 @@ export function usePanning(
   useEffect(() => {
     const wheel = (event: Event) => {
       if (!(event instanceof WheelEvent) || !element.current) return;
+      if (!awake.current && !event.ctrlKey) return;
       event.preventDefault();
       const box = element.current.getBoundingClientRect();
       about(event.clientX - box.left, event.clientY - box.top, 2 ** (-event.deltaY / 240));
@@ -92,7 +96,11 @@ export function usePanning(
         const done = pressed(event.key, { fit, setView, about, width, height });
         if (done) event.preventDefault();
       },
+      onPointerLeave: () => {
+        awake.current = false;
+      },
       onPointerDown: (event) => {
+        awake.current = true;
         if (fingers.current.size === 0) travelled.current = 0;
         fingers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
       },
