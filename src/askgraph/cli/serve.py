@@ -107,17 +107,19 @@ def _add(place: "Workspace", sources: Sequence[Path], *, sample: bool) -> None:
     from askgraph.cli.progress import progress_bar
 
     wanted = {source.resolve().stem.partition(".")[0]: source for source in sources}
+    examples: dict[str, dict[str, object]] = {}
     if len(wanted) < len(sources):
         raise SetupError("two of the files have one name: add them with askgraph add NAME FILE")
     if sample:
-        from askgraph.sample import graph_path
+        from askgraph.sample import graph_path, questions_path
 
         wanted[_SAMPLE] = graph_path()
+        examples = {_SAMPLE: {"examples": str(questions_path())}}
     known = place.graphs()
     with progress_bar() as tell:
         for name, source in wanted.items():
             if name not in known:
-                place.add(name, [source], progress=tell)
+                place.add(name, [source], settings=examples.get(name), progress=tell)
             elif known[name].sources != (str(source.absolute()),):
                 raise SetupError(
                     f"there is a graph {name!r} of other files already: add this one under another "
