@@ -1,7 +1,6 @@
 """The graphs that there are, and questions to start with."""
 
 import asyncio
-from itertools import islice
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -93,13 +92,14 @@ def _example(example: QueryExample) -> ExampleView:
 
 def _starters(graph: KnowledgeGraph, language: str) -> list[str]:
     listed = sorted(graph.examples, key=lambda one: _FIRST[one.origin])
-    own = (
+    own = [
         wording.text
         for one in listed
         for wording in one.wordings
         if same_language(wording.language, language)
-    )
+    ]
+    spread = own[:: max(1, len(own) // _OWN)]  # of many kinds, where they come in kinds
     made = examples_of(
         graph.profile, graph.arrays, graph.prefixes, [language], most=_STARTERS
     ).questions
-    return list(dict.fromkeys([*islice(own, _OWN), *made]))[:_STARTERS]
+    return list(dict.fromkeys([*spread[:_OWN], *made]))[:_STARTERS]
