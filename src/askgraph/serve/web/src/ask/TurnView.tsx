@@ -21,12 +21,16 @@ export interface TurnViewProps {
 export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const run = turn.run.value;
-  const isNew = run === null;
+  const wasAsked = useRef(run === null).current;
   useEffect(() => {
-    if (!isNew) return;
-    heading.current?.focus({ preventScroll: true });
-    if (!isFirst) heading.current?.scrollIntoView({ block: "start", behavior: "smooth" });
+    if (wasAsked) heading.current?.focus({ preventScroll: true });
   }, []);
+  useEffect(() => {
+    // Again with the answer, before which there may not be enough below to scroll by.
+    if (wasAsked && !isFirst) {
+      heading.current?.scrollIntoView({ block: "start", behavior: "smooth" });
+    }
+  }, [run === null]);
   const Heading = isFirst ? "h1" : "h2";
   return (
     <article class="turn" data-state={turn.state.value} data-run={turn.id.value ?? undefined}>
