@@ -1,0 +1,133 @@
+"""The page in a browser: the time from Enter to the answer, to the first view, and what it weighs.
+
+    python benchmarks/page.py [--rounds 3]
+
+The server runs as `askgraph serve` does, in a process of its own, on the sample graph; the browser
+is Chromium without a window. Needs `make page`.
+"""
+
+import argparse
+import gzip
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from _measure import print_table
+from askgraph import sample
+from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.reports.report import percentile
+from askgraph.serve.page import STATIC, is_built
+
+QUESTIONS = 20
+
+FROM_ENTER = """question => new Promise(done => {
+  const box = [...document.querySelectorAll("textarea[data-question]")].at(-1);
+  box.value = question;
+  box.dispatchEvent(new InputEvent("input", {bubbles: true}));
+  setTimeout(() => {
+    const began = performance.now();
+    const seen = () => {
+      if (!document.querySelector(".answer .headline, .answer .options, .answer .note")) return;
+      watcher.disconnect();
+      requestAnimationFrame(() => done(performance.now() - began));
+    };
+    const watcher = new MutationObserver(seen);
+    watcher.observe(document.body, {childList: true, subtree: true});
+    const enter = new KeyboardEvent("keydown", {key: "Enter", bubbles: true, cancelable: true});
+    box.dispatchEvent(enter);
+  }, 50);
+})"""
+"""Milliseconds from the key to the first frame with the answer."""
+
+
+def main() -> None:
+    """Measure, and print tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    rounds = parser.parse_args().rounds
+    if not is_built():
+        sys.exit("the page is not built: make page")
+    path = sample.questions_path().with_suffix(".jsonl")
+    texts = [question.text for question in read_questions(path)][:QUESTIONS]
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as url, opened() as page:
+        first: list[float] = []
+        times: list[float] = []
+        for _ in range(rounds):
+            for text in texts:
+                page.goto(url)
+                page.locator("button.starter").first.wait_for()
+                first.append(page.evaluate(PAINTED))
+                times.append(page.evaluate(FROM_ENTER, text))
+    print_table(
+        ["milliseconds", "median", "p95", "most"],
+        ["first view painted", *figures(first)],
+        ["from Enter to the answer", *figures(times)],
+    )
+    sizes = [[name, f"{size:,.0f}"] for name, size in weights()]
+    print_table(["kB, as sent with gzip", "size"], *sizes)
+
+
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
+
+def figures(times: list[float]) -> list[str]:
+    """The median, 95th percentile and maximum of times."""
+    return [f"{one:.0f}" for one in (statistics.median(times), percentile(times, 0.95), max(times))]
+
+
+def weights() -> Iterator[tuple[str, float]]:
+    """What the first view weighs, each part that loads later, and all of it."""
+    sizes = {
+        path.name.removesuffix(".gz"): path.stat().st_size / 1000
+        for path in (STATIC / "assets").glob("*.gz")
+    }
+    document = (STATIC / "index.html").read_text(encoding="utf-8")
+    own = len(gzip.compress(document.encode())) / 1000
+    yield "first view", own + sum(size for name, size in sizes.items() if name in document)
+    for name, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
+        if size >= 4 and name not in document:
+            yield re.sub(r"-[A-Z0-9]{8}\.\w+$", "", name), size
+    yield "all", own + sum(sizes.values())
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Run the server on the sample graph; give its address."""
+    log = folder / "serve.log"
+    options = ["--sample", "--workspace", str(folder), "--port", "0"]
+    command = [sys.executable, "-m", "askgraph", "serve", *options]
+    with log.open("w") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+    try:
+        while not (found := re.search(r"is at (http://\S+)", log.read_text("utf-8"))):
+            if process.poll() is not None:
+                sys.exit(log.read_text("utf-8"))
+            time.sleep(0.05)
+        yield found[1]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def opened() -> Iterator[Page]:
+    """Open a browser without a window, and a page in it."""
+    with sync_playwright() as started:
+        browser = started.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser.new_page()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
