@@ -220,6 +220,25 @@ def test_a_row_says_why_it_is_there(page: Page) -> None:
     view.get_by_role("button", name="Evidence of all rows").click()
 
 
+def test_a_query_for_triples_gives_them_as_a_table_and_a_drawing(page: Page) -> None:
+    ask(page, "How big is Titan?")
+    page.locator("details.query > summary").click()
+    page.get_by_role("textbox", name="SPARQL query").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(
+        "CONSTRUCT { ?moon ont:orbits space:Mars } WHERE { ?moon ont:orbits space:Mars }"
+    )
+    page.get_by_role("button", name="Run").click()
+
+    view = page.locator(".result-view")
+    expect(view.locator("tbody tr")).to_have_count(2)
+    expect(view.locator("thead")).to_contain_text(re.compile("subject.*predicate.*object", re.S))
+    expect(view.get_by_role("button", name=re.compile("^Why is"))).to_have_count(0)
+    view.get_by_role("tab", name="Graph").click()
+    expect(view).to_contain_text("3 things and values, 2 triples")
+
+
 def test_tabs_are_gone_through_with_the_arrow_keys(page: Page) -> None:
     view = result_of(page, MOONS)
     view.get_by_role("tab", name="Table").focus()

@@ -65,6 +65,8 @@ export interface AnswerView {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly PlainValue[])[];
   readonly cells: readonly Row[];
+  /** What a query gave that was changed to give triples. */
+  readonly triples?: TableView["triples"];
   /** Rows of the whole result, of which `cells` may hold the first. */
   readonly total: number;
   readonly boolean: boolean | null;

@@ -20,6 +20,7 @@ export function edited(
     columns,
     cells,
     rows: cells.map((row) => row.map((cell) => cell?.value ?? null)),
+    triples: found.triples,
     total: found.triples ? found.triples.length : found.total,
     boolean: found.boolean,
     answer_columns: kept.length > 0 ? kept : columns,

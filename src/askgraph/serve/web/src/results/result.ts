@@ -24,15 +24,16 @@ export type Shown = AnswerView | TableView;
 const NOTHING_SAID = { answering: [], ordered: false, labels: {}, evidence: [] };
 
 export function resultOf(view: Shown): Result {
-  const { columns, cells, total, boolean, truncated } = view;
-  const same = { columns, cells, total, boolean, truncated, triples: false };
-  if ("answer_columns" in view) {
-    const { ordered, labels, evidence } = view;
-    return { ...same, answering: view.answer_columns, ordered, labels, evidence };
+  const { columns, cells, total, boolean, truncated, triples = null } = view;
+  const same = { columns, cells, total, boolean, truncated, triples: triples !== null };
+  if (triples) {
+    const say = words();
+    const names = [say.subject, say.predicate, say.object];
+    return { ...same, ...NOTHING_SAID, columns: names, cells: triples };
   }
-  if (!view.triples) return { ...same, ...NOTHING_SAID };
-  const names = [words().subject, words().predicate, words().object];
-  return { ...same, ...NOTHING_SAID, columns: names, cells: view.triples, triples: true };
+  if (!("answer_columns" in view)) return { ...same, ...NOTHING_SAID };
+  const { answer_columns: answering, ordered, labels, evidence } = view;
+  return { ...same, answering, ordered, labels, evidence };
 }
 
 /** What a result is the result of. */
