@@ -124,6 +124,21 @@ def test_a_caller_stops_a_question(server: ServedThread) -> None:
         assert at_rest(server)
 
 
+def test_a_history_deleted_while_a_question_runs_leaves_nothing_running(
+    server: ServedThread,
+) -> None:
+    with httpx2.Client(base_url=server.url, cookies=VISITOR) as client:
+        body = {"question": QUESTION}
+        with client.stream("POST", "/api/v1/ask", json=body, headers=STREAM) as response:
+            lines = (line for line in response.iter_lines() if line.startswith("data: "))
+            next(lines)
+            deleted = httpx2.delete(f"{server.url}/api/v1/runs", cookies=VISITOR, timeout=30)
+            assert at_rest(server), "it goes on, and counts for nobody"
+            assert [json.loads(line[6:])["event"] for line in lines][-1] == "cancelled"
+        assert deleted.json()["deleted"] >= 1
+        assert states(server) == set()
+
+
 def test_a_server_that_ends_hands_its_questions_back(place: Workspace, slow: SparqlServer) -> None:
     settings = {"ASKGRAPH_SERVE_GRACE": "1"}
     told: list[str] = []

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from askgraph.serve.accounts.principal import Principal
 from askgraph.serve.choosing import chosen
 from askgraph.serve.depends import Caller, HubDep, needs
+from askgraph.serve.forgetting import forgotten, stopped
 from askgraph.serve.kept_runs import summary_of
 from askgraph.serve.streams import event_stream
 from askgraph.serve.views.runs import ChooseBody, RunsView, RunView, ShareBody
@@ -44,7 +45,7 @@ async def forget_all(hub: HubDep, caller: Asker) -> dict[str, int]:
     """Delete the caller's whole history."""
     if not caller.has_history:
         return {"deleted": 0}
-    return {"deleted": await hub.store.delete_runs(caller.id)}
+    return {"deleted": await forgotten(hub, caller.id)}
 
 
 @router.get("/runs/{id}")
@@ -57,7 +58,7 @@ async def one(id: str, hub: HubDep, caller: Caller) -> RunView:
 async def forget(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete one question of the caller's."""
     await hub.kept.own(id, caller)
-    await hub.runs.cancel(id)
+    await stopped(hub, caller.id, run=id)
     await hub.store.delete_run(id)
 
 

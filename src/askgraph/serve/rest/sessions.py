@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query
 
 from askgraph.serve.accounts.principal import Principal
 from askgraph.serve.depends import HubDep, needs
+from askgraph.serve.forgetting import stopped
 from askgraph.serve.hub import Hub
 from askgraph.serve.kept_runs import summary_of
 from askgraph.serve.problems import Missing
@@ -58,6 +59,7 @@ async def rename(id: str, body: SessionBody, hub: HubDep, caller: Asker) -> Sess
 async def forget(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a session with its questions."""
     await _own(hub, id, caller)
+    await stopped(hub, caller.id, session=id)
     await hub.store.delete_session(id)
 
 

@@ -125,6 +125,19 @@ class Runs(Area):
         wanted = wanted.order_by(runs.c.created.desc(), runs.c.id).limit(limit)
         return [_run(row) for row in await self._rows(wanted)]
 
+    async def under_way(
+        self, owner: str, *, session: str | None = None, run: str | None = None
+    ) -> list[str]:
+        """Return the ids of an owner's runs that have not ended: all, of a session, or that one."""
+        wanted: Select[Any] = select(runs.c.id).where(
+            runs.c.owner == owner, runs.c.state.in_(UNDER_WAY)
+        )
+        if session is not None:
+            wanted = wanted.where(runs.c.session == session)
+        if run is not None:
+            wanted = wanted.where(runs.c.id == run)
+        return [row.id for row in await self._rows(wanted)]
+
     async def delete_run(self, id: str) -> bool:
         """Delete a run with its feedback; whether there was one."""
         return await self._changed(delete(runs).where(runs.c.id == id)) > 0
