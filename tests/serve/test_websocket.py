@@ -80,6 +80,8 @@ def test_two_questions_run_on_one_connection(connected: Connect) -> None:
         ('{"type": "ask"}', "question"),
         ('{"type": "cancel", "id": "none"}', "not yours"),
         ('{"type": "listen"}', 'needs an "id"'),
+        ('{"type": "cancel", "id": "\\ud800"}', 'needs an "id"'),
+        ("[" * 100_000, "too deep"),
     ],
 )
 def test_what_makes_no_sense_is_answered_with_a_problem(

@@ -50,7 +50,7 @@ class _Conversation:
     connection: WebSocket
     session: str | None
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
-    caller: Principal | None = None
+    key: str | None = None
 
     @property
     def hub(self) -> Hub:
@@ -78,8 +78,9 @@ class _Conversation:
     async def _answer(self, message: Mapping[str, Any]) -> None:
         kind, content = message["type"], {k: v for k, v in message.items() if k != "type"}
         if kind == "hello":
-            self.caller = await self._identified(str(content.get("key", "")))
-            await self.connection.send_json({"event": "hello", "name": self.caller.name})
+            self.key = str(content.get("key", ""))
+            caller = await self._known()
+            await self.connection.send_json({"event": "hello", "name": caller.name})
             return
         caller = await self._known()
         match kind:
@@ -89,6 +90,7 @@ class _Conversation:
                 await self.hub.kept.own(_id(content), caller)
                 await self.hub.runs.cancel(_id(content))
             case "listen":
+                self._check_room()
                 await self.hub.kept.row(_id(content), caller)
                 after = content.get("after", -1)
                 follow = self.hub.runs.follow(
@@ -108,11 +110,14 @@ class _Conversation:
                 )
 
     async def _ask(self, content: Mapping[str, Any], caller: Principal) -> None:
-        if len(self.tasks) >= _AT_ONCE:
-            raise SetupError(f"this connection has {_AT_ONCE} questions under way already")
+        self._check_room()
         given = {"session": self.session, **content} if self.session else content
         run = await self.hub.ask(_body(AskBody, given), caller)
         self._begin(self._tell(self.hub.runs.read(run)))
+
+    def _check_room(self) -> None:
+        if len(self.tasks) >= _AT_ONCE:
+            raise SetupError(f"this connection has {_AT_ONCE} questions under way already")
 
     def _begin(self, work: Any) -> None:
         task = asyncio.create_task(work)
@@ -135,14 +140,10 @@ class _Conversation:
         )
 
     async def _known(self) -> Principal:
-        """Who asks; their requests are counted one by one."""
-        if self.caller is None:
-            self.caller = await self._identified(None)
-        await self.hub.accounts.admit(self.caller)
-        return self.caller
-
-    async def _identified(self, key: str | None) -> Principal:
-        return await self.hub.accounts.identify(asking_of(self.connection, key=key))
+        """Who asks; looked up for each message, which counts, for a key may be revoked."""
+        caller = await self.hub.accounts.identify(asking_of(self.connection, key=self.key))
+        await self.hub.accounts.admit(caller)
+        return caller
 
 
 def _message(text: str) -> Mapping[str, Any]:
@@ -150,8 +151,8 @@ def _message(text: str) -> Mapping[str, Any]:
         raise SetupError(f"the message has {len(text):,} characters; {_LARGEST:,} are the most")
     try:
         message = json.loads(text)
-    except ValueError as error:
-        raise SetupError(f"the message is no JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise SetupError(f"the message is no JSON, or too deep: {error}") from error
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise SetupError(
             'a message is an object with a "type", as {"type": "ask", "question": "…"}'
@@ -169,6 +170,6 @@ def _body(kind: Any, content: Mapping[str, Any]) -> Any:
 
 def _id(content: Mapping[str, Any]) -> str:
     id = content.get("id")
-    if not isinstance(id, str):
+    if not isinstance(id, str) or not id.isascii():
         raise SetupError('the message needs an "id": that of a question')
     return id

@@ -1,12 +1,14 @@
 """Keys, cookies and limits as clients of the server meet them."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 from tests.servers.served import ServedThread
+from websockets.sync.client import connect
 
 from askgraph.serve.accounts.api_keys import new_key
 from askgraph.serve.accounts.principal import OwnLimits
@@ -118,6 +120,27 @@ def test_users_whom_a_proxy_names_have_their_own_history(
         assert proxy.get("/api/v1/runs", headers=word).status_code == 401
         page = {**word, "Accept": "text/html"}
         assert proxy.get("/", headers=page).headers["set-cookie"].endswith("; Secure")
+
+
+def test_a_key_that_is_revoked_asks_no_more_on_a_connection_that_is_open(
+    closed: tuple[str, Path],
+) -> None:
+    url, database = closed
+    row, key = new_key("cid", ["ask"])
+    kept(database, row)
+    with connect(url.replace("http", "ws") + "/api/v1/socket") as connection:
+        connection.send(json.dumps({"type": "hello", "key": key}))
+        assert json.loads(connection.recv(timeout=30)) == {"event": "hello", "name": "cid"}
+
+        async def revoke() -> None:
+            store = await Store.open(str(database))
+            await store.revoke(row.id)
+            await store.close()
+
+        asyncio.run(revoke())
+        connection.send(json.dumps({"type": "ask", **QUESTION}))
+        refused = json.loads(connection.recv(timeout=30))
+    assert "revoked" in refused["problem"]["detail"]
 
 
 def test_browsers_get_a_cookie_with_the_page_and_programs_none(served: str) -> None:
