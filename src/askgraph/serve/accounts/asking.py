@@ -44,4 +44,6 @@ def asking_of(connection: HTTPConnection, *, key: str | None = None) -> Asking:
     """Return what a request or WebSocket says of who sent it."""
     client = connection.client.host if connection.client else ""
     peer = connection.scope.get(PEER, client)
-    return Asking(dict(connection.headers), connection.cookies, client, key, peer)
+    given = connection.headers
+    headers = {name: ", ".join(given.getlist(name)) for name in set(given)}
+    return Asking(headers, connection.cookies, client, key, peer)

@@ -34,7 +34,9 @@ class BehindProxy:
         if not is_trusted(peer, self._trusted):
             return {PEER: peer}
         headers = Headers(scope=scope)
-        caller = client_address(peer, headers.get("x-forwarded-for", ""), self._trusted)
+        # Some proxies write a line of their own below what the caller sent.
+        forwarded = ",".join(headers.getlist("x-forwarded-for"))
+        caller = client_address(peer, forwarded, self._trusted)
         found: dict[str, Any] = {PEER: peer, "client": (caller, port if caller == peer else 0)}
         if headers.get("x-forwarded-proto", "").strip().lower() == "https":
             found["scheme"] = "wss" if scope["type"] == "websocket" else "https"
