@@ -270,6 +270,18 @@ async def test_a_worker_killed_by_the_system_is_reported_and_replaced(
     assert await endpoint.ask("ASK { ?s ?p ?o }")
 
 
+@pytest.mark.parametrize(("doubled", "rows"), [(21, 1), (20, 40)], ids=["a value", "all rows"])
+async def test_a_result_of_too_many_bytes_is_refused(many: Path, doubled: int, rows: int) -> None:
+    steps = " ".join(f"BIND(CONCAT(?a{n}, ?a{n}) AS ?a{n + 1})" for n in range(doubled))
+    numbers = " ".join(map(str, range(rows)))
+    query = f"SELECT ?a{doubled} {{ VALUES ?n {{ {numbers} }} BIND('12345678' AS ?a0) {steps} }}"
+    endpoint = OxigraphEndpoint(many)
+    with pytest.raises(ServiceError, match="too large"):
+        await endpoint.select(query, limit=100, timeout=120)
+    assert await endpoint.ask("ASK {}")
+    await endpoint.close()
+
+
 async def test_a_query_that_eats_memory_hurts_only_itself(many: Path) -> None:
     endpoint = OxigraphEndpoint(many, memory=256 * 2**20)
     with pytest.raises(ServiceError, match="memory"):

@@ -8,7 +8,8 @@ as soon as the other side is gone, whatever query is running. `_oxigraph_process
     arguments  the folder of pyoxigraph, the path of the store, the memory limit in bytes
     request    marshal of (query, limit, named graphs or None, union of all graphs)
     reply      a letter and a body: B 0 or 1 (ask), S or G a result (TSV, N-Triples), s or g the
-               same cut at the limit, and errors: ! the query, ? memory, X the store, E others
+               same cut at the limit, and errors: ! the query, ? memory, + a result of too many
+               bytes, X the store, E others
 """
 
 import marshal
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
     Request = tuple[str, int | None, list[str] | None, bool]
 
 
+_LARGEST = 256 * 1024 * 1024  # bytes of a result: whoever reads it needs several times as much
+
+
+class _TooLarge(Exception):
+    """The result has more bytes than are handed on."""
+
+
 class _Full(Exception):
     """The cap is reached: whoever is writing must stop."""
 
@@ -37,10 +45,14 @@ class _Lines:
         self.left = lines
         self.parts: list[bytes] = []
         self.cut = False
+        self._room = _LARGEST
 
     def write(self, data: bytes) -> int:
         if self.cut:
             raise _Full
+        self._room -= len(data)
+        if self._room < 0:
+            raise _TooLarge
         if self.left is not None:
             count = data.count(b"\n")
             if count > self.left or (count == self.left and not data.endswith(b"\n")):
@@ -123,6 +135,8 @@ def _reply(store: "Store", request: "Request") -> list[bytes]:
         return _run(store, *request)
     except MemoryError:
         return [b"?"]
+    except _TooLarge:
+        return [b"+"]
     except SyntaxError as problem:
         return [b"!", str(problem).encode()]
     except Exception as problem:  # noqa: BLE001 - the reply is the report

@@ -34,6 +34,7 @@ Progress = Callable[[int, int, str], None]
 Value = TypeVar("Value")
 
 
+_TOO_LARGE = "the result is too large to be read: add a LIMIT, or ask for shorter values"
 _EXPLAINED = 10_000  # characters of a query whose faults are looked at again, for better words
 
 
@@ -156,7 +157,7 @@ class OxigraphEndpoint:
         def received(reply: bytes) -> tuple[Value, bool]:
             letter, body = reply[:1], reply[1:]
             if letter in b"BSGsg":
-                return read(body), letter in b"sg"
+                return _within_bounds(read, body), letter in b"sg"
             raise self._failure(letter, body.decode(), query)
 
         seconds = self._timeout if timeout is None else timeout
@@ -182,10 +183,22 @@ class OxigraphEndpoint:
                 return QuerySyntaxError(_readable(message))
             case b"?":
                 return ServiceError("the query needed more memory than it may have")
+            case b"+":
+                return ServiceError(_TOO_LARGE)
             case b"X":
                 return SetupError(f"the store {self.address!r} cannot be opened: {message}")
             case _:
                 return ErrorReply(f"the store reports: {message}")
+
+
+def _within_bounds(read: Callable[[bytes], Value], body: bytes) -> Value:
+    """Read a result; the reader takes no row of more than 16 MiB."""
+    try:
+        return read(body)
+    except MemoryError as problem:
+        # What was read must not outlive this thread with the traceback.
+        problem.__traceback__ = None
+    raise ServiceError(_TOO_LARGE)
 
 
 def _solutions(
