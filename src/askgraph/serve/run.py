@@ -1,14 +1,17 @@
 """Run the server until it is told to stop: listen, say where, finish what is under way."""
 
+import asyncio
 import socket
 from collections.abc import Callable, Sequence
 
 import uvicorn
 
 from askgraph.errors import SetupError
+from askgraph.serve.accounts.rules import rules_of
 from askgraph.serve.app import create_app
 from askgraph.serve.operations.logs import set_up_logs
 from askgraph.serve.settings import ServeSettings
+from askgraph.serve.store import Store
 from askgraph.workspace import Workspace
 
 __all__ = ["run", "server_of"]
@@ -26,9 +29,12 @@ def run(
     """Serve until SIGTERM or Ctrl-C; `tell` is told the address once it listens.
 
     Then no more connections are taken, and questions under way have `settings.grace` seconds.
-    Raises `SetupError` where the address cannot be used.
+    Raises `SetupError` where the address cannot be used or the settings do not go together, and
+    what opening the database raises.
     """
     set_up_logs(settings)
+    rules_of(settings)
+    asyncio.run(_check_database(settings.database_in(workspace.folder)))
     server, listening = server_of(settings, workspace, tell=tell, opened=opened)
     server.run(sockets=[listening])
 
@@ -76,6 +82,12 @@ class _Server(uvicorn.Server):
             await hub.stop()
         await super().shutdown(sockets)
         self._captured_signals.clear()  # they asked for this end, which is none of a failure
+
+
+async def _check_database(url: str) -> None:
+    """Open the database once, so that what is wrong with it is said in plain words."""
+    store = await Store.open(url)
+    await store.close()
 
 
 def _listening(settings: ServeSettings) -> socket.socket:
