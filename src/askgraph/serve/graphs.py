@@ -116,8 +116,11 @@ class OpenGraphs:
                 kept = None
             if kept is None or settings is None:
                 graph = await asyncio.to_thread(self._workspace.graph, name)
-                kept = _Kept(graph, self._workspace.graphs()[name], self._place(name))
-                self._open[name] = kept
+                settings = self._workspace.graphs().get(name)
+                if settings is None:
+                    await graph.endpoint.close()
+                    raise Missing(f"the graph {name!r} was removed just now")
+                kept = self._open[name] = _Kept(graph, settings, self._place(name))
             return kept
 
     async def _outdated(self, name: str, kept: _Kept, settings: GraphSettings | None) -> bool:

@@ -179,12 +179,10 @@ class Runs:
             try:
                 if beats % _BEAT == 0:
                     await self._kept.beat()
-                wanted = await self._kept.to_cancel() if self._here else []
+                for id in await self._kept.to_cancel() if self._here else []:
+                    await self.cancel(id)
             except ServiceError as error:
                 _log.warning("the store cannot be asked what to stop: %s", error)
-                wanted = []
-            for id in wanted:
-                await self.cancel(id)
             beats += 1
             await asyncio.sleep(_LOOK)
 
