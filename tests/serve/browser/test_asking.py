@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from tests.serve.browser.watched import Watch, ask
 
 
@@ -212,3 +212,22 @@ def test_everything_can_be_done_with_the_keyboard_alone(page: Page) -> None:
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_whoever_asks_before_the_page_knows_the_graphs_asks_the_one_that_is_chosen(
+    watch: Watch,
+) -> None:
+    page = watch.page("/compare")
+
+    def later(route: Route) -> None:
+        page.wait_for_timeout(800)
+        route.continue_()
+
+    page.route("**/api/v1/graphs", later)
+    sent: list[object] = []
+    page.on("request", lambda one: sent.append(one.post_data_json) if "/ask" in one.url else None)
+    page.goto(watch.address)
+    page.get_by_role("combobox").fill("How big is Titan?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".headline")).to_have_text("5,149.5")
+    assert [one["graphs"] for one in sent if isinstance(one, dict)] == [["space"]]

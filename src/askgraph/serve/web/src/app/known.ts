@@ -12,14 +12,15 @@ export interface Known<T> {
   readonly load: () => Promise<void>;
   /** Asks the server where that was not done before. */
   readonly need: () => void;
+  /** Asks likewise; done when there is a value, or a problem. */
+  readonly ready: () => Promise<void>;
 }
 
 function known<T>(fetched: () => Promise<T>): Known<T> {
   const value = signal<T | null>(null);
   const problem = signal<Problem | null>(null);
-  let begun = false;
-  const load = async () => {
-    begun = true;
+  let begun: Promise<void> | null = null;
+  const attempt = async () => {
     try {
       value.value = await fetched();
       problem.value = null;
@@ -27,10 +28,13 @@ function known<T>(fetched: () => Promise<T>): Known<T> {
       problem.value = problemFrom(error);
     }
   };
-  const need = () => {
-    if (!begun) void load();
+  const load = () => {
+    begun = attempt();
+    return begun;
   };
-  return { value, problem, load, need };
+  const ready = () => begun ?? load();
+  const need = () => void ready();
+  return { value, problem, load, need, ready };
 }
 
 export const knownGraphs: Known<readonly GraphSummary[]> = known(

@@ -45,7 +45,7 @@ function Welcome() {
   useEffect(() => {
     if (wanted.length > 0) chooseGraphs(wanted);
     const asked = query.get("q");
-    if (asked && state["ask"] === true) askNow(asked, wanted);
+    if (asked && state["ask"] === true) void askNow(asked, wanted);
   }, [query]);
   const problem = knownGraphs.problem.value;
   const isBare = knownGraphs.value.value?.length === 0;
@@ -59,7 +59,7 @@ function Welcome() {
         <>
           <QuestionBox
             graphs={chosenGraphs.value}
-            ask={(question) => askNow(question, chosenGraphs.value)}
+            ask={(question) => void askNow(question, chosenGraphs.value)}
             label={say.question}
             placeholder={say.placeholder}
             button={say.ask}
@@ -71,7 +71,7 @@ function Welcome() {
           </QuestionBox>
           <Starters
             graphs={chosenGraphs.value}
-            ask={(question) => askNow(question, chosenGraphs.value)}
+            ask={(question) => void askNow(question, chosenGraphs.value)}
           />
         </>
       )}
@@ -109,7 +109,7 @@ function Conversation() {
         <div class="follow-up">
           <QuestionBox
             graphs={graphs}
-            ask={(question) => askNow(question, graphs)}
+            ask={(question) => void askNow(question, graphs)}
             label={say.askOn}
             placeholder={say.followUp}
             button={say.askOn}
@@ -129,7 +129,12 @@ function stateOf(turn: Turn): string {
   return `${turn.key} ${turn.isRunning}`;
 }
 
-function askNow(question: string, graphs: readonly string[]): void {
+async function askNow(question: string, wanted: readonly string[]): Promise<void> {
+  // Whoever is quick asks before it is known what there is to choose.
+  if (!knownGraphs.value.value || !knownMethods.value.value) {
+    await Promise.all([knownGraphs.ready(), knownMethods.ready()]);
+  }
+  const graphs = wanted.length > 0 ? wanted : chosenGraphs.value;
   const model = chosenModel.value;
   put(
     {
