@@ -80,6 +80,22 @@ def test_an_empty_answer_says_why_it_is_empty(page: Page) -> None:
     expect(page.locator(".answer")).to_be_visible()
 
 
+def test_a_follow_up_is_where_one_looks_and_the_tab_is_called_by_it(page: Page) -> None:
+    ask(page, "How many missions did each agency operate?")
+    expect(page).to_have_title("How many missions did each agency operate? · askgraph")
+
+    ask(page, "Which moons orbit Saturn?")
+
+    expect(page.get_by_role("heading", name="Which moons orbit Saturn?")).to_be_in_viewport()
+    expect(page.locator(".headline").last).to_be_in_viewport()
+    expect(page).to_have_title("Which moons orbit Saturn? · askgraph")
+
+
+def test_several_values_say_what_each_is(page: Page) -> None:
+    ask(page, "What are the diameter and the mass of Mars?")
+    expect(page.locator(".headline")).to_have_text("diameter 6,792mass 6.417 × 10²³")
+
+
 def test_a_follow_up_is_asked_on_in_the_same_conversation(page: Page) -> None:
     ask(page, "Which moons orbit Mars?")
     ask(page, "And which orbit Earth?")

@@ -69,6 +69,29 @@ test("a few names are a list, many a table, and so is a list that was cut off", 
   assert.equal(headlineOf(answer({ cells: rows(3), total: 500 })).kind, "table");
 });
 
+test("rows that were counted and not all sent are not said to be the first", () => {
+  const found = headlineOf(
+    answer({
+      cells: [[iri("Io")]],
+      total: 500,
+      truncated: { by: "askgraph", reason: "the first 1 of 500 rows" },
+    }),
+  );
+  assert.deepEqual(found, { kind: "table", rows: 500, more: false });
+});
+
+test("several values say what each is", () => {
+  const found = headlineOf(
+    answer({
+      columns: ["diameter", "mean_temperature"],
+      answer_columns: ["diameter", "mean_temperature"],
+      cells: [[literal("6792"), literal("-65")]],
+    }),
+  );
+  assert.ok(found.kind === "value");
+  assert.deepEqual(found.columns, ["diameter", "mean temperature"]);
+});
+
 test("a long text is no headline", () => {
   assert.equal(headlineOf(answer({ cells: [[literal("word ".repeat(60))]] })).kind, "table");
 });

@@ -2,6 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { AskPage } from "../ask/AskPage.tsx";
+import { turns } from "../ask/conversation.ts";
 import { language } from "../i18n/index.ts";
 import { Header } from "./Header.tsx";
 import { KeyDialog } from "./KeyDialog.tsx";
@@ -23,9 +24,10 @@ export function App() {
     document.documentElement.lang = language.value;
   }, [language.value]);
   const route = routeOf(place.value.path);
+  const title = titleOf(route);
   useEffect(() => {
-    document.title = titleOf(route);
-  }, [place.value, language.value]);
+    document.title = title;
+  }, [title]);
   return (
     <>
       <a class="skip-link" href="#content">
@@ -81,8 +83,14 @@ function Missing() {
 function titleOf(route: Route): string {
   const say = words();
   switch (route.page) {
+    case "run": {
+      const asked = turns.value[turns.value.length - 1]?.question;
+      return asked ? `${asked} · askgraph` : "askgraph";
+    }
     case "graphs":
       return `${say.graphs} · askgraph`;
+    case "add":
+      return `${say.addGraph} · askgraph`;
     case "graph":
       return `${route.graph} · askgraph`;
     case "compare":

@@ -44,15 +44,22 @@ export function routeOf(path: string): Route {
   }
 }
 
+export interface Going {
+  readonly replace?: boolean;
+  /** Whether what is on the screen stays there; else the new place is shown from its top. */
+  readonly stay?: boolean;
+  readonly state?: Readonly<Record<string, unknown>>;
+}
+
 /** Shows another place of the page. */
 export function navigate(
   to: string,
-  { replace = false, state = {} }: { replace?: boolean; state?: Record<string, unknown> } = {},
+  { replace = false, stay = replace, state = {} }: Going = {},
 ): void {
   if (replace) history.replaceState(state, "", to);
   else history.pushState(state, "", to);
   place.value = here();
-  if (!replace) window.scrollTo(0, 0);
+  if (!stay) window.scrollTo(0, 0);
 }
 
 /** The address that asks a question, of graphs; nothing is sent before the person does. */

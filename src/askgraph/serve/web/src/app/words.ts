@@ -36,6 +36,7 @@ export const words = texts(
     keyForget: "Forget the API key",
     cancel: "Cancel",
     menu: "Menu",
+    addGraph: "Add a graph",
   },
   {
     skip: "Zum Inhalt springen",
@@ -70,5 +71,6 @@ export const words = texts(
     keyForget: "API-Schlüssel vergessen",
     cancel: "Abbrechen",
     menu: "Menü",
+    addGraph: "Graphen hinzufügen",
   },
 );

@@ -143,7 +143,10 @@ async function askNow(question: string, wanted: readonly string[]): Promise<void
       ...(chosenMethod.value ? { method: chosenMethod.value.name } : {}),
       ...(model ? { model } : {}),
     },
-    (run) => navigate(`/run/${run}`, { replace: place.value.state["ask"] === true }),
+    (run) => {
+      const replace = place.value.state["ask"] === true;
+      navigate(`/run/${run}`, { replace, stay: turns.value.length > 1 || replace });
+    },
   );
 }
 

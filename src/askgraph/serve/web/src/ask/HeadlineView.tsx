@@ -17,7 +17,10 @@ export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: str
       return (
         <p class="headline value">
           {headline.cells.map((cell, at) => (
-            <Value key={at} cell={cell} graph={graph} />
+            <span key={at}>
+              {headline.columns && <bdi class="headline-of">{headline.columns[at]} </bdi>}
+              <Value cell={cell} graph={graph} />
+            </span>
           ))}
         </p>
       );
@@ -47,6 +50,10 @@ export function spokenHeadline(answer: AnswerView): string {
       return say.nothing;
     case "table":
       return tableWords(headline);
+    case "value":
+      return headline.cells
+        .map((cell, at) => `${headline.columns?.[at] ?? ""} ${cellText(cell)}`.trim())
+        .join(", ");
     default:
       return headline.cells.map(cellText).join(", ");
   }

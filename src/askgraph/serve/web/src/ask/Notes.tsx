@@ -46,7 +46,9 @@ export function Notes({ answer, turn }: { answer: AnswerView; turn: Turn }) {
             <button
               type="button"
               class="button small"
-              onClick={() => again(turn, { anew: true }, (id) => navigate(`/run/${id}`))}
+              onClick={() =>
+                again(turn, { anew: true }, (id) => navigate(`/run/${id}`, { stay: true }))
+              }
             >
               {say.askAnew}
             </button>

@@ -25,7 +25,7 @@ export function Options({ turn, run, answer }: OptionsProps) {
     try {
       const answered = await choose(run.id, option);
       chosenReading(turn, answered);
-      navigate(`/run/${answered.id}`, { replace: answered.id === run.id });
+      navigate(`/run/${answered.id}`, { replace: answered.id === run.id, stay: true });
     } catch (error) {
       setProblem(problemFrom(error));
       setBusy(null);

@@ -85,7 +85,7 @@ function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
 }
 
 function retry(turn: Turn): { again: () => void } {
-  return { again: () => again(turn, {}, (id) => navigate(`/run/${id}`)) };
+  return { again: () => again(turn, {}, (id) => navigate(`/run/${id}`, { stay: true })) };
 }
 
 function About({ turn }: { turn: Turn }) {

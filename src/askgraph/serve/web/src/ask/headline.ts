@@ -1,11 +1,17 @@
 // What an answer says, in the size it deserves: a yes, a value, a list of names, or a count.
 
 import type { AnswerView, Cell } from "../api/types.ts";
+import { wordsOf } from "../results/columns.ts";
 import { placeOf } from "../results/values.ts";
 
 export type Headline =
   | { readonly kind: "boolean"; readonly yes: boolean }
-  | { readonly kind: "value"; readonly cells: readonly Cell[] }
+  | {
+      readonly kind: "value";
+      readonly cells: readonly Cell[];
+      /** What each cell is, where there are several. */
+      readonly columns?: readonly string[];
+    }
   | { readonly kind: "list"; readonly cells: readonly Cell[] }
   | { readonly kind: "table"; readonly rows: number; readonly more: boolean }
   | { readonly kind: "nothing" };
@@ -20,12 +26,16 @@ export function headlineOf(answer: AnswerView): Headline {
   const columns = answerColumns(answer);
   const rows = answer.cells.map((row) => columns.map((at) => row[at] ?? null));
   const more = answer.truncated !== null || answer.total > answer.cells.length;
-  const table: Headline = { kind: "table", rows: answer.total, more: answer.truncated !== null };
+  const isCounted = answer.total > answer.cells.length; // cut off only on its way here
+  const cut = answer.truncated !== null && !isCounted;
+  const table: Headline = { kind: "table", rows: answer.total, more: cut };
   const cells = rows.flat().filter((cell) => cell !== null);
   if (cells.some((cell) => cell.value.length > LONGEST_TEXT && cell.type !== "iri")) return table;
   if (cells.length > 1 && cells.some((cell) => placeOf(cell))) return table; // the map says it
   if (rows.length === 1 && !more && cells.length > 0 && cells.length <= 3) {
-    return { kind: "value", cells };
+    if (cells.length === 1) return { kind: "value", cells };
+    const named = columns.filter((at) => rows[0]?.[columns.indexOf(at)]);
+    return { kind: "value", cells, columns: named.map((at) => wordsOf(answer.columns[at] ?? "")) };
   }
   if (columns.length === 1 && !more && cells.length <= LONGEST_LIST && cells.length > 0) {
     return { kind: "list", cells };
