@@ -25,11 +25,13 @@ export function ReadBack(props: ReadBackProps) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const read = useReading(props);
   const parts = read.parts;
+  const section = useRef<HTMLElement>(null);
   const change = async (part: Part, to: string) => {
     setProblem(null);
     try {
       const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
       await props.run(next.query, next.words, read.language);
+      section.current?.focus({ preventScroll: true }); // the part that had the focus is gone
     } catch (error) {
       setProblem(problemFrom(error));
     }
@@ -37,7 +39,7 @@ export function ReadBack(props: ReadBackProps) {
   if (!answer.words && !parts) return null;
   const pieces: readonly Piece[] = parts?.pieces ?? [{ text: answer.words }];
   return (
-    <section class="read-back" aria-label={say.readAs}>
+    <section class="read-back" ref={section} tabIndex={-1} aria-label={say.readAs}>
       <p class="read-back-words" dir="auto">
         <span class="read-back-label">{say.readAs}</span>{" "}
         {pieces.map((piece, at) => {
