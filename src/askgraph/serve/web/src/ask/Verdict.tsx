@@ -158,7 +158,7 @@ function Share({ run, setShared }: { run: RunView; setShared: (shared: boolean) 
             />
             <span>
               <span class="choice-name">{say.shareOn}</span>
-              <span class="choice-more">{say.shareMore}</span>
+              <span class="choice-more">{run.shared ? say.shareMore : say.shareNot}</span>
             </span>
           </label>
           <CopyButton text={address} />
