@@ -31,6 +31,7 @@ def test_a_question_is_answered_with_cells_and_evidence(client: httpx2.Client) -
     assert "SELECT" in answer["sparql"]
     assert answer["evidence"][0]["words"]
     assert answer["total"] == 2
+    assert run["language"] == "en"
 
 
 def test_the_steps_come_as_events_and_the_outcome_last(client: httpx2.Client) -> None:

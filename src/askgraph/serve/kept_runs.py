@@ -5,6 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from askgraph.errors import SetupError
+from askgraph.index.tokens import tokens
+from askgraph.linking.lists import detected_language
 from askgraph.serve.accounts.principal import ANONYMOUS, Principal, TooMany
 from askgraph.serve.asking import Asked
 from askgraph.serve.operations.masking import masked_lines, masked_value
@@ -130,7 +132,7 @@ class KeptRuns:
             id=row.id,
             session=row.session or "",
             question=row.question,
-            language=row.language,
+            language=row.language or detected_language(tokens(row.question)),
             graphs=list(row.graphs),
             method=row.method,
             model=row.model,

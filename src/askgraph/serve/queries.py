@@ -83,10 +83,10 @@ async def _result(ready: CheckedQuery, graph: KnowledgeGraph, seconds: float, mo
     endpoint = graph.endpoint
     match ready.form:
         case "SELECT":
-            return await endpoint.select(ready.text, timeout=seconds, limit=most)
+            return await endpoint.select(ready.given, timeout=seconds, limit=most)
         case "ASK":
-            return await endpoint.ask(ready.text, timeout=seconds)
+            return await endpoint.ask(ready.given, timeout=seconds)
         case "CONSTRUCT":
-            return await endpoint.construct(ready.text, timeout=seconds, limit=most)
+            return await endpoint.construct(ready.given, timeout=seconds, limit=most)
         case "DESCRIBE":
-            return await endpoint.describe(ready.text, timeout=seconds, limit=most)
+            return await endpoint.describe(ready.given, timeout=seconds, limit=most)

@@ -14,7 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NoReturn, cast
@@ -54,11 +54,15 @@ _SUSPECT = re.compile("|".join([*sorted(_UPDATES), "SERVICE"]), re.IGNORECASE)
 
 @dataclass(frozen=True)
 class CheckedQuery:
-    """A query that may be run: the text to send, its form, the services that it calls."""
+    """A query that may be run: the text to send, its form, the services that it calls.
+
+    `given` is the text as its author has it, whose lines and columns errors are to count.
+    """
 
     text: str
     form: Form
     services: tuple[str, ...] = ()
+    given: str = field(default="", compare=False)
 
 
 def checked(
@@ -85,7 +89,7 @@ def checked(
     for service in services:
         if service not in allowed_services:
             _refuse_service(service, allowed_services)
-    return CheckedQuery(text, form, services)
+    return CheckedQuery(text, form, services, query)
 
 
 def admitted(
@@ -107,7 +111,7 @@ def admitted(
     form = _FORMS.get(_first_keyword(lexed))
     if form is None or _suspect(text, lexed):
         return checked(query, allowed_services=allowed_services, prefixes=prefixes, most=most)
-    return CheckedQuery(text, form)
+    return CheckedQuery(text, form, given=query)
 
 
 def _too_long(text: str, most: int) -> QueryError:

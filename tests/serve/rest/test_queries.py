@@ -160,3 +160,9 @@ def test_a_swap_that_cannot_be_made_is_refused(
     response = client.post("/api/v1/graphs/space/swap", json=body)
     assert response.status_code == 400
     assert words in response.json()["detail"]
+
+
+def test_lines_count_in_the_query_as_it_was_written(client: httpx2.Client) -> None:
+    text = "SELECT ?m WHERE {\n  ?m a ont:Moon ; ont:orbits space:Saturn .\n  ?m ?x }"
+    told = client.post("/api/v1/graphs/space/query", json={"query": text}).json()
+    assert told["line"] == 3

@@ -176,7 +176,7 @@ class RunView(BaseModel):
     id: str
     session: str
     question: str
-    language: str | None
+    language: str | None = Field(description="The language that was given, or detected.")
     graphs: list[str]
     method: str
     model: str | None
