@@ -46,6 +46,7 @@ def test_the_steps_are_folded_away_but_there(page: Page) -> None:
 def test_another_reading_is_opened_in_place_of_the_answer(page: Page) -> None:
     ask(page, "When was Armstrong born?")
     page.get_by_text(re.compile(r"^Other readings")).click()
+    expect(page.locator(".drafts p[dir]").first).to_have_text(re.compile(r"^The .*\.$"))
 
     page.locator(".drafts").get_by_role("button", name="Open").first.click()
 

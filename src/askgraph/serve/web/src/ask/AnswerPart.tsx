@@ -104,6 +104,7 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
           turn={turn}
           shown={answer.sparql}
           open={(query, read) => void runChanged(query, read)}
+          read={(query) => wordsOf(graph, query, run)}
         />
         <StepsOf turn={turn} run={run} />
       </div>

@@ -1,5 +1,6 @@
 // The other readings that were considered, to open instead.
 
+import { useEffect, useState } from "preact/hooks";
 import type { Step } from "../api/types.ts";
 import type { Turn } from "./conversation.ts";
 import { stepWords } from "./stepWords.ts";
@@ -12,16 +13,19 @@ export interface DraftsProps {
   /** The query that is shown, which is no alternative to itself. */
   readonly shown: string | null;
   readonly open: (query: string, words: string) => void;
+  /** Reads a query back in words; "" where it cannot be. */
+  readonly read: (query: string) => Promise<string>;
 }
 
 const SHOWN = 8;
 
-export function Drafts({ turn, shown, open }: DraftsProps) {
+export function Drafts({ turn, shown, open, read }: DraftsProps) {
   const say = words();
+  const [isOpen, setOpen] = useState(false);
   const drafts = draftsOf(turn.steps.value, shown);
   if (drafts.length === 0) return null;
   return (
-    <details class="fold">
+    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <span>{say.readings(drafts.length)}</span>
       </summary>
@@ -29,7 +33,7 @@ export function Drafts({ turn, shown, open }: DraftsProps) {
         {drafts.map((draft) => (
           <li key={draft.query}>
             <div>
-              {draft.words ? <p dir="auto">{draft.words}</p> : <pre>{patternOf(draft.query)}</pre>}
+              {isOpen && <Read draft={draft} read={read} />}
               <p class="muted small">
                 {stepWords().score} {draft.score.toFixed(2)}
               </p>
@@ -46,6 +50,20 @@ export function Drafts({ turn, shown, open }: DraftsProps) {
       </ol>
     </details>
   );
+}
+
+/** A draft in words; its pattern until they are known, and where there are none. */
+function Read({ draft, read }: { draft: Draft; read: DraftsProps["read"] }) {
+  const [told, tell] = useState(draft.words);
+  useEffect(() => {
+    if (told) return;
+    let shown = true;
+    void read(draft.query).then((words) => shown && tell(words));
+    return () => {
+      shown = false;
+    };
+  }, [draft.query]);
+  return told ? <p dir="auto">{told}</p> : <pre>{patternOf(draft.query)}</pre>;
 }
 
 function draftsOf(steps: readonly Step[], shown: string | null): Draft[] {
