@@ -21,6 +21,9 @@ export interface QueryEditorProps {
   readonly run: (query: string) => void;
 }
 
+/** Where a message says that it is, which stands before it already. */
+const PLACE = /^line \d+, column \d+: /;
+
 export function QueryEditor(props: QueryEditorProps) {
   const say = words();
   const host = useRef<HTMLDivElement>(null);
@@ -128,7 +131,7 @@ function Findings({ found }: { found: readonly Finding[] }) {
           {found.map((finding) => (
             <li key={`${finding.check} ${finding.message}`} class={`finding ${finding.severity}`}>
               {finding.line ? <span class="muted">{say.line(finding.line)} </span> : ""}
-              <span dir="auto">{finding.message}</span>
+              <span dir="auto">{finding.message.replace(PLACE, "")}</span>
             </li>
           ))}
         </ul>
