@@ -1,5 +1,6 @@
 """A question back is answered: the reading that the caller chose, as a run of its own."""
 
+import asyncio
 import time
 
 from askgraph.errors import SetupError
@@ -48,7 +49,12 @@ async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
         row.session or "",
         after=row.after,
     )
-    new = await hub.kept.begin(asked, caller, "running")
     now = Trace(trace.question, trace.method, (*trace.steps[:-1], answer))
-    await hub.kept.ended(new, "done", now, head, seconds=round(time.perf_counter() - began, 6))
-    return await hub.kept.view(new, caller)
+
+    async def kept() -> RunView:
+        new = await hub.kept.begin(asked, caller, "running")
+        await hub.kept.ended(new, "done", now, head, seconds=round(time.perf_counter() - began, 6))
+        return await hub.kept.view(new, caller)
+
+    # A caller who goes away in the middle leaves no run that never ends.
+    return await asyncio.shield(asyncio.create_task(kept()))

@@ -20,6 +20,7 @@ from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store, new_id
 from askgraph.serve.summaries import Summaries
 from askgraph.serve.views.runs import AskBody
+from askgraph.serve.watching import watch
 from askgraph.trace import Earlier, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.models import Models
@@ -115,16 +116,16 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         Summaries(workspace),
         process,
     )
-    watch = asyncio.create_task(runs.watch(), name="watch the store")
+    watching = asyncio.create_task(watch(runs, kept), name="watch the store")
     try:
         await jobs.open()
         hub.ready = True
         yield hub
     finally:
         await hub.stop()
-        watch.cancel()
+        watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await watch
+            await watching
         await kept.leave()
         await graphs.close()
         await models.close()

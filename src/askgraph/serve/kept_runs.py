@@ -1,15 +1,17 @@
 """Runs in the store: begun and ended there, and read from it by those who may."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from askgraph.errors import SetupError
+from askgraph.errors import ServiceError, SetupError
 from askgraph.index.tokens import tokens
 from askgraph.linking.lists import detected_language
 from askgraph.serve.accounts.principal import ANONYMOUS, Principal, TooMany
 from askgraph.serve.asking import Asked
-from askgraph.serve.operations.masking import masked_lines, masked_value
+from askgraph.serve.endings import Endings, ending_of
+from askgraph.serve.operations.masking import masked_value
 from askgraph.serve.problems import Missing, Problem
 from askgraph.serve.store import RunRow, SessionRow, Store, new_id
 from askgraph.serve.views.runs import (
@@ -19,11 +21,9 @@ from askgraph.serve.views.runs import (
     RunSummary,
     RunView,
     State,
-    answer_view,
 )
 from askgraph.trace import Earlier, Outcome, Step, Trace
-from askgraph.trace.lines import Head, step_told, trace_in, trace_text
-from askgraph.trace.spent import spent
+from askgraph.trace.lines import Head, step_told, trace_in
 
 __all__ = ["KeptRuns", "summary_of"]
 
@@ -45,6 +45,7 @@ class KeptRuns:
         self._process = process
         self._rows = rows
         self._secrets = secrets
+        self._endings = Endings(store)
 
     async def begin(self, asked: Asked, caller: Principal, state: State) -> str:
         """Keep a question that begins, and return its id.
@@ -92,21 +93,18 @@ class KeptRuns:
         problem: Problem | None = None,
         seconds: float,
     ) -> None:
-        """Keep how a question ended, with its steps."""
-        outcome = trace.outcome if state == "done" else None
-        answer = answer_view(outcome, limit=self._rows) if outcome else None
-        usage = spent(trace.steps)
-        await self._store.finish_run(
+        """Keep how a question ended, with its steps; where the store fails, it is tried again."""
+        ending = ending_of(
             id,
             state,
-            status=answer.status if answer else None,
-            answer=answer.model_dump() if answer else None,
-            trace=masked_lines(trace_text(trace, head), self._secrets),
-            problem=problem.model_dump() if problem else None,
+            trace,
+            head,
+            problem=problem,
             seconds=seconds,
-            tokens=usage.input_tokens + usage.output_tokens,
-            money=usage.money,
+            rows=self._rows,
+            secrets=self._secrets,
         )
+        await self._endings.keep(ending)
 
     async def row(self, id: str, caller: Principal) -> RunRow:
         """Return a run; `Missing` where there is none that the caller may read."""
@@ -193,9 +191,13 @@ class KeptRuns:
         await self._store.ask_to_cancel(id)
 
     async def beat(self) -> None:
-        """Say that this process lives, and hand back what those left that live no more."""
+        """Say that this process lives, and hand back what those left that live no more.
+
+        What the store did not take before is given to it again.
+        """
         await self._store.beat(self._process)
         await self._store.hand_back_orphans()
+        await self._endings.again()
 
     async def to_cancel(self) -> list[str]:
         """Return the runs that this process is asked to stop."""
@@ -203,6 +205,8 @@ class KeptRuns:
 
     async def leave(self) -> None:
         """Say that this process ends."""
+        with contextlib.suppress(ServiceError):
+            await self._endings.again()
         await self._store.leave(self._process)
 
     async def _before(self, id: str | None) -> tuple[Earlier, ...]:

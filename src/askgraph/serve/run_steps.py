@@ -13,13 +13,17 @@ from askgraph.trace import Step, Thought
 __all__ = ["steps_read"]
 
 
-async def steps_read(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
+def steps_read(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
     """Yield the steps of a run up to its outcome; closed early, the run is stopped.
 
     Before them, its places in the line where it has to wait, as thoughts.
 
     Raises `Failed` with the problem of a run that failed or was stopped.
     """
+    return _steps(hub, run, run.steps)  # this list, which a run that has ended lets go of
+
+
+async def _steps(hub: Hub, run: Run, steps: list[Step]) -> AsyncGenerator[Step, None]:
     told = 0
     try:
         async with aclosing(hub.runs.read(run)) as events:
@@ -28,10 +32,10 @@ async def steps_read(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
                     case "queued":
                         yield Thought(_waiting(event["ahead"]))
                     case "step":
-                        yield run.steps[told]
+                        yield steps[told]
                         told += 1
                     case "outcome":
-                        yield run.steps[-1]
+                        yield steps[-1]
                     case "problem":
                         raise Failed(Problem.model_validate(event["problem"]))
                     case "cancelled" | "handed_back":

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from askgraph.errors import AskgraphError, ServiceError
+from askgraph.errors import AskgraphError
 from askgraph.methods import searches
 from askgraph.serve.accounts.principal import Principal, TooMany
 from askgraph.serve.asking import Asked
@@ -29,8 +29,8 @@ from askgraph.workspace.tracing import head_of
 __all__ = ["Run", "Runs"]
 
 _log = logging.getLogger("askgraph.serve")
-_LOOK = 1.0  # seconds between two looks at what other processes ask of the runs here
-_BEAT = 5  # looks between two signs of life
+_LOOK = 1.0  # seconds between two looks at a run of another process
+_KNOWN = 60.0  # seconds for which a run that ended is known here
 
 
 @dataclass(eq=False)
@@ -85,6 +85,11 @@ class Runs:
         """How many questions wait for their turn."""
         return self._line.waiting
 
+    @property
+    def known(self) -> int:
+        """How many questions are under way here, or ended a moment ago."""
+        return len(self._here)
+
     def observe(self, observer: Callable[[RunView], None]) -> None:
         """Let somebody hear of each question that ended here."""
         self._observers.append(observer)
@@ -100,7 +105,8 @@ class Runs:
         return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
 
     async def _begun(self, asked: Asked, caller: Principal) -> Run:
-        state: State = "queued" if self._line.full else "running"
+        full = any(line.full for line in self._lines(asked.graphs))
+        state: State = "queued" if full else "running"
         id = await self._kept.begin(asked, caller, state)
         run = Run(id, caller, asked, asyncio.get_running_loop().time(), Events(id), state=state)
         self._here[id] = run
@@ -172,20 +178,6 @@ class Runs:
         else:
             await self._stop(run, "cancelled")
 
-    async def watch(self) -> None:
-        """Stop what other processes were asked to stop, and take over what they left; for ever."""
-        beats = 0
-        while True:
-            try:
-                if beats % _BEAT == 0:
-                    await self._kept.beat()
-                for id in await self._kept.to_cancel() if self._here else []:
-                    await self.cancel(id)
-            except ServiceError as error:
-                _log.warning("the store cannot be asked what to stop: %s", error)
-            beats += 1
-            await asyncio.sleep(_LOOK)
-
     async def close(self, grace: float) -> None:
         """Take no more questions; give those that run `grace` seconds, then hand them back."""
         self._closing = True
@@ -234,7 +226,7 @@ class Runs:
         except asyncio.CancelledError:
             await ending  # stopped too late: what came of it is kept all the same
         finally:
-            asyncio.get_running_loop().call_later(60.0, self._here.pop, run.id, None)
+            asyncio.get_running_loop().call_later(_KNOWN, self._here.pop, run.id, None)
 
     async def _worked(self, run: Run) -> State:
         async with AsyncExitStack() as turns:
@@ -271,6 +263,8 @@ class Runs:
             _log.error("the outcome of question %s cannot be kept: %s", run.id, error)
             run.events.add("problem", problem=problem_of(error).model_dump())
             return
+        finally:
+            run.steps = []  # they are in the store; who reads them has the list
         run.events.add(**_last(view))
         for observer in self._observers:
             observer(view)

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["MASK", "masked", "masked_lines", "masked_value"]
+__all__ = ["MASK", "masked", "masked_lines", "masked_value", "without"]
 
 MASK = "***"
 
@@ -91,6 +91,21 @@ def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
             }
         case list() | tuple():
             return [masked_value(item, secrets) for item in value]
+        case _:
+            return value
+
+
+def without(value: object, secrets: Sequence[str]) -> object:
+    """Return a value as JSON has it without these secrets; what only looks like one stays."""
+    match value:
+        case str():
+            for secret in secrets:
+                value = value.replace(secret, MASK) if secret else value
+            return value
+        case Mapping():
+            return {without(key, secrets): without(item, secrets) for key, item in value.items()}
+        case list() | tuple():
+            return [without(item, secrets) for item in value]
         case _:
             return value
 
