@@ -79,6 +79,24 @@ def test_a_shared_question_can_be_read_but_not_changed_by_others(
         assert other.post(f"/api/v1/runs/{id}/share", json={"shared": False}).status_code == 404
 
 
+def test_who_shares_a_follow_up_does_not_share_what_was_asked_before(
+    client: httpx2.Client, served: str
+) -> None:
+    first = asked(client, "Which moons has Mars?")
+    second = asked(client, "And Jupiter?", after=first["id"])
+    path = f"/api/v1/runs/{second['id']}"
+    client.post(f"{path}/share", json={"shared": True}).raise_for_status()
+    assert client.get(path).json()["before"] == [{"question": "Which moons has Mars?"}]
+    with httpx2.Client(base_url=served, cookies={VISITOR: new_visitor()}, timeout=30) as other:
+        assert other.get(path).json()["before"] == []
+        assert other.get(f"{path}/trace").status_code == 404
+        assert "Mars" not in other.get(f"{path}/events").text
+        third = asked(other, "And Saturn?", after=second["id"])
+        assert third["before"] == [{"question": "And Jupiter?"}]
+        assert "Which moons has Mars" not in other.get(f"/api/v1/runs/{third['id']}/trace").text
+    assert "Mars" in client.get(f"{path}/trace").text
+
+
 def test_a_question_forgotten_is_gone(client: httpx2.Client) -> None:
     id = asked(client, LARGER)["id"]
     assert client.delete(f"/api/v1/runs/{id}").status_code == 204

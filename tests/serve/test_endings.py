@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.errors import ServiceError
-from askgraph.serve.accounts.principal import Limits, Principal
+from askgraph.serve.accounts.principal import Limits, Principal, TooMany
 from askgraph.serve.choosing import chosen
 from askgraph.serve.hub import Hub, open_hub
 from askgraph.serve.settings import ServeSettings
@@ -48,7 +48,7 @@ async def test_an_ending_that_the_database_did_not_take_is_kept_later(hub: Hub) 
     view = await hub.kept.view(run.id, ANN)
     assert view.state == "done"
     assert view.answer
-    assert await hub.runs.outcome(await hub.ask(QUESTION, ANN))
+    assert (await hub.runs.outcome(await hub.ask(QUESTION, ANN))).state == "done"
 
 
 async def test_a_reading_chosen_while_the_database_fails_does_not_run_for_ever(hub: Hub) -> None:
@@ -63,6 +63,15 @@ async def test_a_reading_chosen_while_the_database_fails_does_not_run_for_ever(h
     done(hub, "DROP TRIGGER broken")
     await hub.kept.beat()
     assert await hub.store.under_way(ANN.id) == []
+
+
+async def test_a_question_that_is_refused_leaves_no_session(hub: Hub) -> None:
+    run = await hub.ask(QUESTION, ANN)
+    with pytest.raises(TooMany):
+        await hub.ask(QUESTION, ANN)
+    sessions = await hub.store.sessions(ANN.id)
+    assert [session.id for session in sessions] == [run.asked.session]
+    await hub.runs.outcome(run)
 
 
 async def test_a_question_that_waits_for_its_graph_is_queued(hub: Hub) -> None:

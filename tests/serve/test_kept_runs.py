@@ -36,3 +36,14 @@ def test_a_secret_that_a_model_repeats_is_in_no_trace(
     assert "I was sent ***" in trace
     assert SECRET not in trace + told
     assert "hunter2hunter2" not in trace + told
+
+
+def test_a_secret_is_in_no_answer_and_other_data_stays_as_it_is(
+    place: ServedThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THE_KEY", "Ganymede")  # as if a graph held it
+    with place, httpx2.Client(base_url=place.url, timeout=60) as client:
+        asked = {"question": "Which moons are larger than Mercury?"}
+        answer = client.post("/api/v1/ask", json=asked).json()["answer"]
+    assert [row[0]["label"] for row in answer["cells"]] == ["***", "Titan"]
+    assert "Ganymede" not in str(answer)

@@ -24,7 +24,8 @@ _TIMES = 10  # how far a caller's number may go beyond the default
 class Asked:
     """A question on its way: of which graphs it is asked, by which method, in which session.
 
-    `timeout` is in seconds. With `anew` an answer that was confirmed before is not taken.
+    `begins` says that the session is a new one. `timeout` is in seconds. With `anew` an answer that
+    was confirmed before is not taken.
     """
 
     question: Question
@@ -36,10 +37,11 @@ class Asked:
     timeout: float | None = None
     anew: bool = False
     after: str | None = None
+    begins: bool = False
 
-    def within(self, session: str) -> "Asked":
-        """Return the same question as a part of a session."""
-        return replace(self, session=session)
+    def within(self, session: str, *, begins: bool = False) -> "Asked":
+        """Return the same question as a part of a session, or as what begins it."""
+        return replace(self, session=session, begins=begins)
 
     def made(self, workspace: "Workspace", models: "Models") -> "Method":
         """Return the method, ready to answer."""

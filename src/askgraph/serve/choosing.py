@@ -31,7 +31,7 @@ async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
     graph = outcome.best.graph if outcome.best else row.graphs[0]
     began = time.perf_counter()
     languages = [row.language] if row.language else []
-    async with hub.graphs.lease(graph, caller) as opened:
+    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
         answer = await answer_of(
             outcome.options[option],
             outcome,

@@ -14,8 +14,8 @@ async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> 
     """Keep a query, by default the run's own, as the one that answers the run's question.
 
     It takes the place of what the caller confirmed for the same question before. Raises
-    `SetupError` where there is nothing to confirm, `QueryError` and `ServiceError` where the query
-    fails.
+    `SetupError` where there is nothing to confirm, `NotAllowed` where the query is the caller's and
+    they may run none, `QueryError` and `ServiceError` where the query fails.
     """
     row = await hub.kept.row(id, caller)
     graph, own = _attempt(row)
@@ -27,7 +27,9 @@ async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> 
     wanted = query or own
     if wanted is None:
         raise SetupError(f"{row.question!r} came to no query: there is nothing to confirm")
-    async with hub.graphs.lease(graph, caller) as opened:
+    if wanted != own:
+        caller.check("query")
+    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
         text = with_declared(wanted.strip(), opened.prefixes.namespaces)
         result = await run(
             opened.endpoint,

@@ -37,7 +37,8 @@ async def download(hub: Hub, id: str, name: str, caller: Principal) -> tuple[byt
     async with hub.graphs.lease(answer.graph, caller) as graph:
         prefixes = graph.prefixes.namespaces
         if name in _TRIPLES:
-            behind = await evidence(answer.query, answer.result, graph.endpoint, rows=_ROWS)
+            async with hub.queries.turn(answer.graph):
+                behind = await evidence(answer.query, answer.result, graph.endpoint, rows=_ROWS)
             result = GraphResult(_triples(behind.told({})))
     try:
         form = format_named(name, result)

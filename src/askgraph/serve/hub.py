@@ -67,8 +67,10 @@ class Hub:
             after=after,
         )
         checked_choice(asked, caller, self.settings, model_names(self.workspace))
-        session = await self.kept.session(body.session, caller, title=asked.question.text)
-        return await self.runs.begin(asked.within(session), caller)
+        if body.session is not None:
+            await self.kept.check_session(body.session, caller)
+        asked = asked.within(body.session or new_id(), begins=body.session is None)
+        return await self.runs.begin(asked, caller)
 
     async def stop(self) -> None:
         """Take no more questions, and bring those under way to their ends, for the time allowed."""

@@ -48,7 +48,7 @@ class KeptRuns:
         self._endings = Endings(store)
 
     async def begin(self, asked: Asked, caller: Principal, state: State) -> str:
-        """Keep a question that begins, and return its id.
+        """Keep a question that begins, with the session if that is new, and return its id.
 
         Raises `TooMany` where the caller has too many under way.
         """
@@ -67,9 +67,12 @@ class KeptRuns:
             state=state,
             counted_as=caller.counted_as,
         )
-        if not await self._store.begin_run(run, at_most=caller.limits.parallel):
+        title = asked.question.text[:_TITLE]
+        session = SessionRow(asked.session, caller.id, title) if asked.begins else None
+        most = caller.limits.parallel
+        if not await self._store.begin_run(run, at_most=most, session=session):
             raise TooMany(
-                f"{caller.limits.parallel} of your questions are under way, and no more may be at "
+                f"{most} of your questions are under way, and no more may be at "
                 "once: wait for one, or stop it",
                 retry_after=5.0,
             )
@@ -126,6 +129,7 @@ class KeptRuns:
         said = [one for one in await self._store.feedback(id) if one.owner == caller.id]
         feedback = FeedbackView(verdict=said[0].verdict, comment=said[0].comment) if said else None
         answer = AnswerView.model_validate(row.answer) if row.answer else None
+        before = await self._before(row.after, caller)
         return RunView(
             id=row.id,
             session=row.session or "",
@@ -137,7 +141,7 @@ class KeptRuns:
             state=row.state,
             created=row.created,
             seconds=row.seconds,
-            before=[EarlierView(question=one.question) for one in await self._before(row.after)],
+            before=[EarlierView(question=one.question) for one in before],
             answer=answer,
             problem=Problem.model_validate(row.problem) if row.problem else None,
             feedback=feedback,
@@ -146,9 +150,28 @@ class KeptRuns:
             mine=_owned(row, caller),
         )
 
-    async def trace(self, id: str, caller: Principal) -> str:
-        """Return the steps of a run as the text of a trace file."""
-        await self.row(id, caller)
+    async def tells_steps(self, id: str, caller: Principal) -> bool:
+        """Whether the caller may read a run's steps: they quote the questions before it."""
+        row: RunRow | None = await self.row(id, caller)
+        if row and _owned(row, caller):
+            return True
+        for _ in range(_CONVERSATION):
+            row = await self._store.run(row.after) if row and row.after else None
+            if row is None:
+                return True
+            if not _readable(row, caller):
+                return False
+        return True
+
+    async def steps(self, id: str, caller: Principal) -> str:
+        """Return the steps of a run as the text of a trace file; see `tells_steps`."""
+        if not await self.tells_steps(id, caller):
+            raise Missing(
+                f"the steps of {id!r} quote questions before it, which are not shared with you"
+            )
+        return await self._trace(id)
+
+    async def _trace(self, id: str) -> str:
         text = await self._store.trace(id)
         if text is None:
             raise Missing(f"the question {id!r} has no steps yet: it is still under way")
@@ -156,7 +179,8 @@ class KeptRuns:
 
     async def outcome(self, id: str, caller: Principal) -> tuple[Trace, Head, Outcome]:
         """Return what came of a run; `SetupError` where it came to no outcome."""
-        trace, head = trace_in(await self.trace(id, caller), f"of question {id}")
+        await self.row(id, caller)
+        trace, head = trace_in(await self._trace(id), f"of question {id}")
         try:
             return trace, head, trace.outcome
         except ValueError as error:
@@ -168,23 +192,18 @@ class KeptRuns:
         It is read from the store alone: what a caller says of earlier questions is not believed.
         """
         row = await self.row(id, caller)
-        before = await self._before(row.id)
+        before = await self._before(row.id, caller)
         if not before or before[-1].question != row.question:
             raise SetupError(
                 f"nothing can be asked after {row.question!r}: it came to no query. Ask on its own"
             )
         return before
 
-    async def session(self, id: str | None, caller: Principal, *, title: str) -> str:
-        """Return the session that a question belongs to: the one named, or a new one."""
-        if id is None:
-            session = SessionRow(new_id(), caller.id, title[:_TITLE])
-            await self._store.add_session(session)
-            return session.id
+    async def check_session(self, id: str, caller: Principal) -> None:
+        """Raise `Missing` where a session is not the caller's."""
         known = await self._store.session(id)
         if known is None or known.owner != caller.id:
             raise Missing(f"there is no session {id!r}, or it is not yours")
-        return id
 
     async def ask_to_cancel(self, id: str) -> None:
         """Ask the process that works on a run to stop it."""
@@ -209,15 +228,18 @@ class KeptRuns:
             await self._endings.again()
         await self._store.leave(self._process)
 
-    async def _before(self, id: str | None) -> tuple[Earlier, ...]:
-        """The chain of questions up to a run, of those that came to a query."""
+    async def _before(self, id: str | None, caller: Principal) -> tuple[Earlier, ...]:
+        """The chain of questions up to a run: those that came to a query and the caller may read.
+
+        Who shares a question does not share those before it.
+        """
         found: list[Earlier] = []
         for _ in range(_CONVERSATION):
             row = await self._store.run(id) if id else None
             if row is None:
                 break
             query = (row.answer or {}).get("sparql")
-            if isinstance(query, str):
+            if isinstance(query, str) and _readable(row, caller):
                 found.append(Earlier(row.question, query))
             id = row.after
         return tuple(reversed(found))

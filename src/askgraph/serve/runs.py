@@ -145,10 +145,12 @@ class Runs:
     ) -> AsyncGenerator[Event, None]:
         """Yield the events of a run wherever it runs; of another process's, only the last one.
 
+        So also to who may not read its steps.
+
         Raises `Missing` where there is none that the caller may read.
         """
         run = self._here.get(id)
-        if run is not None:
+        if run is not None and await self._kept.tells_steps(id, caller):
             async with aclosing(self.read(run, after)) as events:
                 async for event in events:
                     yield event

@@ -55,7 +55,6 @@ class Summaries:
             remote=settings.url is not None,
             source=_source(settings),
             license=told.license,
-            added_by=settings.added_by,
             addable_by_web=bool(settings.added_by),
         )
 

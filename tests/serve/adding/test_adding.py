@@ -37,6 +37,9 @@ def test_an_uploaded_graph_can_be_asked(
     answer = adding.post("/api/v1/ask", json=asked).json()["answer"]
     assert [row[0]["label"] for row in answer["cells"]] == ["Ganymede", "Titan"]
     assert adding_place.graphs()["space"].added_by == "anonymous"
+    told = adding.get("/api/v1/graphs/space").json()
+    assert told["addable_by_web"] is True
+    assert "anonymous" not in told.values()
 
     assert adding.delete("/api/v1/graphs/space").status_code == 204
     assert adding_place.graphs() == {}

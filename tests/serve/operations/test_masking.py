@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askgraph.serve.operations.masking import MASK, masked, masked_lines, masked_value
+from askgraph.serve.operations.masking import MASK, masked, masked_lines, masked_value, without
 
 KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 
@@ -108,3 +108,8 @@ def test_json_is_json_still_and_masking_twice_changes_nothing(value: object) -> 
     text = masked_lines(f"{json.dumps(value)}\n")
     assert KEY not in text
     assert masked_value(json.loads(text)) == json.loads(text)
+
+
+def test_of_data_only_the_secrets_themselves_are_taken_out() -> None:
+    rows = {"words": "password=hunter2hunter2", "rows": [["the-key", 3, None], ["sk-" + "a" * 30]]}
+    assert without(rows, ("the-key",)) == {**rows, "rows": [["***", 3, None], ["sk-" + "a" * 30]]}

@@ -66,6 +66,22 @@ def test_who_may_not_confirm_does_not_see_them(clients: dict[str, httpx2.Client]
     assert clients["ann"].get("/api/v1/graphs/nowhere/verified").status_code == 404
 
 
+def test_who_may_run_no_queries_confirms_none_of_their_own(
+    clients: dict[str, httpx2.Client],
+) -> None:
+    ann, boss = clients["ann"], clients["boss"]
+    run = ann.post("/api/v1/ask", json=QUESTION).json()
+    here = f"/api/v1/runs/{run['id']}/confirm"
+    refused = ann.post(here, json={"query": "SELECT * WHERE { ?s ?p ?o } LIMIT 1"})
+    assert refused.status_code == 403
+    assert "'query'" in refused.json()["detail"]
+    assert ann.post(here, json={"query": run["answer"]["sparql"]}).status_code == 200
+    assert ann.delete(here).status_code == 200
+    shared = boss.post(here, json={"query": "SELECT * WHERE { ?s ?p ?o } LIMIT 1"})
+    assert shared.status_code == 200
+    assert boss.delete(here).status_code == 200
+
+
 def _confirmed(caller: httpx2.Client) -> list[dict[str, object]]:
     run = caller.post("/api/v1/ask", json=QUESTION).json()
     assert caller.post(f"/api/v1/runs/{run['id']}/confirm", json={}).status_code == 200

@@ -27,7 +27,7 @@ class HostCheck:
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app = app
-        own = {settings.host} - _ANYWHERE
+        own = {settings.host.lower()} - _ANYWHERE
         allowed = {host.lower() for host in settings.allowed_hosts}
         self._names = _LOOPBACK | own | allowed
         self._below = tuple(name[1:] for name in allowed if name.startswith("*."))

@@ -43,7 +43,7 @@ async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -
     First what the question's words may mean as well. What has an answer in the place of a part is
     asked of the graph where the caller may run queries.
     """
-    async with hub.graphs.lease(graph, caller) as opened:
+    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
         asked = await named_query(body.query, opened, body.language)
         back = await _read_back(asked)
         others: tuple[tuple[Alternative, ...], ...] = ()

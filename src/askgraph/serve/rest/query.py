@@ -76,8 +76,9 @@ async def row_evidence(
         if not isinstance(result, SelectResult) or not rows:
             raise Missing(f"the result has no row {body.row}; rows count from 0")
         one = SelectResult(result.variables, rows[:1])
-        behind = await evidence(ready.text, one, opened.endpoint, rows=1)
-        labels = await labels_of(behind.iris, opened, [body.language])
+        async with hub.queries.turn(graph):
+            behind = await evidence(ready.text, one, opened.endpoint, rows=1)
+            labels = await labels_of(behind.iris, opened, [body.language])
     told = behind.told(labels)
     return RowEvidenceView(
         row=body.row,

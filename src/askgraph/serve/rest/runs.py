@@ -74,7 +74,7 @@ async def events(
 @router.get("/runs/{id}/trace", response_class=Response)
 async def trace(id: str, hub: HubDep, caller: Caller) -> Response:
     """Return all steps of a question, a line each, as `askgraph trace` reads them."""
-    text = await hub.kept.trace(id, caller)
+    text = await hub.kept.steps(id, caller)
     name = f'attachment; filename="{id}.jsonl"'
     return Response(text, media_type="application/x-ndjson", headers={"Content-Disposition": name})
 

@@ -10,7 +10,8 @@ from sqlalchemy import Connection, Row, Select, delete, func, insert, select, te
 from askgraph.serve.store.area import Area
 from askgraph.serve.store.clock import now, time_text
 from askgraph.serve.store.packing import packed, unpacked
-from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState
+from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState, SessionRow
+from askgraph.serve.store.sessions import added_session
 from askgraph.serve.store.tables import runs, sessions
 from askgraph.serve.store.used import added
 
@@ -22,8 +23,12 @@ _LISTED = [column for column in runs.c if column.name not in ("answer", "trace",
 class Runs(Area):
     """Questions, asked or being asked: each belongs to its owner."""
 
-    async def begin_run(self, run: RunRow, *, at_most: int = 0) -> bool:
+    async def begin_run(
+        self, run: RunRow, *, at_most: int = 0, session: SessionRow | None = None
+    ) -> bool:
         """Keep a new run; False, and nothing is kept, where `at_most` are under way already.
+
+        With `session`, that is kept as well: the new one which the run begins.
 
         Those are counted that have the same `counted_as`, in all processes, and no two of them
         pass the limit together. 0 is no limit.
@@ -32,6 +37,8 @@ class Runs(Area):
         def begun(connection: Connection) -> bool:
             if at_most and self._under_way(connection, run.counted_as or run.owner) >= at_most:
                 return False
+            if session is not None:
+                connection.execute(added_session(session))
             connection.execute(insert(runs).values(_values(run)))
             if run.session is not None:
                 changed = update(sessions).where(sessions.c.id == run.session)

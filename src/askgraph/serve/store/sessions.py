@@ -3,14 +3,14 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, func, insert, select, update
+from sqlalchemy import Insert, Row, Select, delete, func, insert, select, update
 
 from askgraph.serve.store.area import Area
 from askgraph.serve.store.clock import now, time_text
 from askgraph.serve.store.rows import Json, SessionRow
 from askgraph.serve.store.tables import runs, sessions
 
-__all__ = ["Sessions"]
+__all__ = ["Sessions", "added_session"]
 
 
 class Sessions(Area):
@@ -18,15 +18,7 @@ class Sessions(Area):
 
     async def add_session(self, session: SessionRow) -> None:
         """Keep a new session."""
-        values = {
-            "id": session.id,
-            "owner": session.owner,
-            "title": session.title,
-            "about": dict(session.about),
-            "created": session.created,
-            "changed": session.changed,
-        }
-        await self._changed(insert(sessions).values(values))
+        await self._changed(added_session(session))
 
     async def session(self, id: str) -> SessionRow | None:
         """Return a session, None where there is none."""
@@ -57,6 +49,18 @@ class Sessions(Area):
     async def delete_session(self, id: str) -> bool:
         """Delete a session with its runs; whether there was one."""
         return await self._changed(delete(sessions).where(sessions.c.id == id)) > 0
+
+
+def added_session(session: SessionRow) -> Insert:
+    """Return the statement that keeps a new session."""
+    return insert(sessions).values(
+        id=session.id,
+        owner=session.owner,
+        title=session.title,
+        about=dict(session.about),
+        created=session.created,
+        changed=session.changed,
+    )
 
 
 def _selected() -> Select[Any]:

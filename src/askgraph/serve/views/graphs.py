@@ -33,7 +33,6 @@ class GraphSummary(BaseModel):
     remote: bool = Field(description="Whether its triples lie behind an endpoint.")
     source: str = Field(description="The endpoint's address, or the names of its files.")
     license: str
-    added_by: str = Field(description="Who added it over the web; empty for the operator.")
     addable_by_web: bool = Field(description="Whether it was added over the web.")
 
 

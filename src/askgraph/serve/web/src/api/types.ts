@@ -254,7 +254,6 @@ export interface GraphSummary {
   readonly remote: boolean;
   readonly source: string;
   readonly license: string;
-  readonly added_by: string;
   readonly addable_by_web: boolean;
 }
 
