@@ -18,6 +18,7 @@ from askgraph.serve.line import Line
 from askgraph.serve.operations.telemetry import question_span
 from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.settings import ServeSettings
+from askgraph.serve.to_its_end import to_its_end
 from askgraph.serve.views.runs import RunView, State
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.lines import Head
@@ -222,11 +223,8 @@ class Runs:
             run.state = "failed"
             problem = Problem.unexpected()
             _log.exception("question %s failed by a bug", run.id)
-        ending = asyncio.create_task(self._ended(run, problem))
         try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await ending  # stopped too late: what came of it is kept all the same
+            await to_its_end(self._ended(run, problem))
         finally:
             asyncio.get_running_loop().call_later(_KNOWN, self._here.pop, run.id, None)
 

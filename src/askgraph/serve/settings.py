@@ -36,7 +36,8 @@ Seconds = Annotated[float, Field(gt=0)]
 class ServeSettings(BaseSettings):
     """How a server runs, whom it lets in, and how much it gives.
 
-    Zero means no limit for `requests_per_minute`, `tokens_per_day` and `money_per_day`.
+    Zero means no limit for `requests_per_minute`, `tokens_per_day`, `money_per_day` and
+    `graphs_per_caller`.
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
@@ -84,6 +85,9 @@ class ServeSettings(BaseSettings):
     upload_mb: AtLeastOne = Field(200, description="Megabytes that may be uploaded at once.")
     upload_seconds: Seconds = Field(600.0, description="Seconds that adding a graph may take.")
     upload_memory_mb: AtLeastOne = Field(4096, description="Memory for reading an upload.")
+    graphs_per_caller: Whole = Field(
+        20, description="Graphs that one caller may have added over the web; 0: no limit."
+    )
     private_addresses: tuple[str, ...] = Field(
         (), description="Private hosts or networks that graphs added in the page may lie on."
     )

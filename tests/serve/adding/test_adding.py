@@ -34,14 +34,17 @@ def test_an_uploaded_graph_can_be_asked(
     assert (job["state"], job["graph"], job["kind"]) == ("done", "space", "upload")
     assert job["added"]["triples"] > 1000
     asked = {"question": "Which moons are larger than Mercury?", "graphs": ["space"]}
-    answer = adding.post("/api/v1/ask", json=asked).json()["answer"]
+    run = adding.post("/api/v1/ask", json=asked).json()
+    answer = run["answer"]
     assert [row[0]["label"] for row in answer["cells"]] == ["Ganymede", "Titan"]
     assert adding_place.graphs()["space"].added_by == "anonymous"
     told = adding.get("/api/v1/graphs/space").json()
     assert told["addable_by_web"] is True
     assert "anonymous" not in told.values()
 
+    assert adding.post(f"/api/v1/runs/{run['id']}/confirm", json={}).json()["verified"] is True
     assert adding.delete("/api/v1/graphs/space").status_code == 204
+    assert adding.get(f"/api/v1/runs/{run['id']}").json()["verified"] is False
     assert adding_place.graphs() == {}
     assert not list((adding_place.folder / "uploads").glob("[!.]*"))
     assert adding.post("/api/v1/ask", json=asked).status_code == 404

@@ -45,15 +45,16 @@ class TooMany(AskgraphError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a caller may use: requests a minute, questions at once, tokens and money a day.
+    """What a caller may use: requests a minute, questions at once, tokens and money a day, graphs.
 
-    0 is no limit. Days are those of UTC.
+    `graphs` are those they added over the web that are there. 0 is no limit. Days are those of UTC.
     """
 
     requests_per_minute: int = 0
     parallel: int = 0
     tokens_per_day: int = 0
     money_per_day: float = 0.0
+    graphs: int = 0
 
 
 @dataclass(frozen=True)

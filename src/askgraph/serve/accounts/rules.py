@@ -49,6 +49,7 @@ def rules_of(settings: ServeSettings) -> Rules:
         settings.parallel_per_caller,
         settings.tokens_per_day,
         settings.money_per_day,
+        settings.graphs_per_caller,
     )
     return Rules(
         frozenset(settings.anonymous_scopes),

@@ -1,7 +1,6 @@
 """Graphs that are being added: in turn, told as they go, kept in the store, and stopped cleanly."""
 
 import asyncio
-import contextlib
 import logging
 import shutil
 import time
@@ -12,6 +11,8 @@ from typing import Any, Literal
 
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.serve.accounts.principal import NotAllowed, Principal
+from askgraph.serve.adding.clearing import cleared
+from askgraph.serve.adding.room import check_room
 from askgraph.serve.adding.uploads import clear_orphans, upload_folder, uploads_of
 from askgraph.serve.adding.working import Added, Doing, Task, worked
 from askgraph.serve.events import Event
@@ -20,9 +21,9 @@ from askgraph.serve.line import Line
 from askgraph.serve.problems import Missing, Problem, problem_of
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import UNDER_WAY, JobRow, JobState, Store, new_id
+from askgraph.serve.to_its_end import to_its_end
 from askgraph.serve.views.jobs import JobView
 from askgraph.workspace import Workspace, check_name
-from askgraph.workspace.replacing import locked
 
 __all__ = ["Jobs", "NewGraph"]
 
@@ -109,6 +110,9 @@ class Jobs:
         taken = {job.new.name for job in self._here.values() if job.state in UNDER_WAY}
         if name in self._workspace.graphs() or name in taken:
             raise SetupError(f"there is a graph {name!r} already: choose another name")
+        owners = [one.added_by for one in self._workspace.graphs().values()]
+        under_way = [job.row.owner for job in self._here.values() if job.state in UNDER_WAY]
+        check_room(caller, [*owners, *under_way])
 
     async def begin(
         self, new: NewGraph, caller: Principal, files: Callable[[], Sequence[Path]] | None = None
@@ -126,7 +130,7 @@ class Jobs:
                 job.new = replace(new, sources=[str(path) for path in paths])
             await self._store.put_job(job.kept())
         except BaseException:
-            await asyncio.to_thread(self._clear, new)
+            await asyncio.to_thread(cleared, self._workspace, new.name, new.job)
             del self._here[row.id]
             raise
         job.task = asyncio.create_task(self._run(job), name=f"add {new.name}")
@@ -172,7 +176,10 @@ class Jobs:
         return await self.view(id, caller)
 
     async def remove(self, name: str, caller: Principal) -> None:
-        """Take a graph away that was added over the web; others are for who may `admin`."""
+        """Take a graph away that was added over the web; others are for who may `admin`.
+
+        What was confirmed for it is withdrawn.
+        """
         caller.check("manage")
         settings = self._graphs.settings(name, caller)
         if not settings.added_by and not caller.may("admin"):
@@ -184,6 +191,7 @@ class Jobs:
         await self._graphs.forget(name)
         if place := uploads_of(self._workspace.folder, settings):
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        await self._store.withdraw_graph(name)
 
     async def open(self) -> None:
         """Clear what a server that was killed left behind."""
@@ -210,6 +218,7 @@ class Jobs:
             async with self._line.turn(lambda _: None):
                 job.state = "running"
                 _told(job, Doing("starting"))
+                await self._store.withdraw_graph(job.new.name)  # of another graph of this name
                 job.added = await worked(self._task(job.new), lambda doing: _told(job, doing))
             job.state = "done"
         except asyncio.CancelledError:
@@ -220,14 +229,19 @@ class Jobs:
             job.state, job.problem = "failed", Problem.unexpected()
             _log.exception("adding the graph %r failed by a bug", job.new.name)
         watch.cancel()
+        await to_its_end(self._ended(job))
+
+    async def _ended(self, job: _Job) -> None:
+        """Leave nothing of a graph that did not come to be, and keep how the job ended."""
         try:
             if job.state != "done":
-                await asyncio.to_thread(self._clear, job.new)
+                await asyncio.to_thread(cleared, self._workspace, job.new.name, job.new.job)
             await self._store.put_job(job.kept())
         except AskgraphError as error:
             _log.error("how the job %s ended cannot be kept: %s", job.row.id, error)
-        job.changed()
-        asyncio.get_running_loop().call_later(_KEPT, self._here.pop, job.row.id, None)
+        finally:
+            job.changed()
+            asyncio.get_running_loop().call_later(_KEPT, self._here.pop, job.row.id, None)
 
     def _task(self, new: NewGraph) -> Task:
         settings = self._settings
@@ -262,19 +276,6 @@ class Jobs:
         for place in (upload_folder(self._workspace.folder, job.row.id), self._workspace.folder):
             detail = detail.replace(f"{place}/", "")
         return problem.model_copy(update={"detail": detail})
-
-    def _clear(self, new: NewGraph) -> None:
-        """Remove whatever there is of a graph that did not come to be."""
-        folder, data = self._workspace.folder, self._workspace.data(new.name)
-        shutil.rmtree(upload_folder(folder, new.job), ignore_errors=True)
-        with locked(folder / "uploads" / ".locks" / new.name):
-            if new.name in self._workspace.graphs():
-                return
-            for left in data.parent.glob(f".{data.name}~*~*"):
-                shutil.rmtree(left, ignore_errors=True)
-            shutil.rmtree(data, ignore_errors=True)
-            with contextlib.suppress(FileNotFoundError):
-                data.with_name(f".{new.name}.answers.jsonl").unlink()
 
 
 def _told(job: _Job, doing: Doing) -> None:

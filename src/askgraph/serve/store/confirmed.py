@@ -64,6 +64,10 @@ class Confirmed(Area):
             wanted if owner is None else wanted & (verified.c.owner == owner)
         )
 
+    async def withdraw_graph(self, graph: str) -> int:
+        """Take away all verified answers of a graph; returns how many there were."""
+        return await self._withdrawn(verified.c.graph == graph)
+
     async def verified(self, graph: str) -> list[Verified]:
         """Return the verified answers of a graph, the latest last."""
         wanted = select(verified).where(verified.c.graph == graph)

@@ -24,6 +24,7 @@ class LimitsView(BaseModel):
     parallel: int
     tokens_per_day: int
     money_per_day: float
+    graphs: int = Field(description="Graphs that they added over the web.")
 
 
 class MeView(BaseModel):
