@@ -1,6 +1,7 @@
 """The answer object: the stable form that scripts read."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
@@ -134,3 +135,10 @@ def test_rows_beyond_a_limit_are_left_out_and_that_is_said() -> None:
     assert found["rows"] == [["http://example.org/Io", 1821.6]]
     assert found["truncated"] == {"by": "askgraph", "reason": "the first 1 of 2 rows"}
     assert answer_object(ANSWER, limit=2) == answer_object(ANSWER)
+
+
+def test_rows_left_out_of_a_result_that_was_cut_off_are_not_its_only_ones() -> None:
+    cut = replace(ANSWER.result, truncated=Truncation("server", "10,000 rows"))
+    found = answer_object(replace(ANSWER, result=cut), limit=1)
+    reason = "the first 1 of 2 rows, and these are not all: 10,000 rows"
+    assert found["truncated"] == {"by": "askgraph", "reason": reason}

@@ -114,7 +114,7 @@ def _add(place: "Workspace", sources: Sequence[Path], *, sample: bool) -> None:
         from askgraph.sample import graph_path, questions_path
 
         wanted[_SAMPLE] = graph_path()
-        examples = {_SAMPLE: {"examples": str(questions_path())}}
+        examples = {_SAMPLE: {"examples": str(questions_path().with_suffix(".jsonl"))}}
     known = place.graphs()
     with progress_bar() as tell:
         for name, source in wanted.items():

@@ -88,7 +88,8 @@ def _cut(answer: Answer, limit: int | None) -> Answer:
     rows = answer.result.rows
     if limit is None or len(rows) <= limit:
         return answer
-    cut = Truncation("askgraph", f"the first {limit:,} of {len(rows):,} rows")
+    before = f", and these are not all: {was.reason}" if (was := answer.result.truncated) else ""
+    cut = Truncation("askgraph", f"the first {limit:,} of {len(rows):,} rows{before}")
     kept = replace(answer.result, rows=rows[:limit], truncated=cut)
     evidence = tuple(piece for piece in answer.evidence if piece.row < limit)
     return replace(answer, result=kept, evidence=evidence)

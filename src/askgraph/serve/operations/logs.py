@@ -13,7 +13,7 @@ from askgraph.serve.settings import ServeSettings
 __all__ = ["log_handler", "set_up_logs"]
 
 _TWICE = frozenset({"color_message"})  # what uvicorn says again, in colours
-_LOUD = ("httpcore2", "httpx2", "mcp", "openai", "sqlalchemy")
+_LOUD = ("alembic", "httpcore2", "httpx2", "mcp", "openai", "sqlalchemy", "uvicorn")
 
 
 def set_up_logs(settings: ServeSettings) -> None:
