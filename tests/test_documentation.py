@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import askgraph
 from askgraph import sample
@@ -186,12 +187,7 @@ def test_every_command_and_option_is_named() -> None:
         for command in (group.typer_instance.registered_commands if group.typer_instance else ())
     ]
     for name in (*commands, *below):
-        help_text = subprocess.run(
-            [sys.executable, "-m", "askgraph", *name.split(), "--help"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        help_text = CliRunner().invoke(app, [*name.split(), "--help"]).stdout
         options = set(re.findall(r"--[a-z-]+", help_text.split("Options:", 1)[1]))
         assert [option for option in options if option not in page] == [], name
 
