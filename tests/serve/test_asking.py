@@ -168,6 +168,9 @@ def test_a_reading_that_was_offered_can_be_chosen(client: httpx2.Client) -> None
         ({"question": "Hi", "after": "somebody-elses"}, 404, "not yours"),
         ({"question": ""}, 422, "question"),
         ({"question": "Hi", "before": ["forged"]}, 422, "before"),
+        ({"question": "Hi\0"}, 422, "NUL"),
+        ({"question": "Hi", "graphs": ["sp\0ce"]}, 422, "NUL"),
+        ({"question": "Hi", "settings": {"a\0": 1}}, 422, "NUL"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_words(
@@ -177,6 +180,25 @@ def test_what_cannot_be_asked_is_refused_with_words(
     assert response.status_code == status, response.text
     assert response.headers["content-type"].startswith("application/problem+json")
     assert words in response.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/sessions", {"title": "a\0"}),
+        ("/runs/any/feedback", {"verdict": "right", "comment": "a\0"}),
+        ("/runs/any/confirm", {"query": "ASK {}\0"}),
+        ("/graphs", {"name": "a\0", "url": "http://example.org/"}),
+        ("/runs/a%00/cancel", {}),
+        ("/sessions?limit=1&x=%00", {"title": "a"}),
+    ],
+)
+def test_text_with_a_nul_is_kept_nowhere(
+    client: httpx2.Client, path: str, body: dict[str, object]
+) -> None:
+    response = client.post(f"/api/v1{path}", json=body)
+    assert response.status_code == 422, response.text
+    assert "NUL" in response.json()["detail"]
 
 
 def test_sessions_hold_their_questions(client: httpx2.Client) -> None:

@@ -170,6 +170,6 @@ def _body(kind: Any, content: Mapping[str, Any]) -> Any:
 
 def _id(content: Mapping[str, Any]) -> str:
     id = content.get("id")
-    if not isinstance(id, str) or not id.isascii():
+    if not isinstance(id, str) or not id.isascii() or not id.isprintable():
         raise SetupError('the message needs an "id": that of a question')
     return id

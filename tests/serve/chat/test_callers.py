@@ -47,6 +47,17 @@ def test_a_graph_that_is_not_theirs_is_as_one_that_is_not_there(locked: Locked) 
     assert str(hidden.value).replace("space", "X") == str(absent.value).replace("nope", "X")
 
 
+def test_a_question_with_a_nul_is_refused_with_words(locked: Locked) -> None:
+    with (
+        client(locked, locked.key) as chat,
+        pytest.raises(openai.APIStatusError, match="NUL") as no,
+    ):
+        chat.chat.completions.create(
+            model="askgraph", messages=[{"role": "user", "content": "Who found Titan?\0"}]
+        )
+    assert no.value.status_code in (400, 422)
+
+
 def test_who_asks_too_often_is_told_when_to_come_back(locked: Locked) -> None:
     with client(locked, locked.hasty) as chat, pytest.raises(openai.RateLimitError) as caught:
         for _ in range(3):

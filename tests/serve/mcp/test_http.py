@@ -45,6 +45,13 @@ async def test_a_client_asks_and_hears_the_steps(served: str, mode: str) -> None
     assert resources[0].uri == "askgraph://graphs/space/profile"
 
 
+async def test_a_question_with_a_nul_is_an_error_of_the_tool(served: str) -> None:
+    async with Client(f"{served}/mcp") as client:
+        found = await client.call_tool("ask", {"question": "Who discovered\0 Titan?"})
+    assert found.is_error
+    assert "pattern" in str(found.content)
+
+
 async def test_a_new_client_is_asked_which_reading_is_meant(served: str) -> None:
     async with Client(f"{served}/mcp", mode=MODERN, elicitation_callback=third) as client:
         found = (await client.call_tool("ask", QUESTION)).structured_content

@@ -86,6 +86,8 @@ async def _begun(
             return taken
     if len(talk.question) > MOST_QUESTION:
         raise SetupError(f"the question has more than {MOST_QUESTION:,} characters")
+    if "\0" in talk.question:
+        raise SetupError("the question holds a NUL (U+0000), which no text here may: leave it out")
     method, graphs = asked_of(
         body.model,
         named=body.graphs or ([body.graph] if body.graph else []),

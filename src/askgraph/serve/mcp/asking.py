@@ -38,7 +38,13 @@ class EarlierQuestion(BaseModel):
 async def ask(
     context: Context,
     question: Annotated[
-        str, Field(description="In the user's own words.", min_length=1, max_length=_QUESTION)
+        str,
+        Field(
+            description="In the user's own words.",
+            min_length=1,
+            max_length=_QUESTION,
+            pattern=r"^[^\x00]*$",
+        ),
     ],
     graphs: Annotated[
         list[str] | None,

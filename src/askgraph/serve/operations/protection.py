@@ -4,6 +4,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from askgraph.serve.operations.bodies import BodyLimit
+from askgraph.serve.operations.characters import NoNul
 from askgraph.serve.operations.headers import SecurityHeaders
 from askgraph.serve.operations.hosts import HostCheck
 from askgraph.serve.operations.metrics import Metrics
@@ -28,6 +29,7 @@ def protect(app: FastAPI, settings: ServeSettings) -> None:
     """Put the checks before an application; its metrics are at `app.state.metrics`."""
     metrics = app.state.metrics = Metrics()
     app.add_middleware(BodyLimit, settings=settings)  # the last one that a request passes
+    app.add_middleware(NoNul)
     app.add_middleware(OriginCheck, settings=settings)
     if settings.cors_origins:
         app.add_middleware(

@@ -8,6 +8,7 @@ from askgraph.serve.problems import Problem
 __all__ = ["refused"]
 
 _TITLES = {
+    "request": "The request is wrong",
     "host": "Another server is meant",
     "origin": "Not from that page",
     "too-large": "Too large",

@@ -2,18 +2,17 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from askgraph.serve.problems import Problem
 from askgraph.serve.store import JobState
+from askgraph.serve.views.body import Body
 
 __all__ = ["AddBody", "AddedView", "JobView", "JobsView"]
 
 
-class AddBody(BaseModel):
+class AddBody(Body):
     """A graph to add by its address."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(max_length=64, description="What to call the graph: letters, digits, _-.")
     url: str = Field(max_length=2000, description="The address of its SPARQL endpoint.")

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from askgraph.serve.views.body import Body
 from askgraph.serve.views.runs import EvidenceView
 
 __all__ = [
@@ -35,10 +36,8 @@ Language = Annotated[
 ]
 
 
-class QueryText(BaseModel):
+class QueryText(Body):
     """A query, and the language to speak of it in."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: Sparql
     language: Language = "en"

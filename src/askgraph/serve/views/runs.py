@@ -2,10 +2,11 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from askgraph.evaluation.answer_object import answer_object
 from askgraph.serve.problems import Problem
+from askgraph.serve.views.body import Body
 from askgraph.serve.views.cells import Cell, CutView, cells_of
 from askgraph.trace import Outcome
 from askgraph.trace.follow_up import attempt_of
@@ -30,10 +31,8 @@ State = Literal["queued", "running", "done", "failed", "cancelled", "handed_back
 MOST_QUESTION = 4000
 
 
-class AskBody(BaseModel):
+class AskBody(Body):
     """A question, of which graphs it is asked, and how."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: str = Field(min_length=1, max_length=MOST_QUESTION)
     graphs: list[str] | None = Field(
@@ -55,35 +54,27 @@ class AskBody(BaseModel):
     anew: bool = Field(False, description="Also where an answer was confirmed before.")
 
 
-class ChooseBody(BaseModel):
+class ChooseBody(Body):
     """Which of the readings that were offered is meant."""
-
-    model_config = ConfigDict(extra="forbid")
 
     option: int = Field(ge=0, le=1000, description="Its place in `options`, from 0.")
 
 
-class FeedbackBody(BaseModel):
+class FeedbackBody(Body):
     """Whether an answer is right."""
-
-    model_config = ConfigDict(extra="forbid")
 
     verdict: Literal["right", "wrong"]
     comment: str = Field("", max_length=4000)
 
 
-class ConfirmBody(BaseModel):
+class ConfirmBody(Body):
     """That a query answers the question; without one, the run's own."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: str | None = Field(None, min_length=1, max_length=100_000)
 
 
-class ShareBody(BaseModel):
+class ShareBody(Body):
     """Whether others who may ask its graphs may read a run, by its address."""
-
-    model_config = ConfigDict(extra="forbid")
 
     shared: bool
 

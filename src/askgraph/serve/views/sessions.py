@@ -1,16 +1,15 @@
 """Sessions as they go over the wire."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from askgraph.serve.views.body import Body
 from askgraph.serve.views.runs import RunSummary
 
 __all__ = ["SessionBody", "SessionSummary", "SessionView", "SessionsView"]
 
 
-class SessionBody(BaseModel):
+class SessionBody(Body):
     """The title of a session."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: str = Field("", max_length=200)
 
