@@ -17,7 +17,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
 
-__all__ = ["Asked", "asked_sets", "f1_of", "gold_of", "table_of"]
+__all__ = ["Asked", "asked_sets", "f1_of", "gold_of", "single_graphs", "table_of"]
 
 SECONDS = 20.0  # a gold query
 
@@ -52,15 +52,24 @@ def asked_sets(wanted: tuple[str, ...] = ()) -> Iterator[list[Asked]]:
 
 def _sets() -> Iterator[tuple[str, dict[str, list[Path]], Path]]:
     """A name, the files of each graph, the questions."""
-    yield "sample", {"": [sample.graph_path()]}, sample.questions_path().with_suffix(".jsonl")
-    shared = Path(__file__).parents[2] / "shared" / "data"
-    data = Path(os.environ.get("ASKGRAPH_DATA") or shared)
-    if (folder := data / "supply-kgrep").is_dir():
-        boxes = [folder / "kg" / f"{box}-box-default.ttl" for box in "at"]
-        yield "supply-kgrep", {"": boxes}, folder / "questions.jsonl"
-    if (folder := data / "spider4sparql").is_dir():
+    for name, files, questions in single_graphs():
+        yield name, {"": files}, questions
+    if (folder := _data() / "spider4sparql").is_dir():
         graphs = {path.name: [path] for path in sorted((folder / "kg").glob("*.ttl"))}
         yield "spider4sparql", graphs, folder / "questions.jsonl"
+
+
+def single_graphs() -> Iterator[tuple[str, list[Path], Path]]:
+    """The sets about one graph each: a name, the graph's files, the questions."""
+    yield "sample", [sample.graph_path()], sample.questions_path().with_suffix(".jsonl")
+    if (folder := _data() / "supply-kgrep").is_dir():
+        boxes = [folder / "kg" / f"{box}-box-default.ttl" for box in "at"]
+        yield "supply-kgrep", boxes, folder / "questions.jsonl"
+
+
+def _data() -> Path:
+    shared = Path(__file__).parents[2] / "shared" / "data"
+    return Path(os.environ.get("ASKGRAPH_DATA") or shared)
 
 
 async def gold_of(gold: GoldQuestion, graph: KnowledgeGraph) -> Table | None:

@@ -9,16 +9,13 @@ candidates gives the gold rows, further columns aside.
 """
 
 import asyncio
-import os
 import tempfile
-from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median, quantiles
 
 from _measure import print_table
-from askgraph import sample
+from _sets import single_graphs
 from askgraph.agent.opening import looked_up
 from askgraph.evaluation.metrics.row_assignment import row_assignment
 from askgraph.evaluation.questions import GoldQuestion, read_questions
@@ -99,16 +96,6 @@ async def table(query: str, form: str, graph: KnowledgeGraph) -> Table:
     return Table.of_result(await graph.endpoint.select(query))
 
 
-def sets() -> Iterator[tuple[str, list[Path], Path]]:
-    """The graphs to ask: a name, the files, the questions."""
-    yield "sample", [sample.graph_path()], sample.questions_path().with_suffix(".jsonl")
-    shared = Path(__file__).parents[2] / "shared" / "data"
-    data = Path(os.environ.get("ASKGRAPH_DATA") or shared) / "supply-kgrep"
-    if data.is_dir():
-        boxes = [data / "kg" / f"{box}-box-default.ttl" for box in "at"]
-        yield "supply-kgrep", boxes, data / "questions.jsonl"
-
-
 async def measured(questions: list[GoldQuestion], graph: KnowledgeGraph) -> list[Seen]:
     """Measure all questions of a set."""
     try:
@@ -128,7 +115,7 @@ def main() -> None:
         "gold rows",
     ]
     lines = [heads]
-    for name, files, path in sets():
+    for name, files, path in single_graphs():
         questions = [question for question in read_questions(path) if question.sparql]
         with tempfile.TemporaryDirectory() as folder:
             workspace = Workspace(folder)

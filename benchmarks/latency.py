@@ -7,26 +7,14 @@ else ../shared/data; it is left out where it is not there.
 """
 
 import argparse
-import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from _measure import asked, print_table
-from askgraph import sample
+from _sets import single_graphs
 from askgraph.evaluation.questions import read_questions
 from askgraph.evaluation.reports.report import percentile
 from askgraph.workspace import Workspace
-
-
-def graphs() -> Iterator[tuple[str, list[Path], Path]]:
-    """The graphs to ask: a name, the files, the questions."""
-    yield "sample", [sample.graph_path()], sample.questions_path().with_suffix(".jsonl")
-    shared = Path(__file__).parents[2] / "shared" / "data"
-    data = Path(os.environ.get("ASKGRAPH_DATA") or shared) / "supply-kgrep"
-    if data.is_dir():
-        boxes = [data / "kg" / f"{box}-box-default.ttl" for box in "at"]
-        yield "supply-kgrep", boxes, data / "questions.jsonl"
 
 
 def main() -> None:
@@ -35,7 +23,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="how often each question is asked")
     rounds = parser.parse_args().rounds
     lines = []
-    for name, files, questions in graphs():
+    for name, files, questions in single_graphs():
         with tempfile.TemporaryDirectory() as folder:
             workspace = Workspace(folder)
             profile = workspace.add(name, files)

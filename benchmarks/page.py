@@ -11,10 +11,8 @@ import gzip
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +20,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from _measure import print_table
+from _served import served
 from askgraph import sample
 from askgraph.evaluation.questions import read_questions
 from askgraph.evaluation.reports.report import percentile
@@ -58,12 +57,16 @@ def main() -> None:
         sys.exit("the page is not built: make page")
     path = sample.questions_path().with_suffix(".jsonl")
     texts = [question.text for question in read_questions(path)][:QUESTIONS]
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as url, opened() as page:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder), "--sample") as (url, _),
+        opened() as page,
+    ):
         first: list[float] = []
         times: list[float] = []
         for _ in range(rounds):
             for text in texts:
-                page.goto(url)
+                page.goto(f"{url}/")
                 page.locator("button.starter").first.wait_for()
                 first.append(page.evaluate(PAINTED))
                 times.append(page.evaluate(FROM_ENTER, text))
@@ -97,25 +100,6 @@ def weights() -> Iterator[tuple[str, float]]:
         if size >= 4 and name not in document:
             yield re.sub(r"-[A-Z0-9]{8}\.\w+$", "", name), size
     yield "all", own + sum(sizes.values())
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Run the server on the sample graph; give its address."""
-    log = folder / "serve.log"
-    options = ["--sample", "--workspace", str(folder), "--port", "0"]
-    command = [sys.executable, "-m", "askgraph", "serve", *options]
-    with log.open("w") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-    try:
-        while not (found := re.search(r"is at (http://\S+)", log.read_text("utf-8"))):
-            if process.poll() is not None:
-                sys.exit(log.read_text("utf-8"))
-            time.sleep(0.05)
-        yield found[1]
-    finally:
-        process.terminate()
-        process.wait()
 
 
 @contextmanager

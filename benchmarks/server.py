@@ -8,52 +8,22 @@ supply-kgrep (in ASKGRAPH_DATA, else ../shared/data; left out where it is not th
 
 import argparse
 import asyncio
-import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
 
 import httpx2
 
 from _measure import print_table
-from askgraph import sample
+from _served import served
+from _sets import single_graphs
 from askgraph.evaluation.questions import read_questions
 from askgraph.evaluation.reports.report import percentile
 from askgraph.workspace import Workspace
-
-
-def graphs() -> Iterator[tuple[str, list[Path], Path]]:
-    """The graphs to ask: a name, the files, the questions."""
-    yield "sample", [sample.graph_path()], sample.questions_path().with_suffix(".jsonl")
-    shared = Path(__file__).parents[2] / "shared" / "data"
-    data = Path(os.environ.get("ASKGRAPH_DATA") or shared) / "supply-kgrep"
-    if data.is_dir():
-        boxes = [data / "kg" / f"{box}-box-default.ttl" for box in "at"]
-        yield "supply-kgrep", boxes, data / "questions.jsonl"
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[tuple[str, int]]:
-    """Run the server on a workspace; give its address and process id."""
-    log = folder / "serve.log"
-    command = [sys.executable, "-m", "askgraph", "serve", "--workspace", str(folder), "--port", "0"]
-    with log.open("w") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-    try:
-        while not (found := re.search(r"is at (http://\S+?)/\s", log.read_text("utf-8"))):
-            if process.poll() is not None:
-                sys.exit(log.read_text("utf-8"))
-            time.sleep(0.05)
-        yield found[1], process.pid
-    finally:
-        process.terminate()
-        process.wait()
 
 
 async def asked(url: str, texts: Sequence[str]) -> tuple[list[float], float, list[str]]:
@@ -87,7 +57,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2, help="how often")
     given = parser.parse_args()
     lines = []
-    for name, files, questions in graphs():
+    for name, files, questions in single_graphs():
         texts = [question.text for question in read_questions(questions)]
         with tempfile.TemporaryDirectory() as folder:
             Workspace(folder).add(name, files)

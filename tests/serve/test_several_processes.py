@@ -7,13 +7,11 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
-from pyoxigraph import RdfFormat, Store
 from tests.servers.faults import slow_first_byte
 from tests.servers.postgres import PostgresServer
 from tests.servers.served import ServedProcess
 from tests.servers.sparql import SparqlServer
 
-from askgraph.sample import graph_path
 from askgraph.serve.accounts.visitors import new_visitor
 from askgraph.workspace import Workspace
 
@@ -23,23 +21,15 @@ Pair = tuple[httpx2.Client, httpx2.Client]
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[SparqlServer]:
-    store = Store()
-    store.load(graph_path().read_bytes(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
 def pair(
     sample_place: Workspace,
-    endpoint: SparqlServer,
+    sample_endpoint: SparqlServer,
     postgres: PostgresServer,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Pair]:
     folder = tmp_path_factory.mktemp("pair") / "workspace"
     shutil.copytree(sample_place.folder, folder)
-    Workspace(folder).add("slow", [endpoint.url], settings={"cache_mb": 0, "timeout": 120.0})
+    Workspace(folder).add("slow", [sample_endpoint.url], settings={"cache_mb": 0, "timeout": 120.0})
     options = ("--database", postgres.database())
     with (
         ServedProcess.start(folder, *options) as one,
@@ -73,10 +63,10 @@ def test_an_answer_confirmed_on_one_is_given_by_the_other(pair: Pair) -> None:
 
 
 def test_a_question_on_one_is_followed_and_stopped_on_the_other(
-    pair: Pair, endpoint: SparqlServer
+    pair: Pair, sample_endpoint: SparqlServer
 ) -> None:
     first, second = pair
-    endpoint.always = slow_first_byte(60)
+    sample_endpoint.always = slow_first_byte(60)
     body, head = {"question": LARGER, "graphs": ["slow"]}, {"Accept": "text/event-stream"}
     told: list[str] = []
 
@@ -94,5 +84,5 @@ def test_a_question_on_one_is_followed_and_stopped_on_the_other(
             assert [json.loads(line[6:])["event"] for line in lines][-1] == "cancelled"
             following.join(30)
     finally:
-        endpoint.always = None
+        sample_endpoint.always = None
     assert told == ["event: cancelled"]

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from pyoxigraph import RdfFormat, Store
 from tests.servers.faults import slow_first_byte
 from tests.servers.served import ServedProcess, ServedThread
 from tests.servers.sparql import SparqlServer
 from websockets.asyncio.client import connect
 
-from askgraph.sample import graph_path
 from askgraph.serve.accounts.visitors import new_visitor
 from askgraph.workspace import Workspace
 
@@ -24,26 +22,17 @@ QUESTION = "Which moons are larger than Mercury?"
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[SparqlServer]:
-    """An endpoint over a few triples, at times a slow one."""
-    store = Store()
-    store.load(graph_path().read_bytes(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def place(endpoint: SparqlServer, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+def place(sample_endpoint: SparqlServer, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     workspace = Workspace(tmp_path_factory.mktemp("slow"))
-    workspace.add("slow", [endpoint.url], settings={"cache_mb": 0, "timeout": 120.0})
+    workspace.add("slow", [sample_endpoint.url], settings={"cache_mb": 0, "timeout": 120.0})
     return workspace
 
 
 @pytest.fixture
-def slow(endpoint: SparqlServer) -> Iterator[SparqlServer]:
-    endpoint.always = slow_first_byte(60)
-    yield endpoint
-    endpoint.always = None
+def slow(sample_endpoint: SparqlServer) -> Iterator[SparqlServer]:
+    sample_endpoint.always = slow_first_byte(60)
+    yield sample_endpoint
+    sample_endpoint.always = None
 
 
 @pytest.fixture

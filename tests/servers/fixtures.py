@@ -7,6 +7,8 @@ from pyoxigraph import RdfFormat, Store
 from tests.servers.llm import LlmServer
 from tests.servers.sparql import SparqlServer
 
+from askgraph.sample import graph_path
+
 SMALL = """
 @prefix ex: <http://example.org/> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -29,6 +31,15 @@ def small_store() -> Store:
 @pytest.fixture
 def sparql_server(small_store: Store) -> Iterator[SparqlServer]:
     with SparqlServer(small_store) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def sample_endpoint() -> Iterator[SparqlServer]:
+    """The sample graph behind an endpoint, which can be told to be slow."""
+    store = Store()
+    store.load(graph_path().read_bytes(), RdfFormat.TURTLE)
+    with SparqlServer(store) as server:
         yield server
 
 

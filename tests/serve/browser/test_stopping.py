@@ -5,30 +5,21 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from pyoxigraph import RdfFormat, Store
 from tests.serve.browser.conftest import watching
 from tests.serve.browser.watched import Watch
 from tests.servers.faults import slow_first_byte
 from tests.servers.served import ServedThread
 from tests.servers.sparql import SparqlServer
 
-from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[SparqlServer]:
-    """The sample graph behind an endpoint, which is slow when it is told to be."""
-    store = Store()
-    store.load(graph_path().read_bytes(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def address(endpoint: SparqlServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(
+    sample_endpoint: SparqlServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     workspace = Workspace(tmp_path_factory.mktemp("slow"))
-    workspace.add("slow", [endpoint.url], settings={"cache_mb": 0, "timeout": 120.0})
+    workspace.add("slow", [sample_endpoint.url], settings={"cache_mb": 0, "timeout": 120.0})
     database = str(tmp_path_factory.mktemp("database") / "serve.db")
     with ServedThread(workspace, database=database, grace=0) as server:
         yield server.url
@@ -40,10 +31,10 @@ def watch(browser: Browser, address: str) -> Iterator[Watch]:
 
 
 @pytest.fixture
-def slow(endpoint: SparqlServer) -> Iterator[None]:
-    endpoint.always = slow_first_byte(60)
+def slow(sample_endpoint: SparqlServer) -> Iterator[None]:
+    sample_endpoint.always = slow_first_byte(60)
     yield
-    endpoint.always = None
+    sample_endpoint.always = None
 
 
 def begun(page: Page, question: str) -> None:
@@ -56,7 +47,7 @@ def begun(page: Page, question: str) -> None:
 @pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("way", ["button", "Escape"])
 def test_a_question_is_stopped_and_asked_again(
-    page: Page, endpoint: SparqlServer, way: str
+    page: Page, sample_endpoint: SparqlServer, way: str
 ) -> None:
     begun(page, "How big is Titan?")
     expect(page).to_have_url(re.compile("/run/"))
@@ -68,7 +59,7 @@ def test_a_question_is_stopped_and_asked_again(
         page.keyboard.press("Escape")
 
     expect(page.locator(".turn")).to_have_attribute("data-state", "stopped")
-    endpoint.always = None
+    sample_endpoint.always = None
     page.get_by_role("button", name="Ask again").click()
     expect(page.locator(".headline")).to_have_text("5,149.5")
 
