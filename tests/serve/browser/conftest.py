@@ -1,4 +1,4 @@
-"""One browser for all tests of the page; a test fails on a console error or a foreign request."""
+"""A browser for the tests of the page; a test fails on a console error or a foreign request."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=MISSING))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it runs, no other test of this process has an event loop
 def browser() -> Iterator[Browser]:
     """A browser without a window."""
     with sync_playwright() as started:
