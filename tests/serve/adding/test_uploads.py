@@ -1,4 +1,4 @@
-"""Uploaded files lie under names of our own, which say what the files are."""
+"""Uploaded files lie under the names that they came with, which say what the files are."""
 
 import bz2
 import gzip
@@ -29,30 +29,37 @@ def name_of(name: str, content: bytes, folder: Path) -> str:
 @pytest.mark.parametrize(
     ("name", "content", "kept"),
     [
-        ("moons.ttl", TURTLE, "01-moons.ttl"),
-        ("MOONS.TTL", TURTLE, "01-MOONS.ttl"),
-        ("moons.txt", TURTLE, "01-moons-txt.ttl"),
-        ("moons", TRIPLE, "01-moons.ttl"),
-        ("moons", QUAD, "01-moons.nq"),
-        ("", XML, "01-file.rdf"),
-        ("", JSON, "01-file.jsonld"),
-        ("moons.ttl", gzip.compress(TURTLE), "01-moons.ttl.gz"),
-        ("moons.ttl.gz", TURTLE, "01-moons.ttl"),
-        ("moons.gz", bz2.compress(QUAD), "01-moons.nq.bz2"),
-        ("moons.nt.xz", lzma.compress(TRIPLE), "01-moons.nt.xz"),
-        ("../../etc/passwd.ttl", TURTLE, "01-passwd.ttl"),
-        ("..\\..\\autoexec.ttl", TURTLE, "01-autoexec.ttl"),
-        ("/etc/cron.d/x.ttl", TURTLE, "01-x.ttl"),
-        ("..", TURTLE, "01-file.ttl"),
-        ("a\x00b\n.ttl", TURTLE, "01-a-b.ttl"),
-        ("Mönde & mehr.ttl", TURTLE, "01-M-nde-mehr.ttl"),
-        ("x" * 500 + ".ttl", TURTLE, "01-" + "x" * 60 + ".ttl"),
+        ("moons.ttl", TURTLE, "moons.ttl"),
+        ("MOONS.TTL", TURTLE, "MOONS.ttl"),
+        ("moons.txt", TURTLE, "moons-txt.ttl"),
+        ("moons", TRIPLE, "moons.ttl"),
+        ("moons", QUAD, "moons.nq"),
+        ("", XML, "file.rdf"),
+        ("", JSON, "file.jsonld"),
+        ("moons.ttl", gzip.compress(TURTLE), "moons.ttl.gz"),
+        ("moons.ttl.gz", TURTLE, "moons.ttl"),
+        ("moons.gz", bz2.compress(QUAD), "moons.nq.bz2"),
+        ("moons.nt.xz", lzma.compress(TRIPLE), "moons.nt.xz"),
+        ("../../etc/passwd.ttl", TURTLE, "passwd.ttl"),
+        ("..\\..\\autoexec.ttl", TURTLE, "autoexec.ttl"),
+        ("/etc/cron.d/x.ttl", TURTLE, "x.ttl"),
+        ("..", TURTLE, "file.ttl"),
+        ("a\x00b\n.ttl", TURTLE, "a-b.ttl"),
+        ("Mönde & mehr.ttl", TURTLE, "Mönde-mehr.ttl"),
+        ("x" * 500 + ".ttl", TURTLE, "x" * 60 + ".ttl"),
     ],
 )
 def test_a_file_is_named_for_what_it_is(
     tmp_path: Path, name: str, content: bytes, kept: str
 ) -> None:
     assert name_of(name, content, tmp_path) == kept
+
+
+def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
+    twice = [Sent("a.ttl", io.BytesIO(TURTLE)), Sent("b/a.ttl", io.BytesIO(TRIPLE))]
+    paths = stored(twice, tmp_path / "new")
+    assert [path.name for path in paths] == ["a.ttl", "02-a.ttl"]
+    assert [path.read_bytes() for path in paths] == [TURTLE, TRIPLE]
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x1f\x8bno", b"a,b\n1,2\n"])

@@ -72,8 +72,11 @@ def test_a_file_that_cannot_be_read_is_refused_in_words_and_leaves_nothing(growi
     choose(page, ("broken.ttl", "@prefix : <https://example.org/> .\n:a :b"))
     page.get_by_role("button", name="Add the graph").click()
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text("broken")
-    expect(page.get_by_role("button", name="Add the graph")).to_be_visible()
+    expect(alert).to_contain_text("It could not be added")
+    expect(alert).to_contain_text(re.compile(r"(?<!-)broken\.ttl"))
+    expect(page.locator(".file-name")).to_have_text("broken.ttl")
+    expect(page.get_by_role("textbox", name="Name")).to_have_value("broken")
+    expect(page.get_by_role("button", name="Add the graph")).to_be_enabled()
     page.goto(growing.address + "/graphs")
     expect(page.locator(".graph-card")).to_have_count(1)
 

@@ -1,7 +1,7 @@
-"""Uploaded files on disk: under names of our own, which say their formats.
+"""Uploaded files on disk: under the names that their sender gives them, and with their formats.
 
-What a file is called by its sender is a hint at its format and never a path; what it holds decides
-whether it is packed, and its format where its name says none.
+What a file is called by its sender is what its faults are told by, a hint at its format and never a
+path; what it holds decides whether it is packed, and its format where its name says none.
 """
 
 import re
@@ -22,6 +22,7 @@ _FOLDER = "uploads"
 _PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
 _ARCHIVES = (b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf")
 _START = 4096
+_LONGEST = 60  # characters of a name, of up to four bytes each
 _FOUR_TERMS = re.compile(rb"^\s*(<[^>]*>|_:\S+)\s+<[^>]*>\s+.+?\s(<[^>]*>|_:\S+)\s*\.\s*$", re.M)
 _THREE_TERMS = re.compile(rb"^\s*(<[^>]*>|_:\S+)\s+<[^>]*>\s+\S.*\.\s*$", re.M)
 
@@ -83,18 +84,20 @@ def _stored(sent: Sent, number: int, folder: Path) -> Path:
             f"{_shown(sent.name)} is of no known kind; known are {', '.join(FORMATS)}, each also"
             " packed by gzip, bzip2 or xz"
         )
-    return received.rename(folder / f"{number:02}-{stem}{suffix}{packed}")
+    own = folder / f"{stem}{suffix}{packed}"
+    other = folder / f"{number:02}-{stem}{suffix}{packed}"
+    return received.rename(other if own.exists() else own)
 
 
 def _named(name: str) -> tuple[str, str]:
-    """What a file is called, in plain letters, and its suffix if it is that of a format."""
+    """What a file is called, in letters and digits, and its suffix if it is that of a format."""
     last = re.split(r"[/\\]", name)[-1]
     for ending in _PACKED.values():
         last = last.removesuffix(ending)
     stem, dot, suffix = last.rpartition(".")
     suffix = f".{suffix.lower()}" if dot else ""
     known = suffix if suffix in FORMATS else ""
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", stem if known else last).strip("-")[:60]
+    plain = re.sub(r"[^\w-]+", "-", stem if known else last).strip("-")[:_LONGEST]
     return plain or "file", known
 
 

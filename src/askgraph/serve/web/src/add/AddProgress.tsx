@@ -34,7 +34,7 @@ export function AddProgress({ now }: { now: Adding }) {
         </p>
       );
     case "failed": {
-      const title = now.problem.title || (now.problem.status === 0 ? "" : say.failed);
+      const title = now.problem.status === 0 ? now.problem.title : say.failed;
       return <ProblemNote problem={{ ...now.problem, title }} />;
     }
   }

@@ -3,16 +3,16 @@
 import { useId, useState } from "preact/hooks";
 import { addAddress } from "../api/jobs.ts";
 import { linkOf } from "../results/values.ts";
-import { add } from "./adding.ts";
+import { add, draft } from "./adding.ts";
 import { suggestedName } from "./files.ts";
 import { isFree, NameField } from "./NameField.tsx";
 import { words } from "./words.ts";
 
 export function AddressForm() {
   const say = words();
-  const [address, setAddress] = useState("");
-  const [name, setName] = useState("");
-  const [named, setNamed] = useState(false);
+  const address = draft.address.value;
+  const name = draft.name.value;
+  const [named, setNamed] = useState(name !== "");
   const id = useId();
   const link = linkOf(address.trim());
   const fault = address.trim() !== "" && link === null;
@@ -40,8 +40,9 @@ export function AddressForm() {
           aria-invalid={fault}
           aria-describedby={`${id}-hint`}
           onInput={(event) => {
-            setAddress(event.currentTarget.value);
-            if (!named) setName(suggestedName(event.currentTarget.value.trim()));
+            const typed = event.currentTarget.value;
+            draft.address.value = typed;
+            if (!named) draft.name.value = suggestedName(typed.trim());
           }}
         />
         <p id={`${id}-hint`} class={fault ? "fault small" : "muted small"}>
@@ -51,7 +52,7 @@ export function AddressForm() {
       <NameField
         name={name}
         onName={(typed) => {
-          setName(typed);
+          draft.name.value = typed;
           setNamed(true);
         }}
       />

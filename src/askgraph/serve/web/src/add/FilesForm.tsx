@@ -5,7 +5,7 @@ import { upload } from "../api/jobs.ts";
 import { knownServer } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { add } from "./adding.ts";
+import { add, draft } from "./adding.ts";
 import { ENDINGS, judged, sizeText, suggestedName } from "./files.ts";
 import { isFree, NameField } from "./NameField.tsx";
 import { words } from "./words.ts";
@@ -14,14 +14,14 @@ const MEGABYTE = 1_000_000;
 
 export function FilesForm() {
   const say = words();
-  const [files, setFiles] = useState<readonly File[]>([]);
-  const [name, setName] = useState("");
+  const files = draft.files.value;
+  const name = draft.name.value;
   const most = (knownServer.value.value?.upload_mb ?? 200) * MEGABYTE;
   const found = judged(files, most);
   const ready = files.length > 0 && found.every(({ fault }) => fault === null) && isFree(name);
   const take = (more: readonly File[]) => {
-    setFiles([...files, ...more]);
-    if (name === "" && more[0]) setName(suggestedName(more[0].name));
+    draft.files.value = [...files, ...more];
+    if (name === "" && more[0]) draft.name.value = suggestedName(more[0].name);
   };
   return (
     <form
@@ -45,7 +45,9 @@ export function FilesForm() {
                 class="button quiet icon small"
                 aria-label={say.takeOut(file.name)}
                 title={say.takeOut(file.name)}
-                onClick={() => setFiles(files.filter((_, other) => other !== at))}
+                onClick={() => {
+                  draft.files.value = files.filter((_, other) => other !== at);
+                }}
               >
                 <Icon name="cross" size={14} />
               </button>
@@ -58,7 +60,12 @@ export function FilesForm() {
           ))}
         </ul>
       )}
-      <NameField name={name} onName={setName} />
+      <NameField
+        name={name}
+        onName={(typed) => {
+          draft.name.value = typed;
+        }}
+      />
       <div>
         <button type="submit" class="button primary" disabled={!ready}>
           {say.addFiles}

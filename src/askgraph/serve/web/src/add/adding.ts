@@ -16,6 +16,13 @@ export type Adding =
 /** What goes on; null where nothing was begun. It goes on while other pages are shown. */
 export const adding = signal<Adding | null>(null);
 
+/** What the forms hold: kept while a graph is added, for what is refused and sent again. */
+export const draft = {
+  files: signal<readonly File[]>([]),
+  name: signal(""),
+  address: signal(""),
+};
+
 let leaving = new AbortController();
 
 /** Adds a graph: `sent` sends it and gives the job that it became. */
@@ -71,6 +78,8 @@ function take(name: string, job: Job): void {
       adding.value = { state: "working", name, job };
       break;
     case "done":
+      for (const held of [draft.name, draft.address]) held.value = "";
+      draft.files.value = [];
       adding.value = { state: "done", name: job.graph || name, added: job.added };
       break;
     case "cancelled":
