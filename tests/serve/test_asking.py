@@ -94,7 +94,11 @@ def test_who_shares_a_follow_up_does_not_share_what_was_asked_before(
         third = asked(other, "And Saturn?", after=second["id"])
         assert third["before"] == [{"question": "And Jupiter?"}]
         assert "Which moons has Mars" not in other.get(f"/api/v1/runs/{third['id']}/trace").text
+        assert other.get("/api/v1/runs").json()["runs"][0]["follows"] is None
     assert "Mars" in client.get(f"{path}/trace").text
+    listed = client.get("/api/v1/runs").json()["runs"]
+    followed = {one["id"]: one["follows"] for one in listed}
+    assert (followed[second["id"]], followed[first["id"]]) == ("Which moons has Mars?", None)
 
 
 def test_a_question_forgotten_is_gone(client: httpx2.Client) -> None:

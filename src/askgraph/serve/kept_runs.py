@@ -1,7 +1,7 @@
 """Runs in the store: begun and ended there, and read from it by those who may."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -25,7 +25,7 @@ from askgraph.serve.views.runs import (
 from askgraph.trace import Earlier, Outcome, Step, Trace
 from askgraph.trace.lines import Head, step_told, trace_in
 
-__all__ = ["KeptRuns", "summary_of"]
+__all__ = ["KeptRuns"]
 
 _CONVERSATION = 20  # earlier questions that a question may follow
 _TITLE = 120
@@ -150,6 +150,12 @@ class KeptRuns:
             mine=_owned(row, caller),
         )
 
+    async def summaries(self, rows: Sequence[RunRow], caller: Principal) -> list[RunSummary]:
+        """Return runs of the caller's as lines of the history."""
+        before = {row.after for row in rows if row.after is not None}
+        questions = await self._store.questions(before, caller.id)
+        return [_summary(row, questions) for row in rows]
+
     async def tells_steps(self, id: str, caller: Principal) -> bool:
         """Whether the caller may read a run's steps: they quote the questions before it."""
         row: RunRow | None = await self.row(id, caller)
@@ -245,12 +251,19 @@ class KeptRuns:
         return tuple(reversed(found))
 
 
-def summary_of(row: RunRow) -> RunSummary:
-    """Return a run as a line of the history."""
+def _summary(row: RunRow, questions: Mapping[str, str]) -> RunSummary:
+    """Return a run as a line of the history; `questions` are those of runs before it, by id."""
     values: dict[str, Any] = {
         name: value for name, value in asdict(row).items() if name in RunSummary.model_fields
     }
-    return RunSummary(**{**values, "session": row.session or "", "graphs": list(row.graphs)})
+    return RunSummary(
+        **{
+            **values,
+            "session": row.session or "",
+            "graphs": list(row.graphs),
+            "follows": questions.get(row.after or ""),
+        }
+    )
 
 
 def _owned(row: RunRow, caller: Principal) -> bool:

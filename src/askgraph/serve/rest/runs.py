@@ -9,7 +9,6 @@ from askgraph.serve.accounts.principal import Principal
 from askgraph.serve.choosing import chosen
 from askgraph.serve.depends import Caller, HubDep, needs
 from askgraph.serve.forgetting import forgotten, stopped
-from askgraph.serve.kept_runs import summary_of
 from askgraph.serve.streams import event_stream
 from askgraph.serve.views.runs import ChooseBody, RunsView, RunView, ShareBody
 
@@ -37,7 +36,7 @@ async def history(
     rows = await hub.store.runs(
         caller.id, session=session, limit=limit + 1, before=before, search=search
     )
-    return RunsView(runs=[summary_of(row) for row in rows[:limit]], more=len(rows) > limit)
+    return RunsView(runs=await hub.kept.summaries(rows[:limit], caller), more=len(rows) > limit)
 
 
 @router.delete("/runs")

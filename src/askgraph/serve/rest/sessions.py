@@ -9,7 +9,6 @@ from askgraph.serve.accounts.principal import Principal
 from askgraph.serve.depends import HubDep, needs
 from askgraph.serve.forgetting import stopped
 from askgraph.serve.hub import Hub
-from askgraph.serve.kept_runs import summary_of
 from askgraph.serve.problems import Missing
 from askgraph.serve.store import SessionRow, new_id
 from askgraph.serve.views.sessions import SessionBody, SessionSummary, SessionsView, SessionView
@@ -43,7 +42,7 @@ async def one(id: str, hub: HubDep, caller: Asker) -> SessionView:
     """Return a session with its questions, the latest first."""
     row = await _own(hub, id, caller)
     runs = await hub.store.runs(caller.id, session=id, limit=_QUESTIONS)
-    questions = [summary_of(run) for run in runs]
+    questions = await hub.kept.summaries(runs, caller)
     return SessionView(**_summary(row).model_dump(), questions=questions)
 
 

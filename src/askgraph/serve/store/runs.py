@@ -1,6 +1,7 @@
 """Questions and their answers in the store: begun, finished, listed, deleted, shared, cancelled."""
 
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -131,6 +132,13 @@ class Runs(Area):
             wanted = wanted.where(runs.c.folded.contains(search.casefold(), autoescape=True))
         wanted = wanted.order_by(runs.c.created.desc(), runs.c.id).limit(limit)
         return [_run(row) for row in await self._rows(wanted)]
+
+    async def questions(self, ids: Collection[str], owner: str) -> dict[str, str]:
+        """Return what was asked in those of some runs that belong to an owner, by id."""
+        wanted: Select[Any] = select(runs.c.id, runs.c.question).where(
+            runs.c.id.in_(ids), runs.c.owner == owner
+        )
+        return {row.id: row.question for row in await self._rows(wanted)} if ids else {}
 
     async def under_way(
         self, owner: str, *, session: str | None = None, run: str | None = None

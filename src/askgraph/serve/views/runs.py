@@ -195,6 +195,7 @@ class RunSummary(BaseModel):
     status: str | None
     created: str
     seconds: float | None
+    follows: str | None = Field(None, description="The question of one's own that it goes on from.")
 
 
 class RunsView(BaseModel):

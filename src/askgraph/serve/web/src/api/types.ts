@@ -122,7 +122,8 @@ export interface RunSummary {
   readonly status: AnswerView["status"] | null;
   readonly created: string;
   readonly seconds: number | null;
-  readonly confidence: number | null;
+  /** The question that it goes on from. */
+  readonly follows?: string | null;
 }
 
 export type Verdict = "right" | "wrong";

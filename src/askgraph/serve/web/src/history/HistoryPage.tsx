@@ -85,6 +85,7 @@ function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
     <li>
       <a href={`/run/${run.id}`}>
         <bdi class="history-question">{run.question}</bdi>
+        {run.follows && <span class="history-about">{say.follows(run.follows)}</span>}
         <span class="history-about">{[...about, stateWords(run)].filter(Boolean).join(" · ")}</span>
       </a>
       <button

@@ -21,6 +21,7 @@ export const words = texts(
     recent: "Recent questions",
     all: "All questions",
     anew: "New question",
+    follows: (question: string) => `After “${question}”`,
   },
   {
     title: "Verlauf",
@@ -47,5 +48,6 @@ export const words = texts(
     recent: "Letzte Fragen",
     all: "Alle Fragen",
     anew: "Neue Frage",
+    follows: (question: string) => `Nach „${question}“`,
   },
 );
