@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Cell, Row } from "../src/api/types.ts";
 import { bars, bins, chartsOf, lines } from "../src/results/charts.ts";
-import { columnsOf, wordsOf } from "../src/results/columns.ts";
+import { columnsOf } from "../src/results/columns.ts";
+import { headingOf, wordsOf } from "../src/results/headings.ts";
 import { pinsOf } from "../src/results/places.ts";
+import { several } from "../src/results/plural.ts";
 import { binBounds, numberScale, timeScale, yearBounds } from "../src/results/scales.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
@@ -173,4 +175,26 @@ test("variables are read as words", () => {
   assert.equal(wordsOf("dwarfPlanet"), "dwarf planet");
   assert.equal(wordsOf("launch_date"), "launch date");
   assert.equal(wordsOf("missionID"), "mission ID");
+});
+
+test("a column is headed by the graph's name for what it holds", () => {
+  const labels = {
+    "https://e.org/ontology#SpaceAgency": "Raumfahrtagentur",
+    "https://e.org/ontology#Mission": "mission",
+  };
+  assert.equal(headingOf("space_agency", labels), "Raumfahrtagentur");
+  assert.equal(headingOf("number_of_mission", labels), "number of missions");
+  assert.equal(headingOf("launch_date", labels), "launch date");
+});
+
+test("the plural of a noun", () => {
+  const nouns = ["moon", "country", "launch", "day", "series", "Monde"];
+  assert.deepEqual(nouns.map(several), [
+    "moons",
+    "countries",
+    "launches",
+    "days",
+    "series",
+    "Monde",
+  ]);
 });

@@ -1,7 +1,7 @@
 // What an answer says, in the size it deserves: a yes, a value, a list of names, or a count.
 
 import type { AnswerView, Cell } from "../api/types.ts";
-import { wordsOf } from "../results/columns.ts";
+import { headingOf } from "../results/headings.ts";
 import { placeOf } from "../results/values.ts";
 
 export type Headline =
@@ -35,7 +35,11 @@ export function headlineOf(answer: AnswerView): Headline {
   if (rows.length === 1 && !more && cells.length > 0 && cells.length <= 3) {
     if (cells.length === 1) return { kind: "value", cells };
     const named = columns.filter((at) => rows[0]?.[columns.indexOf(at)]);
-    return { kind: "value", cells, columns: named.map((at) => wordsOf(answer.columns[at] ?? "")) };
+    return {
+      kind: "value",
+      cells,
+      columns: named.map((at) => headingOf(answer.columns[at] ?? "", answer.labels)),
+    };
   }
   if (columns.length === 1 && !more && cells.length <= LONGEST_LIST && cells.length > 0) {
     return { kind: "list", cells };

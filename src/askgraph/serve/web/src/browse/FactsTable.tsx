@@ -7,7 +7,7 @@ import type { Problem } from "../api/types.ts";
 import { language, locale } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { Cell } from "../results/Cell.tsx";
-import { wordsOf } from "../results/columns.ts";
+import { wordsOf } from "../results/headings.ts";
 import { textOf } from "../results/texts.ts";
 import { words } from "./words.ts";
 

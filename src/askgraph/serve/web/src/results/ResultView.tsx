@@ -42,7 +42,7 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
   const info = knownServer.value.value;
   const locale = formatLocale.value;
   const columns = useMemo(
-    () => columnsOf(result.columns, result.cells, result.answering),
+    () => columnsOf(result.columns, result.cells, result.answering, result.labels),
     [result],
   );
   const charts = useMemo(() => chartsOf(columns, result.cells, result.ordered), [columns, result]);

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { RowEvidence } from "../api/browse.ts";
 import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
-import { type Column, classOf, titleOf } from "./columns.ts";
+import { type Column, classOf } from "./columns.ts";
 import { Pager } from "./Pager.tsx";
 import type { Origin, Result } from "./result.ts";
 import { matching, nextOrder, type Order, sorted } from "./sorting.ts";
@@ -94,10 +94,10 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
                 {" "}
                 <button
                   type="button"
-                  title={words().sortBy(titleOf(column))}
+                  title={words().sortBy(column.title)}
                   onClick={() => onOrder(nextOrder(order, column.index))}
                 >
-                  <bdi>{titleOf(column)}</bdi>
+                  <bdi>{column.title}</bdi>
                   <span class={`sort-sign ${direction}`} aria-hidden="true" />
                 </button>
                 {!column.answers && (
@@ -111,7 +111,7 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
         })}
         {explained && (
           <th scope="col" class="why-column">
-            <span class="seen-by-readers">{words().why}</span>
+            {words().evidence}
           </th>
         )}
       </tr>

@@ -39,13 +39,13 @@ export function TableRow({ item, columns, origin, explained, evidence, onDraw, .
           <td class="why-column">
             <button
               type="button"
-              class="button quiet icon small"
+              class="button quiet small"
               aria-expanded={open}
               aria-label={words().whyRow(name)}
               title={words().why}
               onClick={() => setOpen(!open)}
             >
-              ?
+              {words().whyShort}
             </button>
           </td>
         )}

@@ -2,7 +2,7 @@
 
 import { formatNumber } from "../i18n/index.ts";
 import { CopyButton } from "../parts/CopyButton.tsx";
-import { type Column, titleOf } from "./columns.ts";
+import type { Column } from "./columns.ts";
 import { Downloads } from "./Downloads.tsx";
 import type { Origin, Result } from "./result.ts";
 import type { Numbered } from "./sorting.ts";
@@ -26,7 +26,7 @@ export function Toolbar(props: Props) {
   const { result, columns, rows, origin, iris, onIris, searchable, search, onSearch } = props;
   const copied = () =>
     tabSeparated(
-      columns.map(titleOf),
+      columns.map((column) => column.title),
       rows.map(({ row }) => columns.map(({ index }) => row[index] ?? null)),
     );
   return (

@@ -1,7 +1,7 @@
 // Which charts a result suggests, and what each of them shows.
 
 import type { Row } from "../api/types.ts";
-import { type Column, degreesOf, wordsOf } from "./columns.ts";
+import { type Column, degreesOf } from "./columns.ts";
 import { textOf } from "./texts.ts";
 import { type Moment, momentOf, numberOf, parsedMoment } from "./values.ts";
 
@@ -130,7 +130,7 @@ export function bins(values: readonly number[], bounds: readonly number[]): Bin[
 /** What a chart shows, in words for its choice: “mass by planet”. */
 export function chartName(chart: Chart): { value: string; by: string | null } {
   const by = chart.kind === "bars" ? chart.name : chart.kind === "line" ? chart.time : null;
-  return { value: wordsOf(chart.value.name), by: by && wordsOf(by.name) };
+  return { value: chart.value.title, by: by?.title ?? null };
 }
 
 function barsOf(

@@ -1,7 +1,7 @@
 // What the columns of a result hold, which decides how they are sorted, aligned and drawn.
 
 import type { Cell, Row } from "../api/types.ts";
-import { visible } from "./texts.ts";
+import { headingOf } from "./headings.ts";
 import { checkedPlace, momentOf, numberOf, pictureOf, placeOf } from "./values.ts";
 
 export type Kind =
@@ -17,6 +17,8 @@ export type Kind =
 
 export interface Column {
   name: string;
+  /** What stands above it. */
+  title: string;
   index: number;
   kind: Kind;
   /** Whether it answers the question; the others are context. */
@@ -38,9 +40,11 @@ export function columnsOf(
   names: readonly string[],
   rows: readonly Row[],
   answering: readonly string[],
+  labels: Readonly<Record<string, string>> = {},
 ): Column[] {
   return names.map((name, index) => ({
     name,
+    title: headingOf(name, labels),
     index,
     kind: kindOf(
       name,
@@ -48,12 +52,6 @@ export function columnsOf(
     ),
     answers: answering.length === 0 || answering.includes(name),
   }));
-}
-
-/** A variable's name in words: `dwarfPlanet` and `dwarf_planet` are “dwarf planet”. */
-export function wordsOf(name: string): string {
-  const words = name.replace(/[_-]+/g, " ").replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2");
-  return /\p{Lu}{2}/u.test(words) ? words : words.toLowerCase();
 }
 
 /** The pair of columns that hold latitude and longitude, null where there is none. */
@@ -98,11 +96,6 @@ function kindOfCell(cell: Cell): Kind {
 
 function isYear(cell: Cell | null): boolean {
   return cell === null || /^-?\d{1,4}$/.test(cell.value);
-}
-
-/** What stands above a column. */
-export function titleOf(column: Column): string {
-  return visible(wordsOf(column.name));
 }
 
 /** The classes of a column's cells. */

@@ -1,6 +1,7 @@
 // What the views of a result say.
 
 import { texts } from "../i18n/index.ts";
+import { several } from "./plural.ts";
 
 export const words = texts(
   {
@@ -23,6 +24,7 @@ export const words = texts(
     cutOff: (by: string, reason: string) => `The result was cut off by ${by}: ${reason}`,
     filter: "Filter rows",
     nothingMatches: "No row has all of these words.",
+    numberOf: (noun: string) => `number of ${several(noun)}`,
     context: "context",
     contextHint: "Not asked for, but helps to read the answer",
     sortBy: (column: string) => `Sort by ${column}`,
@@ -35,6 +37,8 @@ export const words = texts(
     download: "Download",
     downloadAll: (rows: string) => `All rows (${rows})`,
     downloadTriples: "Triples behind them",
+    whyShort: "Why?",
+    evidence: "evidence",
     why: "Why is this here?",
     whyRow: (name: string) => `Why is ${name} here?`,
     noEvidence: "There are no triples to show for this row.",
@@ -100,6 +104,7 @@ export const words = texts(
     cutOff: (by, reason) => `Das Ergebnis wurde abgeschnitten von ${by}: ${reason}`,
     filter: "Zeilen filtern",
     nothingMatches: "Keine Zeile enthält alle diese Wörter.",
+    numberOf: (noun) => `Anzahl ${noun}`,
     context: "Kontext",
     contextHint: "Nicht gefragt, hilft aber, die Antwort zu lesen",
     sortBy: (column) => `Nach ${column} sortieren`,
@@ -112,6 +117,8 @@ export const words = texts(
     download: "Herunterladen",
     downloadAll: (rows) => `Alle Zeilen (${rows})`,
     downloadTriples: "Tripel dahinter",
+    whyShort: "Warum?",
+    evidence: "Belege",
     why: "Warum steht das hier?",
     whyRow: (name) => `Warum steht ${name} hier?`,
     noEvidence: "Zu dieser Zeile gibt es keine Tripel zu zeigen.",
