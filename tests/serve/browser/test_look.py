@@ -139,3 +139,19 @@ def test_a_question_in_an_address_waits_to_be_asked(watch: Watch) -> None:
     expect(page.locator(".turn")).to_have_count(0)
     page.get_by_role("combobox").press("Enter")
     expect(page.locator(".headline")).to_have_text("5,149.5")
+
+
+@pytest.mark.parametrize("height", [700, 420])
+def test_an_open_panel_stays_in_the_window(watch: Watch, height: int) -> None:
+    page = watch.page(height=height)
+    ask(page, "Which moons orbit Mars?")
+    part = page.locator(".read-back .part").first
+    part.click()
+    page.locator(".part-panel .alternative").first.wait_for()
+    page.set_viewport_size({"width": 500, "height": height})
+    panel = page.locator(".part-panel")
+    box = panel.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 500
+    assert box["y"] + box["height"] <= height

@@ -4,10 +4,11 @@ import { useEffect } from "preact/hooks";
 import { AskPage } from "../ask/AskPage.tsx";
 import { turns } from "../ask/conversation.ts";
 import { language } from "../i18n/index.ts";
+import { arrive } from "./arriving.ts";
 import { Header } from "./Header.tsx";
 import { KeyDialog } from "./KeyDialog.tsx";
 import { Later } from "./Later.tsx";
-import { followLinks, place, type Route, routeOf } from "./router.ts";
+import { followLinks, left, place, type Route, routeOf } from "./router.ts";
 import { ShortcutsDialog } from "./ShortcutsDialog.tsx";
 import { listenToShortcuts } from "./shortcuts.ts";
 import { words } from "./words.ts";
@@ -23,6 +24,7 @@ export function App() {
   useEffect(() => {
     document.documentElement.lang = language.value;
   }, [language.value]);
+  useEffect(arrive, [left.value]);
   const route = routeOf(place.value.path);
   const title = titleOf(route);
   useEffect(() => {

@@ -1,7 +1,7 @@
 // The list of keyboard shortcuts.
 
 import { Dialog } from "../parts/Dialog.tsx";
-import { shortcutsShown } from "./shortcuts.ts";
+import { shortcutsShown, singleKeys, turnSingleKeys } from "./shortcuts.ts";
 import { words } from "./words.ts";
 
 export function ShortcutsDialog() {
@@ -32,6 +32,17 @@ export function ShortcutsDialog() {
           </div>
         ))}
       </dl>
+      <label class="choice shortcuts-choice">
+        <input
+          type="checkbox"
+          checked={singleKeys.value}
+          onChange={(event) => turnSingleKeys(event.currentTarget.checked)}
+        />
+        <span>
+          <span class="choice-name">{say.singleKeys}</span>
+          <span class="choice-more">{say.singleKeysMore}</span>
+        </span>
+      </label>
       <button type="button" class="button" onClick={close}>
         {say.close}
       </button>

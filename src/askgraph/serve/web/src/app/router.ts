@@ -22,6 +22,9 @@ export type Route =
 /** The place that is shown. */
 export const place = signal<Place>(here());
 
+/** What had the keyboard when the last new place was gone to; null where the screen stays. */
+export const left = signal<{ readonly focus: Element | null } | null>(null);
+
 /** The route of a path. */
 export function routeOf(path: string): Route {
   const [first = "", second = "", ...more] = path.split("/").slice(1).map(decoded);
@@ -58,6 +61,7 @@ export function navigate(
 ): void {
   if (replace) history.replaceState(state, "", to);
   else history.pushState(state, "", to);
+  if (!stay) left.value = { focus: document.activeElement };
   place.value = here();
   if (!stay) window.scrollTo(0, 0);
 }
@@ -72,6 +76,7 @@ export function askAddress(question: string, graphs: readonly string[]): string 
 /** Follows links to the page's own places, and the browser's way back. */
 export function followLinks(): () => void {
   const back = () => {
+    left.value = { focus: document.activeElement };
     place.value = here();
   };
   window.addEventListener("popstate", back);

@@ -1,10 +1,22 @@
 // Keys that work everywhere: `/` to the question box, `n` anew, `?` help, Escape to stop.
 
 import { signal } from "@preact/signals";
+import { keep, kept } from "./kept.ts";
 import { navigate } from "./router.ts";
 
 /** Whether the list of shortcuts is shown. */
 export const shortcutsShown = signal(false);
+
+const OFF = "no-single-keys";
+
+/** Whether `/`, `n` and `?` do something: who speaks to the computer may turn them off. */
+export const singleKeys = signal(kept(OFF) === null);
+
+/** Turns the single keys on or off, for the next visits, too. */
+export function turnSingleKeys(on: boolean): void {
+  singleKeys.value = on;
+  keep(OFF, on ? null : "off");
+}
 
 const stops = new Set<() => boolean>();
 
@@ -35,6 +47,7 @@ function pressed(event: KeyboardEvent): void {
     if ([...stops].some((stop) => stop())) event.preventDefault();
     return;
   }
+  if (!singleKeys.value) return;
   if (isTyping(event) || document.querySelector("dialog[open]")) return;
   if (event.key === "/") toQuestionBox();
   else if (event.key === "n") navigate("/");

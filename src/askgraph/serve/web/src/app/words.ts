@@ -28,6 +28,8 @@ export const words = texts(
     shortcutLine: "A new line in the question",
     shortcutHelp: "This list",
     shortcutNew: "A new conversation",
+    singleKeys: "Single keys",
+    singleKeysMore: "“/”, “n” and “?” without another key; turn them off if you dictate.",
     keyTitle: "This server asks for an API key",
     keyMore: "Whoever runs it can give you one. It is kept until you close this tab.",
     keyRefused: "The key was not accepted. Was it copied in full?",
@@ -63,6 +65,9 @@ export const words = texts(
     shortcutLine: "Neue Zeile in der Frage",
     shortcutHelp: "Diese Liste",
     shortcutNew: "Neues Gespräch",
+    singleKeys: "Einzelne Tasten",
+    singleKeysMore:
+      "„/“, „n“ und „?“ ohne eine andere Taste; schalten Sie sie ab, wenn Sie diktieren.",
     keyTitle: "Dieser Server verlangt einen API-Schlüssel",
     keyMore: "Wer ihn betreibt, kann Ihnen einen geben. Er bleibt, bis Sie diesen Tab schließen.",
     keyRefused: "Der Schlüssel wurde nicht angenommen. Wurde er vollständig kopiert?",

@@ -26,14 +26,20 @@ export function Popover({ label, title, children, onOpen, ...classes }: PopoverP
   useEffect(() => {
     if (!open) return;
     onOpen?.();
-    place(panel.current);
+    const again = () => place(panel.current);
+    again();
     focusInto(panel.current);
+    const changes = new MutationObserver(again);
+    if (panel.current) changes.observe(panel.current, { childList: true, subtree: true });
+    window.addEventListener("resize", again);
     const outside = (event: Event) => {
       if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
     };
     document.addEventListener("pointerdown", outside);
     document.addEventListener("focusin", outside);
     return () => {
+      changes.disconnect();
+      window.removeEventListener("resize", again);
       document.removeEventListener("pointerdown", outside);
       document.removeEventListener("focusin", outside);
     };
@@ -77,14 +83,23 @@ function focusInto(panel: HTMLElement | null): void {
   first?.focus({ preventScroll: true });
 }
 
-/** Moves the panel to where it fits: not over the sides of the window. */
+const EDGE = 12;
+const GAP = 6;
+const LOWEST = 160; // pixels that a panel has even where the window has less
+
+/** Moves the panel to where it fits: on the side with room for it, and not over the window's edge. */
 function place(panel: HTMLElement | null): void {
-  if (!panel) return;
-  const room = 12;
-  const { left, right, bottom, height, top } = panel.getBoundingClientRect();
+  const button = panel?.previousElementSibling?.getBoundingClientRect();
+  if (!panel || !button) return;
+  panel.style.translate = "";
+  panel.style.maxBlockSize = "";
+  const { left, right, height } = panel.getBoundingClientRect();
   const width = document.documentElement.clientWidth;
-  const over = Math.max(0, right - width + room) - Math.max(0, room - left);
+  const over = Math.max(0, right - width + EDGE) - Math.max(0, EDGE - left);
   if (over !== 0) panel.style.translate = `${-over}px 0`;
-  const above = top - height - 48;
-  if (bottom > window.innerHeight - room && above > room) panel.classList.add("above");
+  const below = window.innerHeight - button.bottom - GAP - EDGE;
+  const above = button.top - GAP - EDGE;
+  const goesUp = height > below && above > below;
+  panel.classList.toggle("above", goesUp);
+  panel.style.maxBlockSize = `${Math.max(LOWEST, goesUp ? above : below)}px`;
 }
