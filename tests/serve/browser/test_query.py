@@ -80,7 +80,18 @@ def test_a_query_that_cannot_be_read_says_where_and_keeps_the_answer(watch: Watc
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("alert")).to_contain_text("'}' was not expected here")
     expect(page.locator(".editor .findings")).to_contain_text("Line 3:")
+    expect(page.locator(".headline")).to_have_text("The changed query could not be run")
+    page.get_by_role("button", name="Back to the answer").click()
     expect(page.locator(".headline")).to_have_text("5,149.5")
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_query_with_names_that_the_graph_has_not_says_so(page: Page) -> None:
+    opened_editor(page)
+    write(page, "SELECT ?x { ?x ont:orbts space:Mars }")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".headline")).to_have_text("Nothing found")
+    expect(page.locator(".answer .note.warn")).to_contain_text("ont:orbts")
 
 
 @pytest.mark.parametrize("query", ["DELETE WHERE { ?s ?p ?o }", "CLEAR ALL"])
@@ -91,6 +102,7 @@ def test_a_query_that_would_change_the_graph_is_refused(watch: Watch, query: str
     write(page, query)
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_role("button", name="Back to the answer").click()
     expect(page.locator(".headline")).to_have_text("5,149.5")
 
 
@@ -116,5 +128,41 @@ def test_an_edited_query_that_is_confirmed_is_the_answer_from_then_on(watch: Wat
     ask(other, question)
     expect(other.locator(".note.good")).to_contain_text("Confirmed before")
     expect(other.locator(".headline")).to_contain_text("Ganymede")
+    expect(other.get_by_role("button", name="Withdraw")).to_have_count(0)
     page.get_by_role("button", name="Withdraw").click()
     expect(page.get_by_role("button", name="Right")).to_be_visible()
+
+
+def test_a_confirmed_answer_is_withdrawn_where_one_meets_it(page: Page) -> None:
+    question = "How big is Titan?"
+    for way in ("note", "wrong"):
+        page.goto(page.url.partition("/run")[0])
+        ask(page, question)
+        page.get_by_role("button", name="Right").click()
+        expect(page.locator(".chip.good")).to_have_text("Confirmed")
+        page.goto(page.url.partition("/run")[0])
+        ask(page, question)
+        note = page.locator(".note.good")
+        expect(note).to_contain_text("Confirmed before")
+        if way == "note":
+            note.get_by_role("button", name="Withdraw").click()
+        else:
+            page.get_by_role("button", name="Wrong").click()
+            expect(page.get_by_role("checkbox", name="Withdraw the confirmed")).to_be_checked()
+            page.get_by_role("button", name="Send").click()
+        expect(note).to_contain_text("Withdrawn")
+        note.get_by_role("button", name="Ask again").click()
+        expect(page.locator(".headline")).to_have_text("5,149.5")
+        expect(note).to_have_count(0)
+
+
+def test_a_graph_lists_its_verified_answers_to_withdraw_them(page: Page) -> None:
+    question = "Which moons orbit Mars?"
+    ask(page, question)
+    page.get_by_role("button", name="Right").click()
+    expect(page.locator(".chip.good")).to_have_text("Confirmed")
+    page.goto(page.url.partition("/run")[0] + "/graphs/space")
+    listed = page.locator(".verified-list")
+    expect(listed).to_contain_text(question)
+    listed.get_by_role("button", name=f"Withdraw the answer to “{question}”").click()
+    expect(page.locator(".verified-list")).to_have_count(0)

@@ -10,6 +10,7 @@ import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import type { Turn } from "./conversation.ts";
+import type { Standing } from "./standing.ts";
 import { words } from "./words.ts";
 
 export interface VerdictProps {
@@ -17,9 +18,10 @@ export interface VerdictProps {
   readonly run: RunView;
   /** The query that is shown where it is not the run's own. */
   readonly query: string | null;
+  readonly standing: Standing;
 }
 
-export function Verdict({ turn, run, query }: VerdictProps) {
+export function Verdict({ turn, run, query, standing }: VerdictProps) {
   const say = words();
   const [problem, setProblem] = useState<Problem | null>(null);
   const attempt = async (doing: Promise<RunView | null>) => {
@@ -59,7 +61,10 @@ export function Verdict({ turn, run, query }: VerdictProps) {
                 {say.right}
               </button>
             )}
-            <Wrong send={(comment) => attempt(wrong(comment))} />
+            <Wrong
+              send={(comment) => attempt(wrong(comment))}
+              withdraw={query === null ? standing.withdraw : null}
+            />
           </>
         )}
         <Share run={run} setShared={(shared) => void attempt(share(run.id, shared))} />
@@ -89,8 +94,15 @@ function Confirmed({ undo }: { undo: () => void }) {
   );
 }
 
-function Wrong({ send }: { send: (comment: string) => Promise<void> }) {
+interface WrongProps {
+  readonly send: (comment: string) => Promise<void>;
+  /** Withdraws the confirmed answer that is wrong, where the caller may. */
+  readonly withdraw: (() => Promise<void>) | null;
+}
+
+function Wrong({ send, withdraw }: WrongProps) {
   const say = words();
+  const [withdraws, setWithdraws] = useState(true);
   const [comment, setComment] = useState("");
   return (
     <Popover
@@ -107,7 +119,9 @@ function Wrong({ send }: { send: (comment: string) => Promise<void> }) {
           class="stack verdict-form"
           onSubmit={(event) => {
             event.preventDefault();
-            void send(comment.trim()).then(close);
+            void send(comment.trim())
+              .then(withdraws && withdraw ? withdraw : undefined)
+              .then(close);
           }}
         >
           <label>
@@ -122,6 +136,16 @@ function Wrong({ send }: { send: (comment: string) => Promise<void> }) {
               onInput={(event) => setComment(event.currentTarget.value)}
             />
           </label>
+          {withdraw && (
+            <label class="choice">
+              <input
+                type="checkbox"
+                checked={withdraws}
+                onChange={(event) => setWithdraws(event.currentTarget.checked)}
+              />
+              <span class="choice-name">{say.withdrawToo}</span>
+            </label>
+          )}
           <button type="submit" class="button primary">
             {say.send}
           </button>

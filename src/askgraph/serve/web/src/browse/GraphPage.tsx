@@ -13,6 +13,7 @@ import { Path } from "./Path.tsx";
 import { SearchBox } from "./SearchBox.tsx";
 import { TermList } from "./TermList.tsx";
 import { useFetched } from "./useFetched.ts";
+import { VerifiedList } from "./VerifiedList.tsx";
 import { words } from "./words.ts";
 
 export function GraphPage({ graph }: { graph: string }) {
@@ -48,6 +49,7 @@ export function GraphPage({ graph }: { graph: string }) {
         <>
           <SearchBox graph={graph} />
           <Starters graph={graph} />
+          <VerifiedList graph={graph} />
         </>
       )}
       {holds.problem && !about.problem && (
