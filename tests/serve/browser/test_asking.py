@@ -74,6 +74,26 @@ def test_a_refusal_says_why_and_shows_the_best_attempt(page: Page) -> None:
     expect(page.locator(".answer .note").first).to_contain_text("nothing on 'best'")
     expect(page.locator(".confidence")).to_contain_text("A guess")
     expect(page.locator(".read-back")).to_be_visible()
+    expect(page.locator(".unused")).to_contain_text("best")
+    page.get_by_role("link", name="Put it in other words").click()
+    expect(page.get_by_role("combobox")).to_have_value("Which rocket is the best?")
+
+
+def test_none_of_the_readings_may_be_meant(page: Page) -> None:
+    ask(page, "Which missions were launched in 1850?")
+    page.get_by_role("button", name="None of these").click()
+    expect(page.get_by_role("link", name="Put it in other words")).to_be_visible()
+    page.get_by_role("link", name="See what the graph holds").click()
+    expect(page).to_have_url(re.compile("/graphs/space$"))
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+
+def test_steps_that_considered_a_query_say_which_in_words(page: Page) -> None:
+    ask(page, "How big is Titan?")
+    page.get_by_text("How it was found").click()
+    steps = page.locator(".step-draft summary")
+    expect(steps.first).to_contain_text("Considered: ")
+    expect(steps.filter(has_text="A query was considered")).to_have_count(0)
 
 
 def test_an_empty_answer_says_why_it_is_empty(page: Page) -> None:
@@ -107,6 +127,10 @@ def test_a_follow_up_is_asked_on_in_the_same_conversation(page: Page) -> None:
     expect(turns.nth(1).locator("h2").first).to_have_text("And which orbit Earth?")
     page.reload()
     expect(page.locator(".earlier li")).to_have_text(["Which moons orbit Mars?"])
+    page.get_by_role("link", name="History").click()
+    expect(page.locator(".history-list li").first).to_contain_text(
+        "After “Which moons orbit Mars?”"
+    )
 
 
 def test_what_was_asked_is_in_the_history_and_found_there_again(page: Page) -> None:
@@ -189,6 +213,9 @@ def test_a_link_to_nothing_says_so(watch: Watch) -> None:
     watch.allow("status of 404")
     page = watch.page("/run/nothing-has-this-name")
     expect(page.get_by_role("alert")).to_contain_text("There is no such thing")
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+    expect(page.get_by_role("link", name="See the graphs")).to_be_visible()
+    expect(page.locator("#content").get_by_role("link", name="Ask a question")).to_be_visible()
     page = watch.page("/nowhere")
     expect(page.locator("body")).to_contain_text("Not Found")
 
@@ -201,6 +228,19 @@ def test_a_key_leads_to_the_question_box(page: Page, keys: str) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.type("?")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_single_keys_can_be_turned_off(page: Page) -> None:
+    ask(page, "How big is Titan?")
+    page.keyboard.press("?")
+    page.get_by_role("checkbox", name="Single keys").uncheck()
+    page.keyboard.press("Escape")
+    page.reload()
+    page.locator(".headline").wait_for()
+    page.keyboard.press("n")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator(".headline")).to_be_visible()
 
 
 def test_everything_can_be_done_with_the_keyboard_alone(page: Page) -> None:

@@ -1,12 +1,12 @@
 // An answer: first what it says, then how it was read and how sure it is, then all the rest.
 
 import { useState } from "preact/hooks";
-import { parts as partsOf, runQuery } from "../api/graphs.ts";
+import { runQuery } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
-import type { AnswerView, Problem, RunView } from "../api/types.ts";
+import type { AnswerView, Finding, Problem, RunView } from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { language } from "../i18n/index.ts";
+import { looked } from "../editor/looking.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { Confidence } from "./Confidence.tsx";
 import type { Turn } from "./conversation.ts";
@@ -18,7 +18,11 @@ import { Notes } from "./Notes.tsx";
 import { Options } from "./Options.tsx";
 import { QueryPart } from "./QueryPart.tsx";
 import { ReadBack } from "./ReadBack.tsx";
+import { Refusal } from "./Refusal.tsx";
+import { readerOf, spokenBy } from "./reading.ts";
 import { StepsOf } from "./StepsOf.tsx";
+import { useStanding } from "./standing.ts";
+import { Unused } from "./Unused.tsx";
 import { Verdict } from "./Verdict.tsx";
 import { words } from "./words.ts";
 
@@ -35,10 +39,14 @@ export interface AnswerPartProps {
 export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps) {
   const say = words();
   const [changed, setChanged] = useState<AnswerView | null>(null);
+  const [findings, setFindings] = useState<readonly Finding[]>([]);
+  const [isNone, setNone] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const answer = changed ?? first;
   const graph = first.graph ?? run.graphs[0] ?? "";
+  const standing = useStanding(graph, first.confirmed);
+  const read = readerOf(graph, run);
   const spoken = answer.status === "clarification" ? say.clarification : spokenHeadline(answer);
 
   const runChanged = async (query: string, words: string, told = spokenBy(run)) => {
@@ -46,7 +54,9 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
     setProblem(null);
     try {
       const found = await runQuery(graph, query, told);
-      setChanged(edited(first, query, found, words || (await wordsOf(graph, query, run))));
+      const [said, odd] = await Promise.all([words || read(query), looked(graph, query)]);
+      setFindings(odd?.findings ?? []);
+      setChanged(edited(first, query, found, said));
     } catch (error) {
       setProblem(problemFrom(error));
     } finally {
@@ -55,17 +65,23 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
   };
   const back = () => {
     setChanged(null);
+    setFindings([]);
     setProblem(null);
   };
+  const isShown = answer.sparql !== null && (answer.status !== "clarification" || isNone);
   return (
     <div class="answer" data-status={answer.status} aria-busy={isBusy}>
       <p class="seen-by-readers" role="status">
-        {isLast ? say.answerIs(spoken) : ""}
+        {isLast && !problem ? say.answerIs(spoken) : ""}
       </p>
-      {answer.status === "clarification" && <Options turn={turn} run={run} answer={answer} />}
-      {answer.status === "refusal" && <Refusal answer={answer} />}
-      {answer.sparql !== null && answer.status !== "clarification" && (
+      {answer.status === "clarification" && (
+        <Options {...{ turn, run, answer, isNone }} none={() => setNone(true)} />
+      )}
+      {answer.status === "refusal" && <Refusal answer={answer} run={run} />}
+      {problem && <Faulty problem={problem} back={() => setProblem(null)} />}
+      {isShown && !problem && (
         <>
+          {answer.status !== "answer" && <h3 class="best-effort">{say.bestEffort}</h3>}
           <HeadlineView answer={answer} graph={graph} />
           {answer.interpretation && (
             <p class="interpretation" dir="auto">
@@ -82,11 +98,11 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
             run={runChanged}
             back={back}
           />
-          {problem && <ProblemNote problem={problem} />}
+          {changed === null && <Unused steps={turn.steps.value} />}
           {changed === null && <Confidence value={answer.confidence} />}
-          <Notes answer={answer} turn={turn} />
+          <Notes {...{ answer, turn, findings, standing }} />
           <Result answer={answer} runId={changed === null ? run.id : null} graph={graph} />
-          <Verdict turn={turn} run={run} query={changed?.sparql ?? null} />
+          <Verdict {...{ turn, run, standing }} query={changed?.sparql ?? null} />
         </>
       )}
       <div class="folds">
@@ -104,9 +120,9 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
           turn={turn}
           shown={answer.sparql}
           open={(query, read) => void runChanged(query, read)}
-          read={(query) => wordsOf(graph, query, run)}
+          read={read}
         />
-        <StepsOf turn={turn} run={run} />
+        <StepsOf turn={turn} run={run} read={read} />
       </div>
     </div>
   );
@@ -129,29 +145,18 @@ function Result(props: { answer: AnswerView; runId: string | null; graph: string
   );
 }
 
-/** A query read back; "" where it cannot be, which is no reason not to show its result. */
-async function wordsOf(graph: string, query: string, run: RunView): Promise<string> {
-  try {
-    const asked = { query, language: spokenBy(run), question: run.question, alternatives: false };
-    const read = await partsOf(graph, asked);
-    return read.pieces.map((piece) => piece.text).join("");
-  } catch {
-    return "";
-  }
-}
-
-/** The language to tell of a run in: that of its question, where it is known. */
-function spokenBy(run: RunView): string {
-  return run.language ?? language.value;
-}
-
-function Refusal({ answer }: { answer: AnswerView }) {
+/** That a changed query failed; the answer before it is not what it gives. */
+function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
   const say = words();
   return (
-    <div class="note warn">
-      <h3>{say.refusal}</h3>
-      {answer.reason && <p dir="auto">{answer.reason}</p>}
-      {answer.sparql !== null && <p class="small muted">{say.refusalBest}</p>}
-    </div>
+    <section class="faulty stack" aria-label={say.faulty}>
+      <p class="headline nothing">{say.faulty}</p>
+      <ProblemNote problem={problem} />
+      <p>
+        <button type="button" class="button small" onClick={back}>
+          {say.backToAnswer}
+        </button>
+      </p>
+    </section>
   );
 }

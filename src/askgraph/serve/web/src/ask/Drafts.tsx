@@ -1,20 +1,19 @@
 // The other readings that were considered, to open instead.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Step } from "../api/types.ts";
 import type { Turn } from "./conversation.ts";
+import { type Draft, useWords } from "./ReadDraft.tsx";
+import type { Reader } from "./reading.ts";
 import { stepWords } from "./stepWords.ts";
 import { words } from "./words.ts";
-
-type Draft = Extract<Step, { step: "draft" }>;
 
 export interface DraftsProps {
   readonly turn: Turn;
   /** The query that is shown, which is no alternative to itself. */
   readonly shown: string | null;
   readonly open: (query: string, words: string) => void;
-  /** Reads a query back in words; "" where it cannot be. */
-  readonly read: (query: string) => Promise<string>;
+  readonly read: Reader;
 }
 
 const SHOWN = 8;
@@ -53,16 +52,8 @@ export function Drafts({ turn, shown, open, read }: DraftsProps) {
 }
 
 /** A draft in words; its pattern until they are known, and where there are none. */
-function Read({ draft, read }: { draft: Draft; read: DraftsProps["read"] }) {
-  const [told, tell] = useState(draft.words);
-  useEffect(() => {
-    if (told) return;
-    let shown = true;
-    void read(draft.query).then((words) => shown && tell(words));
-    return () => {
-      shown = false;
-    };
-  }, [draft.query]);
+function Read({ draft, read }: { draft: Draft; read: Reader }) {
+  const told = useWords(draft, read);
   return told ? <p dir="auto">{told}</p> : <pre>{patternOf(draft.query)}</pre>;
 }
 

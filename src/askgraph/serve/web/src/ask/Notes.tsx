@@ -1,12 +1,22 @@
 // What one has to know to judge an answer: that it is empty and why, cut off, or confirmed before.
 
-import type { AnswerView } from "../api/types.ts";
+import type { AnswerView, Finding } from "../api/types.ts";
 import { navigate } from "../app/router.ts";
 import { formatTime } from "../i18n/index.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { again, type Turn } from "./conversation.ts";
+import type { Standing } from "./standing.ts";
 import { words } from "./words.ts";
 
-export function Notes({ answer, turn }: { answer: AnswerView; turn: Turn }) {
+export interface NotesProps {
+  readonly answer: AnswerView;
+  readonly turn: Turn;
+  /** What is odd about a query that a person changed. */
+  readonly findings: readonly Finding[];
+  readonly standing: Standing;
+}
+
+export function Notes({ answer, turn, findings, standing }: NotesProps) {
   const say = words();
   const { confirmed, truncated, why_empty, cut_short } = answer;
   return (
@@ -17,6 +27,16 @@ export function Notes({ answer, turn }: { answer: AnswerView; turn: Turn }) {
           <p class="lines" dir="auto">
             {why_empty}
           </p>
+        </div>
+      )}
+      {findings.length > 0 && (
+        <div class="note warn">
+          <h3>{answer.total === 0 ? say.whyEmpty : say.checked}</h3>
+          {findings.map((finding) => (
+            <p key={`${finding.check} ${finding.message}`} dir="auto">
+              {finding.message}
+            </p>
+          ))}
         </div>
       )}
       {cut_short && (
@@ -42,7 +62,8 @@ export function Notes({ answer, turn }: { answer: AnswerView; turn: Turn }) {
             )}
           </p>
           {confirmed.change && <p dir="auto">{confirmed.change}</p>}
-          <p>
+          {standing.isGone && <p role="status">{say.withdrawn}</p>}
+          <p class="row">
             <button
               type="button"
               class="button small"
@@ -50,9 +71,19 @@ export function Notes({ answer, turn }: { answer: AnswerView; turn: Turn }) {
                 again(turn, { anew: true }, (id) => navigate(`/run/${id}`, { stay: true }))
               }
             >
-              {say.askAnew}
+              {standing.isGone ? say.askAgain : say.askAnew}
             </button>
+            {standing.withdraw && (
+              <button
+                type="button"
+                class="button quiet small"
+                onClick={() => void standing.withdraw?.()}
+              >
+                {say.withdraw}
+              </button>
+            )}
           </p>
+          {standing.problem && <ProblemNote problem={standing.problem} />}
         </div>
       )}
     </>

@@ -7,15 +7,19 @@ import type { AnswerView, Problem, RunView } from "../api/types.ts";
 import { navigate } from "../app/router.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { chosenReading, type Turn } from "./conversation.ts";
+import { WaysOn } from "./WaysOn.tsx";
 import { words } from "./words.ts";
 
 export interface OptionsProps {
   readonly turn: Turn;
   readonly run: RunView;
   readonly answer: AnswerView;
+  /** Whether none of the readings is meant. */
+  readonly isNone: boolean;
+  readonly none: () => void;
 }
 
-export function Options({ turn, run, answer }: OptionsProps) {
+export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
   const say = words();
   const [busy, setBusy] = useState<number | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -53,6 +57,16 @@ export function Options({ turn, run, answer }: OptionsProps) {
           </li>
         ))}
       </ul>
+      {isNone ? (
+        <div class="note stack" role="status">
+          <p>{answer.sparql === null ? say.noneOnly : say.noneMore}</p>
+          <WaysOn question={run.question} graphs={run.graphs} />
+        </div>
+      ) : (
+        <button type="button" class="button quiet small" onClick={none}>
+          {say.noneOfThese}
+        </button>
+      )}
       {problem && <ProblemNote problem={problem} />}
     </section>
   );

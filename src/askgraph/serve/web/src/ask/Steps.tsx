@@ -1,8 +1,11 @@
 // The steps of a run, folded away but there.
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import type { Step, Usage } from "../api/types.ts";
 import { formatSeconds } from "../i18n/index.ts";
+import { type Draft, useWords } from "./ReadDraft.tsx";
+import type { Reader } from "./reading.ts";
 import { kindWord, stepTitle, stepWords } from "./stepWords.ts";
 import { words } from "./words.ts";
 
@@ -11,13 +14,22 @@ export interface StepsProps {
   readonly isRunning: boolean;
   readonly seconds: number | null;
   readonly usage: Usage | null;
+  /** Reads queries back once the steps are opened; without it, only their own words are shown. */
+  readonly read?: Reader;
 }
 
-export function Steps({ steps, isRunning, seconds, usage }: StepsProps) {
+export function Steps({ steps, isRunning, seconds, usage, read }: StepsProps) {
   const say = words();
+  const [isOpen, setOpen] = useState(false);
   if (steps.length === 0) return null;
   return (
-    <details class="fold steps" open={false} data-running={isRunning}>
+    <details
+      class="fold steps"
+      data-running={isRunning}
+      onToggle={(event) => {
+        if (event.target === event.currentTarget) setOpen(event.currentTarget.open);
+      }}
+    >
       <summary>
         <span>{say.stepsOf}</span>
         <span class="fold-more">
@@ -30,7 +42,7 @@ export function Steps({ steps, isRunning, seconds, usage }: StepsProps) {
       <ol class="step-list">
         {steps.map((step, at) => (
           <li key={at} class={`step step-${step.step}`}>
-            <StepView step={step} />
+            <StepView step={step} read={isOpen && read ? read : null} />
           </li>
         ))}
       </ol>
@@ -48,17 +60,13 @@ function costWords(usage: Usage): string[] {
   ];
 }
 
-function StepView({ step }: { step: Step }) {
+function StepView({ step, read }: { step: Step; read: Reader | null }) {
   const say = stepWords();
   switch (step.step) {
     case "findings":
       return <FindingsStep step={step} />;
     case "draft":
-      return (
-        <Folded title={stepTitle(step)} more={`${say.score} ${step.score.toFixed(2)}`}>
-          <pre>{step.query}</pre>
-        </Folded>
-      );
+      return <DraftStep key={read ? "read" : "as it came"} step={step} read={read} />;
     case "tool_use":
       return (
         <Folded
@@ -94,6 +102,16 @@ function StepView({ step }: { step: Step }) {
     default:
       return null;
   }
+}
+
+function DraftStep({ step, read }: { step: Draft; read: Reader | null }) {
+  const told = useWords(step, read);
+  const title = stepTitle(told ? { ...step, words: told } : step);
+  return (
+    <Folded title={title} more={`${stepWords().score} ${step.score.toFixed(2)}`}>
+      <pre>{step.query}</pre>
+    </Folded>
+  );
 }
 
 function FindingsStep({ step }: { step: Extract<Step, { step: "findings" }> }) {

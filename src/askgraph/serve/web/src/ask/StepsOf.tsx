@@ -6,10 +6,17 @@ import { problemFrom } from "../api/http.ts";
 import type { Problem, RunView } from "../api/types.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import type { Turn } from "./conversation.ts";
+import type { Reader } from "./reading.ts";
 import { Steps } from "./Steps.tsx";
 import { words } from "./words.ts";
 
-export function StepsOf({ turn, run }: { turn: Turn; run: RunView }) {
+export interface StepsOfProps {
+  readonly turn: Turn;
+  readonly run: RunView;
+  readonly read: Reader;
+}
+
+export function StepsOf({ turn, run, read }: StepsOfProps) {
   const say = words();
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isLoading, setLoading] = useState(false);
@@ -21,6 +28,7 @@ export function StepsOf({ turn, run }: { turn: Turn; run: RunView }) {
         isRunning={false}
         seconds={run.seconds}
         usage={run.answer?.usage ?? null}
+        read={read}
       />
     );
   }

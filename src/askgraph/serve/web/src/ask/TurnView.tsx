@@ -10,6 +10,7 @@ import { AnswerPart } from "./AnswerPart.tsx";
 import { again, stop, type Turn } from "./conversation.ts";
 import { Progress } from "./Progress.tsx";
 import { Steps } from "./Steps.tsx";
+import { WaysOn } from "./WaysOn.tsx";
 import { words } from "./words.ts";
 
 export interface TurnViewProps {
@@ -62,7 +63,13 @@ function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
   return (
     <>
       {turn.problem.value ? (
-        <ProblemNote problem={turn.problem.value} {...retry(turn)} />
+        <>
+          <ProblemNote
+            problem={turn.problem.value}
+            {...(turn.question === "" ? {} : retry(turn))}
+          />
+          <WaysOn question={turn.question} graphs={turn.graphs} />
+        </>
       ) : (
         <div class="note stack">
           <p>

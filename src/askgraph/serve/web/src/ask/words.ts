@@ -35,7 +35,7 @@ export const words = texts(
     withoutModel: "without a language model",
     onAverage: (time: string) => `${time} on average here`,
     notSetUp: (count: number) => `${count} more, with a language model`,
-    usual: "usual",
+    usual: "default",
 
     asking: "Asking …",
     queued: (ahead: number) =>
@@ -64,6 +64,17 @@ export const words = texts(
     confirmedAs: (question: string) => `It was asked as “${question}”.`,
 
     readAs: "Read as",
+    unused: "Words not used",
+    checked: "What is odd about the query",
+    otherWords: "Put it in other words",
+    askQuestion: "Ask a question",
+    whatItHolds: "See what the graph holds",
+    seeGraphs: "See the graphs",
+    noneOfThese: "None of these",
+    noneMore: "Then say it in other words, or change the best attempt, which is shown below.",
+    noneOnly: "Then say it in other words, or see what the graph has names for.",
+    faulty: "The changed query could not be run",
+    backToAnswer: "Back to the answer",
     readAsHint: "Dotted parts can be changed",
     partIs: (label: string) => `“${label}”: change it`,
     instead: "Take instead",
@@ -80,7 +91,7 @@ export const words = texts(
     unsure: "Unsure",
     guess: "A guess",
     confidence: (percent: number) =>
-      `${percent} %: of answers given with this confidence, about ${percent} in 100 are right`,
+      `${percent} %: an estimate. Where it was measured, on the benchmarks of the documentation, answers with it were about as often right; on this graph it may differ.`,
 
     results: "Result and evidence",
     query: "Query",
@@ -100,6 +111,8 @@ export const words = texts(
     confirmHint: "Confirm it: the same question then gets this answer at once",
     confirmed: "Confirmed",
     withdraw: "Withdraw",
+    withdrawn: "Withdrawn: the question is answered anew from now on.",
+    withdrawToo: "Withdraw the confirmed answer, too",
     wrongTitle: "What is wrong?",
     wrongPlaceholder: "In a few words, if you like",
     send: "Send",
@@ -146,7 +159,7 @@ export const words = texts(
     withoutModel: "ohne Sprachmodell",
     onAverage: (time: string) => `hier im Mittel ${time}`,
     notSetUp: (count: number) => `${count} weitere, mit einem Sprachmodell`,
-    usual: "üblich",
+    usual: "Vorgabe",
 
     asking: "Wird gefragt …",
     queued: (ahead: number) =>
@@ -176,6 +189,17 @@ export const words = texts(
     confirmedAs: (question: string) => `Gefragt wurde damals: „${question}“.`,
 
     readAs: "Gelesen als",
+    unused: "Nicht gebrauchte Wörter",
+    checked: "Was an der Anfrage auffällt",
+    otherWords: "Anders ausdrücken",
+    askQuestion: "Eine Frage stellen",
+    whatItHolds: "Sehen, was der Graph enthält",
+    seeGraphs: "Die Graphen ansehen",
+    noneOfThese: "Nichts davon",
+    noneMore: "Dann sagen Sie es anders, oder ändern Sie den besten Versuch, der unten steht.",
+    noneOnly: "Dann sagen Sie es anders, oder sehen Sie nach, wofür der Graph Namen hat.",
+    faulty: "Die geänderte Anfrage ließ sich nicht ausführen",
+    backToAnswer: "Zurück zur Antwort",
     readAsHint: "Gepunktete Teile lassen sich ändern",
     partIs: (label: string) => `„${label}“: ändern`,
     instead: "Stattdessen",
@@ -192,7 +216,7 @@ export const words = texts(
     unsure: "Unsicher",
     guess: "Geraten",
     confidence: (percent: number) =>
-      `${percent} %: von Antworten mit dieser Sicherheit sind etwa ${percent} von 100 richtig`,
+      `${percent} %: eine Schätzung. Wo gemessen wurde, auf den Benchmarks der Dokumentation, waren Antworten damit etwa so oft richtig; auf diesem Graphen kann es anders sein.`,
 
     results: "Ergebnis und Belege",
     query: "Anfrage",
@@ -213,6 +237,8 @@ export const words = texts(
     confirmHint: "Bestätigen: dieselbe Frage bekommt dann sofort diese Antwort",
     confirmed: "Bestätigt",
     withdraw: "Zurückziehen",
+    withdrawn: "Zurückgezogen: die Frage wird ab jetzt wieder neu beantwortet.",
+    withdrawToo: "Auch die bestätigte Antwort zurückziehen",
     wrongTitle: "Was stimmt nicht?",
     wrongPlaceholder: "In wenigen Worten, wenn Sie mögen",
     send: "Senden",

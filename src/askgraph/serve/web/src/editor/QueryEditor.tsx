@@ -2,14 +2,14 @@
 
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatQuery, validate, vocabulary } from "../api/graphs.ts";
+import { formatQuery, vocabulary } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
-import type { Finding, Problem, Validation, Vocabulary } from "../api/types.ts";
-import { language } from "../i18n/index.ts";
+import type { Finding, Problem, Vocabulary } from "../api/types.ts";
 import { CopyButton } from "../parts/CopyButton.tsx";
 import { Icon } from "../parts/Icon.tsx";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { createEditor, redo, replaceText, undo } from "./editor.ts";
+import { looked } from "./looking.ts";
 import { words } from "./words.ts";
 
 export interface QueryEditorProps {
@@ -138,18 +138,4 @@ function Findings({ found }: { found: readonly Finding[] }) {
       )}
     </div>
   );
-}
-
-/** The server declares the graph's prefixes itself. */
-const DECLARED = "missing prefix";
-
-/** What is to be said of a query; null where the server cannot look it over now. */
-async function looked(graph: string, query: string): Promise<Validation | null> {
-  if (!query.trim()) return null;
-  try {
-    const found = await validate(graph, query, language.value);
-    return { ...found, findings: found.findings.filter((one) => one.check !== DECLARED) };
-  } catch {
-    return null;
-  }
 }

@@ -1,0 +1,37 @@
+// Queries read back in words, each asked for once.
+
+import { parts } from "../api/graphs.ts";
+import type { RunView } from "../api/types.ts";
+import { language } from "../i18n/index.ts";
+
+/** Reads a query back in words; "" where it cannot be. */
+export type Reader = (query: string) => Promise<string>;
+
+const known = new Map<string, Promise<string>>();
+const MOST = 200;
+
+/** Reads queries of a run's graph, in the language of its question. */
+export function readerOf(graph: string, run: RunView): Reader {
+  return (query) => {
+    const told = spokenBy(run);
+    const key = JSON.stringify([graph, told, query]);
+    const found = known.get(key) ?? read(graph, query, told, run.question);
+    if (known.size >= MOST) known.clear();
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** The language to tell of a run in: that of its question, where it is known. */
+export function spokenBy(run: RunView): string {
+  return run.language ?? language.value;
+}
+
+async function read(graph: string, query: string, told: string, question: string): Promise<string> {
+  try {
+    const found = await parts(graph, { query, language: told, question, alternatives: false });
+    return found.pieces.map((piece) => piece.text).join("");
+  } catch {
+    return ""; // which is no reason not to show what the query gives
+  }
+}
