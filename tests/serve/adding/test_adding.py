@@ -97,7 +97,7 @@ def test_what_does_not_parse_fails_with_its_line_and_leaves_nothing(
     response = upload(adding, "wrong", ("moons.ttl", MOONS + b"and then some\n"))
     job = ended(response.json()["id"])
     assert job["state"] == "failed"
-    assert job["problem"]["detail"].startswith("01-moons.ttl, line 2")
+    assert job["problem"]["detail"].startswith("moons.ttl, line 2")
     assert str(adding_place.folder) not in str(job)
     assert nothing_left("wrong")
 
