@@ -1,9 +1,16 @@
 """What all tests share."""
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.servers.fixtures", "tests.servers.postgres"]
+
+# A script's shell has what it starts in the background ignore Ctrl-C, and so would all that the
+# tests start, and stop so.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says how busy the machine is.
 settings.register_profile(
