@@ -99,13 +99,13 @@ def test_a_download_holds_the_whole_result(
 def test_copied_rows_are_those_that_are_shown_with_their_labels(watch: Watch) -> None:
     page = watch.page(permissions=["clipboard-read", "clipboard-write"])
     view = result_of(page, MOONS)
-    view.get_by_role("columnheader", name="number of moon").get_by_role("button").click()
+    view.get_by_role("columnheader", name="number of moons").get_by_role("button").click()
 
     view.get_by_role("button", name="Copy").click()
 
     expect(view.get_by_role("button", name="Copied")).to_be_visible()
     lines = page.evaluate("navigator.clipboard.readText()").splitlines()
-    assert lines[0] == "planet\tnumber of moon"
+    assert lines[0] == "planet\tnumber of moons"
     assert lines[1] == "Earth\t1"
     assert lines[-1] == "Saturn\t18"
 
@@ -138,7 +138,7 @@ def test_names_with_numbers_are_bars_that_the_arrow_keys_go_over(page: Page) -> 
     view.get_by_role("tab", name="Chart").click()
     chart = view.get_by_role("listbox")
     expect(view.locator(".bar")).to_have_count(6)
-    assert "number of moon by planet" in (chart.get_attribute("aria-label") or "")
+    assert "number of moons by planet" in (chart.get_attribute("aria-label") or "")
 
     chart.focus()
     page.keyboard.press("End")

@@ -143,7 +143,7 @@ function Wrong({ send, withdraw }: WrongProps) {
                 checked={withdraws}
                 onChange={(event) => setWithdraws(event.currentTarget.checked)}
               />
-              <span class="choice-name">{say.withdrawToo}</span>
+              <span>{say.withdrawToo}</span>
             </label>
           )}
           <button type="submit" class="button primary">

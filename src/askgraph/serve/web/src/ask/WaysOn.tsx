@@ -13,17 +13,13 @@ export function WaysOn({ question, graphs }: WaysOnProps) {
   const say = words();
   const [graph] = graphs;
   return (
-    <ul class="row ways-on">
-      <li>
-        <a class="button small" href={question ? askAddress(question, graphs) : "/"}>
-          {question ? say.otherWords : say.askQuestion}
-        </a>
-      </li>
-      <li>
-        <a class="button small" href={graph ? `/graphs/${encodeURIComponent(graph)}` : "/graphs"}>
-          {graph ? say.whatItHolds : say.seeGraphs}
-        </a>
-      </li>
-    </ul>
+    <p class="row ways-on">
+      <a class="button small" href={question ? askAddress(question, graphs) : "/"}>
+        {question ? say.otherWords : say.askQuestion}
+      </a>
+      <a class="button small" href={graph ? `/graphs/${encodeURIComponent(graph)}` : "/graphs"}>
+        {graph ? say.whatItHolds : say.seeGraphs}
+      </a>
+    </p>
   );
 }
