@@ -48,6 +48,11 @@ class OpenGraphs:
         self._open: dict[str, _Kept] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
+    @property
+    def opened(self) -> list[str]:
+        """The graphs that are open."""
+        return list(self._open)
+
     def names(self, caller: Principal) -> list[str]:
         """Return the graphs that a caller may see, in the order of the workspace."""
         return [name for name in self._workspace.graphs() if caller.sees(name)]

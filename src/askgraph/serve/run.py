@@ -9,9 +9,11 @@ import uvicorn
 from askgraph.errors import SetupError
 from askgraph.serve.accounts.rules import rules_of
 from askgraph.serve.app import create_app
+from askgraph.serve.hub import Hub
 from askgraph.serve.operations.logs import set_up_logs
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store
+from askgraph.serve.warming import warmed
 from askgraph.workspace import Workspace
 
 __all__ = ["run", "server_of"]
@@ -70,16 +72,25 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
         self._started = started
+        self._warming: asyncio.Task[None] | None = None
+
+    @property
+    def _hub(self) -> Hub | None:
+        return getattr(self.config.app.state, "hub", None)  # type: ignore[union-attr]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._started()
+            if self._hub is not None:
+                self._warming = asyncio.create_task(warmed(self._hub), name="warm up")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        hub = getattr(self.config.app.state, "hub", None)  # type: ignore[union-attr]
-        if hub is not None:
-            await hub.stop()
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
+        if self._hub is not None:
+            await self._hub.stop()
         await super().shutdown(sockets)
         self._captured_signals.clear()  # they asked for this end, which is none of a failure
 
