@@ -105,10 +105,20 @@ def test_of_an_iri_that_is_not_there_nothing_is_told(client: httpx2.Client) -> N
     assert (told["outgoing"], told["incoming"], told["label"]) == ([], [], "x")
 
 
-@pytest.mark.parametrize("iri", ["Mars", "http://x/> ?p ?o } #", "http://x/a b", "\x00"])
-def test_what_is_no_iri_is_refused(client: httpx2.Client, iri: str) -> None:
+@pytest.mark.parametrize(
+    ("iri", "status", "words"),
+    [
+        ("Mars", 400, "is no IRI"),
+        ("http://x/> ?p ?o } #", 400, "is no IRI"),
+        ("http://x/a b", 400, "is no IRI"),
+        ("\x00", 422, "NUL"),
+    ],
+)
+def test_what_is_no_iri_is_refused(
+    client: httpx2.Client, iri: str, status: int, words: str
+) -> None:
     response = client.get("/api/v1/graphs/space/resource", params={"iri": iri})
-    assert (response.status_code, "is no IRI" in response.text) == (400, True)
+    assert (response.status_code, words in response.text) == (status, True)
 
 
 def test_there_are_questions_to_start_with_that_have_answers(client: httpx2.Client) -> None:
