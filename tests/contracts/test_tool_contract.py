@@ -43,7 +43,7 @@ SILLY = {
     "a blank node": "_:b0",
     "control characters": "moon\x00\x07\u202e\ud7ff",
     "a service": "SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?search ?p ?o } }",
-    "a huge result": "SELECT * { ?search ?p ?o ; ?q ?x ; ?r ?y }",
+    "a huge result": "SELECT * { ?search ?p ?o . ?a ?b ?c }",
 }
 SENSIBLE: Mapping[str, object] = {
     "columns": ["search"],
