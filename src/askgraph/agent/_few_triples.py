@@ -63,6 +63,17 @@ class Runs:
         return [self._run(query, store) for query in queries]
 
     def _run(self, query: str, store: Store) -> Outcome:
+        outcome = self._outcome(query, store)
+        if outcome is None:
+            raise TooMuch
+        return outcome
+
+    def _outcome(self, query: str, store: Store) -> Outcome | None:
+        """What a query gives; None where that is too much.
+
+        No error is raised while a result is held: it would take the result into another thread,
+        where pyoxigraph cannot free it.
+        """
         try:
             found = store.query(query)
         except SyntaxError as error:
@@ -71,16 +82,18 @@ class Runs:
             case QueryBoolean():
                 return bool(found)
             case QuerySolutions():
-                return SelectResult(_names(found), tuple(self._rows(found)))
-            case _:
-                raise QueryError("only SELECT and ASK queries have results to compare")
+                rows = self._rows(found)
+                return None if rows is None else SelectResult(_names(found), rows)
+        del found
+        raise QueryError("only SELECT and ASK queries have results to compare")
 
-    def _rows(self, found: QuerySolutions) -> Iterator[Row]:
-        names = _names(found)
+    def _rows(self, found: QuerySolutions) -> tuple[Row, ...] | None:
+        names, rows = _names(found), []
         for number, solution in enumerate(found):
             if number >= _ROWS or self.stop.is_set() or time.perf_counter() > self.until:
-                raise TooMuch
-            yield tuple(solution[name] for name in names)
+                return None
+            rows.append(tuple(solution[name] for name in names))
+        return tuple(rows)
 
 
 def is_joined(tree: Query) -> bool:
