@@ -8,7 +8,7 @@ import { columnsOf } from "../src/results/columns.ts";
 import { headingOf, wordsOf } from "../src/results/headings.ts";
 import { pinsOf } from "../src/results/places.ts";
 import { several } from "../src/results/plural.ts";
-import { binBounds, numberScale, timeScale, yearBounds } from "../src/results/scales.ts";
+import { binBounds, numberScale, timeAxis, yearBounds } from "../src/results/scales.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const thing = (name: string): Cell => ({ type: "iri", value: `http://x/${name}`, label: name });
@@ -135,12 +135,13 @@ test("bars keep the order of the rows and leave out rows without a number", () =
 
 test("an axis has round marks around all values, and zero where it is near", () => {
   const scale = numberScale([4879, 139_820], 8);
-  assert.deepEqual(scale.ticks.slice(0, 3), [0, 20_000, 40_000]);
-  assert.ok(scale.at(139_820) <= 1);
-  assert.equal(numberScale([1000, 1001], 5).from, 1000);
-  assert.deepEqual(numberScale([0.1, 0.3], 4).ticks, [0, 0.1, 0.2, 0.3]);
+  assert.deepEqual(scale.ticks(8).slice(0, 3), [0, 20_000, 40_000]);
+  assert.ok(scale(139_820) <= 1);
+  assert.equal(numberScale([1000, 1001], 5)(1000), 0);
+  assert.deepEqual(numberScale([0.1, 0.3], 4).ticks(4), [0, 0.1, 0.2, 0.3]);
   for (const values of [[0], [5, 5], [-3], [1e-9, 2e-9], [-1e30, 1e30]]) {
-    const { ticks, at } = numberScale(values, 5);
+    const at = numberScale(values, 5);
+    const ticks = at.ticks(5);
     assert.ok(ticks.length >= 2 && ticks.length < 20, `${values}: ${ticks}`);
     assert.ok(
       values.every((value) => at(value) >= 0 && at(value) <= 1),
@@ -150,14 +151,14 @@ test("an axis has round marks around all values, and zero where it is near", () 
 });
 
 test("an axis of time has marks where years, months or days begin", () => {
-  const years = timeScale([Date.UTC(1957, 9, 4), Date.UTC(2021, 11, 25)], 7);
+  const years = timeAxis([Date.UTC(1957, 9, 4), Date.UTC(2021, 11, 25)], 7);
   assert.equal(years.precision, "year");
   assert.ok(years.ticks.every((tick) => new Date(tick).getUTCFullYear() % 10 === 0));
-  assert.equal(timeScale([Date.UTC(2021, 0, 10), Date.UTC(2021, 11, 25)], 7).precision, "month");
-  const days = timeScale([Date.UTC(2021, 0, 10), Date.UTC(2021, 0, 20)], 7);
+  assert.equal(timeAxis([Date.UTC(2021, 0, 10), Date.UTC(2021, 11, 25)], 7).precision, "month");
+  const days = timeAxis([Date.UTC(2021, 0, 10), Date.UTC(2021, 0, 20)], 7);
   assert.equal(days.precision, "day");
   assert.ok(days.ticks.length >= 4 && days.ticks.length <= 8);
-  assert.ok(Number.isFinite(timeScale([0], 5).at(0)));
+  assert.ok(Number.isFinite(timeAxis([0], 5).scale(0)));
 });
 
 test("every value is counted in exactly one class", () => {

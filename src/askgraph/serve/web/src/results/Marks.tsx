@@ -19,8 +19,8 @@ interface Props {
   readonly width: number;
   readonly height: number;
   readonly marks: readonly Mark[];
-  /** The mark nearest to a point in pixels. */
-  readonly nearest: (x: number, y: number) => number | null;
+  /** The index of the mark nearest to a point in pixels; there may be none of it. */
+  readonly nearest: (x: number, y: number) => number;
   /** Draws a mark; `chosen` where the pointer or the keys are on it. */
   readonly draw: (index: number, chosen: boolean) => ComponentChildren;
   /** What lies behind the marks: axes and lines. */
@@ -39,7 +39,8 @@ export function Marks({ label, width, height, marks, nearest, draw, children }: 
   };
   const point = (event: PointerEvent) => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    setAt(nearest(event.clientX - box.left, event.clientY - box.top));
+    const found = nearest(event.clientX - box.left, event.clientY - box.top);
+    setAt(marks[found] ? found : null);
   };
   return (
     <div
@@ -88,6 +89,57 @@ function Told({ mark, width }: { mark: Mark; width: number }) {
       <bdi>{mark.words}</bdi>
     </div>
   );
+}
+
+interface YAxisProps {
+  readonly levels: readonly number[];
+  readonly left: number;
+  readonly right: number;
+  /** Where a level lies, in pixels from the top. */
+  readonly at: (level: number) => number;
+  readonly written: (level: number) => string;
+}
+
+/** The levels of a chart, each a line across it with its number at the left. */
+export function YAxis({ levels, left, right, at, written }: YAxisProps) {
+  return (
+    <>
+      {levels.map((level) => (
+        <g key={level}>
+          <line
+            class={level === 0 ? "axis" : "grid"}
+            x1={left}
+            x2={right}
+            y1={at(level)}
+            y2={at(level)}
+          />
+          <text
+            class="tick"
+            x={left - 8}
+            y={at(level)}
+            text-anchor="end"
+            dominant-baseline="central"
+          >
+            {written(level)}
+          </text>
+        </g>
+      ))}
+    </>
+  );
+}
+
+/** A mark below a chart of this height. */
+export function XTick({ x, height, text }: { x: number; height: number; text: string }) {
+  return (
+    <text class="tick" x={x} y={height - 8} text-anchor="middle">
+      {text}
+    </text>
+  );
+}
+
+/** About the pixels that the longest text takes, with a margin. */
+export function roomFor(texts: readonly string[], margin = 12): number {
+  return Math.max(...texts.map((text) => text.length)) * 7.2 + margin;
 }
 
 function goal(key: string, at: number | null, count: number): number | null | undefined {

@@ -5,7 +5,6 @@ import type { RowEvidence } from "../api/browse.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale } from "../i18n/index.ts";
-import { ChartView } from "./ChartView.tsx";
 import { chartsOf } from "./charts.ts";
 import { columnsOf } from "./columns.ts";
 import { drawingOf, drawingOfTriples } from "./evidence.ts";
@@ -15,6 +14,7 @@ import { TabList } from "./TabList.tsx";
 import { Table } from "./Table.tsx";
 import { words } from "./words.ts";
 
+const chart = () => import("./ChartView.tsx").then((found) => found.ChartView);
 const map = () => import("./MapView.tsx").then((found) => found.MapView);
 const graphDrawing = () => import("./GraphView.tsx").then((found) => found.GraphView);
 
@@ -91,7 +91,7 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
           ) : (
             <p class="boolean">{result.boolean ? words().yes : words().no}</p>
           ))}
-        {shown === "chart" && <ChartView charts={charts} rows={result.cells} />}
+        {shown === "chart" && <Later load={chart} props={{ charts, rows: result.cells }} />}
         {shown === "map" && (
           <Later
             load={map}

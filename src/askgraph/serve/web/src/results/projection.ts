@@ -1,5 +1,6 @@
-// The map's projection: Mercator, as map tiles have it, on a square of side 1.
+// The map's projection: Mercator by d3-geo, as map tiles have it, on a square of side 1.
 
+import { geoMercator } from "d3-geo";
 import type { Place } from "./values.ts";
 
 export interface Spot {
@@ -18,19 +19,27 @@ export interface View {
 export const EDGE = 85.0511;
 const CLOSEST = 256 * 2 ** 17;
 
+/** The projection onto a square of this side. */
+export function mercator(side: number) {
+  return geoMercator()
+    .scale(side / (2 * Math.PI))
+    .translate([side / 2, side / 2]);
+}
+
+const square = mercator(1);
+
 /** Where a place lies on the square; the poles are drawn at its edge. */
 export function spotOf({ longitude, latitude }: Place): Spot {
-  const north = (Math.max(-EDGE, Math.min(EDGE, latitude)) * Math.PI) / 180;
-  const y = 0.5 - Math.log(Math.tan(Math.PI / 4 + north / 2)) / (2 * Math.PI);
-  return { x: longitude / 360 + 0.5, y };
+  const [x, y] = square([longitude, Math.max(-EDGE, Math.min(EDGE, latitude))]) ?? [0.5, 0.5];
+  // At 180° east the projection turns around to the west.
+  return { x: longitude === 180 ? 1 : x, y };
 }
 
 /** The place that lies at a spot of the square. */
 export function placeAt({ x, y }: Spot): Place {
-  const north = 2 * Math.atan(Math.exp((0.5 - y) * 2 * Math.PI)) - Math.PI / 2;
-  return { longitude: (x - 0.5) * 360, latitude: (north * 180) / Math.PI };
+  const [longitude, latitude] = square.invert?.([x, y]) ?? [0, 0];
+  return { longitude, latitude };
 }
-
 /** The view that shows all spots with a margin; a single one with the country around it. */
 export function fitting(spots: readonly Spot[], width: number, height: number): View {
   const [xs, ys] = [spots.map(({ x }) => x), spots.map(({ y }) => y)];
