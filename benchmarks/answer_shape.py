@@ -18,18 +18,18 @@ from pyoxigraph import NamedNode, Variable
 
 from _measure import print_table
 from _sets import asked_sets
-from askgraph.candidates.asked import proposal_of
-from askgraph.candidates.expected import Expected, expected_of
-from askgraph.candidates.expected_columns import answer_columns_of
-from askgraph.candidates.expected_misfits import misfits
-from askgraph.candidates.expected_query import columns_of
-from askgraph.candidates.propose import read_and_linked
-from askgraph.candidates.render import answer_columns, rendered
-from askgraph.candidates.vote import clusters
 from askgraph.evaluation.metrics.row_assignment import row_assignment
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.values import Table
 from askgraph.graph import KnowledgeGraph
+from askgraph.search.propose import read_and_linked
+from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank.expected import Expected, expected_of
+from askgraph.search.rank.expected_columns import answer_columns_of
+from askgraph.search.rank.expected_misfits import misfits
+from askgraph.search.rank.expected_query import columns_of
+from askgraph.search.render import answer_columns, rendered
+from askgraph.search.run import proposal_of
 from askgraph.sparql.query import admitted
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.tree import Pattern, Query, text_of

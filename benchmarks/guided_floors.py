@@ -19,7 +19,6 @@ from statistics import fmean
 
 from _measure import print_table
 from _sets import Asked, asked_sets, f1_of, gold_of
-from askgraph.agent.guided_search import Searches, searches_of, with_candidates
 from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.values import Table
@@ -29,6 +28,7 @@ from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
+from askgraph.methods.guided.proposals import Searches, searches_of, with_candidates
 from askgraph.tools import Limits
 from askgraph.trace import Answer, Clarification, Question, Refusal
 

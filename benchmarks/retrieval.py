@@ -23,13 +23,13 @@ from pathlib import Path
 from _measure import print_table
 from askgraph import sample
 from askgraph.agent.few_shot import Shot, Term, nearest, shots_of
-from askgraph.agent.linked_terms import given_terms, linked_terms
 from askgraph.errors import QueryError
 from askgraph.evaluation.gold.near_duplicates import duplicate_groups
 from askgraph.evaluation.metrics.linking import links
 from askgraph.evaluation.questions import GoldQuestion, read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
+from askgraph.methods.dfsl.linked_terms import given_terms, linked_terms
 from askgraph.sparql.skeleton import skeleton
 from askgraph.tools import Context
 from askgraph.trace import Question

@@ -31,9 +31,9 @@ from statistics import fmean
 from _measure import print_table
 from _recorded import Ran, Recorded, recorded_in, recorded_of, run_again
 from askgraph import registry, sample
-from askgraph.agent.opinions import Opinion, Vote, voted
 from askgraph.evaluation import Metric, Table
 from askgraph.evaluation.reports.statistics import paired_difference
+from askgraph.methods.guided.opinions import Opinion, Vote, voted
 from askgraph.sparql.alike import of_columns
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace

@@ -11,8 +11,6 @@ from typer.testing import CliRunner
 
 import askgraph
 from askgraph import sample
-from askgraph.candidates.confidence import own_weights
-from askgraph.candidates.rank import FEATURES
 from askgraph.cli import GROUPS, app
 from askgraph.evaluation.answer_object import answer_object
 from askgraph.methods.dfsl import Dfsl
@@ -22,6 +20,8 @@ from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
+from askgraph.search.decide.confidence import own_weights
+from askgraph.search.rank.score import FEATURES
 from askgraph.serve.settings import ServeSettings
 from askgraph.tools import SETS
 from askgraph.trace import Refusal

@@ -6,9 +6,10 @@
 
 A confidence is right where, of the answers given with 0.8, eight in ten are right. Two things are
 fitted, to people's questions and, at a lower weight, to questions generated from each graph's
-profile: the weights of the logistic model of `askgraph.candidates.confidence`, to whether first
+profile: the weights of the logistic model of `askgraph.search.decide.confidence`, to whether first
 answers are fully right (here generated questions with a word masked count, too); and the curve from
-what that model gives to a chance (`askgraph.candidates.calibration`), to their F1 (best column). An
+what that model gives to a chance (`askgraph.search.decide.calibration`), to their F1
+(best column). An
 answer to a question that the graph cannot answer is wrong. All that is printed of a graph comes
 from weights and a curve that were fitted without it; `--write` puts those that were fitted to all
 into the package.
@@ -30,9 +31,9 @@ from tools.calibration_curve import about, curve_file, curve_report, given_witho
 from tools.calibration_rejection import rejection_report
 from tools.calibration_weights import L2, fitted, weights_file, without
 
-from askgraph.candidates.calibration import CURVE
-from askgraph.candidates.confidence import WEIGHTS_FILE, own_weights
 from askgraph.evaluation.whole_file import replaced
+from askgraph.search.decide.calibration import CURVE
+from askgraph.search.decide.confidence import WEIGHTS_FILE, own_weights
 from askgraph.workspace import Workspace
 
 __all__ = ["report", "written"]

@@ -18,17 +18,17 @@ import numpy as np
 import numpy.typing as npt
 from tools.accuracy_floors import HELD_OUT, floors_run
 
-from askgraph.candidates.calibration import calibrated
-from askgraph.candidates.confidence import weighed
-from askgraph.candidates.evidence import evidence_for
-from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
-from askgraph.candidates.ranking import weights_for
-from askgraph.candidates.vote import clusters
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
 from askgraph.methods import Method
+from askgraph.search.decide.calibration import calibrated
+from askgraph.search.decide.confidence import weighed
+from askgraph.search.decide.evidence import evidence_for
+from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank.weights import weights_for
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.answering import outcome_of

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from tools.calibration_cases import PARTS, Case, shares
 from tools.calibration_weights import confidences
 
-from askgraph.candidates.calibration import Curve, Scored, curve_text, fitted
 from askgraph.evaluation.reports.confidence import aurc, calibration
+from askgraph.search.decide.calibration import Curve, Scored, curve_text, fitted
 
 __all__ = ["about", "curve_file", "curve_of", "curve_report", "given_without", "held_out"]
 
@@ -58,7 +58,9 @@ def curve_report(found: Sequence[Case], given: Sequence[float]) -> str:
 
 def curve_file(found: Sequence[Case], given: Sequence[float], command: str) -> str:
     """The curve as a file, with what it was fitted to."""
-    first = "From the confidence of askgraph.candidates.confidence to a chance; see calibration.py."
+    first = (
+        "From the confidence of askgraph.search.decide.confidence to a chance; see calibration.py."
+    )
     return curve_text(curve_of(found, given), [first, *about(found, command)])
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from tools.calibration_cases import Case, Floats, shares
 
-from askgraph.candidates.confidence import FOR, weights_text
+from askgraph.search.decide.confidence import FOR, weights_text
 
 __all__ = ["L2", "confidences", "features_of", "fitted", "weights_file", "without"]
 

@@ -22,7 +22,7 @@ START = "<!-- file tree: python tools/file_tree.py --write -->"
 END = "<!-- end of the file tree -->"
 
 OTHERS = {
-    "linking/words/": "the closed word lists: English, German, Spanish, French",
+    "search/linking/words/": "the closed word lists: English, German, Spanish, French",
     "py.typed": "says that the package is typed",
     "sample/questions.jsonl": "questions on the sample graph with their answers, one a line",
     "sample/questions.ttl": "the same questions with their queries, as SHACL examples",

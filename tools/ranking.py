@@ -2,7 +2,7 @@
 
     python tools/ranking.py                 # on all sets that are there
     python tools/ranking.py --set sample    # on one
-    python tools/ranking.py --write         # make candidates/ranking.toml and tools/held_out.toml
+    python tools/ranking.py --write         # make search/rank/ranking.toml and tools/held_out.toml
 
 The candidates of each question are scored by what they give against gold; weights are fitted so
 that better ones come first (`tools/ranking_fit.py`). What is printed of a graph comes from weights
@@ -27,10 +27,10 @@ from tools.accuracy_floors import FLOORS, HELD_OUT, data_folder, sets
 from tools.ranking_cases import Case, Scores, cases_of, generated_of
 from tools.ranking_fit import L2, PRIOR, answered, fitted, held_out
 
-from askgraph.candidates.rank import FEATURES
-from askgraph.candidates.ranking import RANKING, Ranking, ranking_text
 from askgraph.evaluation.reports.statistics import Difference, paired_difference
 from askgraph.evaluation.whole_file import replaced
+from askgraph.search.rank.score import FEATURES
+from askgraph.search.rank.weights import RANKING, Ranking, ranking_text
 from askgraph.workspace import Workspace
 
 __all__ = ["report", "write"]
@@ -69,7 +69,7 @@ def write(cases: Sequence[Case], command: str, *, l2: float = L2) -> None:
     every, without = fitted(cases, l2=l2), held_out(cases, l2=l2)
     people = sum(not case.generated for case in cases)
     about = [
-        "What each feature of a candidate weighs; see askgraph.candidates.rank.",
+        "What each feature of a candidate weighs; see askgraph.search.rank.score.",
         f"Made by: {command}",
         f"Fitted to {people} people's questions and {len(cases) - people} generated ones over",
         f"{len(without)} graphs.",

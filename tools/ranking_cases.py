@@ -13,15 +13,15 @@ from pathlib import Path
 
 from tools.calibration_cases import VARIANTS
 
-from askgraph.candidates.propose import proposed, read_and_linked, schema_of
-from askgraph.candidates.render import rendered
-from askgraph.candidates.vote import clusters
 from askgraph.errors import AskgraphError, QueryError, ServiceError
 from askgraph.evaluation.gold.tables import gold_or_reason, query_table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.values import Table
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
+from askgraph.search.propose import proposed, read_and_linked, schema_of
+from askgraph.search.rank.clusters import clusters
+from askgraph.search.render import rendered
 from askgraph.sparql.results import SelectResult
 from askgraph.workspace import Workspace
 from askgraph.workspace.planning import Asked

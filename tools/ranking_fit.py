@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from tools.ranking_cases import Case, Found
 
-from askgraph.agent.searched import AHEAD, SearchLimits
-from askgraph.candidates.rank import FEATURES
-from askgraph.candidates.vote import together
+from askgraph.answers.searched import AHEAD, SearchLimits
+from askgraph.search.rank.clusters import together
+from askgraph.search.rank.score import FEATURES
 
 __all__ = ["PRIOR", "answered", "fitted", "held_out", "total_score"]
 

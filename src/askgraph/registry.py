@@ -1,9 +1,9 @@
 """Plugins by name: which there are of a kind, and the one that is asked for.
 
-A plugin is one module in the package of its kind, with an `__all__` of exactly one name; modules
-with a leading underscore or with more names are helpers. Another package adds plugins with entry
-points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that a heavy
-library costs only those who use it:
+A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
+name; modules with a leading underscore or with more names are helpers. Another package adds plugins
+with entry points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that
+a heavy library costs only those who use it:
 
     >>> from askgraph import registry
     >>> answer_with = registry.load("method", "graph-search")
@@ -77,10 +77,12 @@ def _plain(name: str) -> str:
 
 def _modules(kind: str) -> dict[str, Path]:
     return {
-        module.name: Path(folder, f"{module.name}.py")
+        module.name: Path(folder, module.name, "__init__.py")
+        if module.ispkg
+        else Path(folder, f"{module.name}.py")
         for folder in _folders(kind)
         for module in pkgutil.iter_modules([folder])
-        if not module.name.startswith("_") and not module.ispkg
+        if not module.name.startswith("_")
     }
 
 

@@ -13,14 +13,9 @@ from tests.odd_names import ODD
 from tests.servers.llm import LlmServer, Turn
 
 from askgraph import sample
-from askgraph.candidates.propose import proposed, read_and_linked, schema_of
-from askgraph.candidates.render import rendered
-from askgraph.candidates.vote import clusters
 from askgraph.evaluation.asking import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.tokens import tokens
-from askgraph.linking.link import Linked
-from askgraph.linking.lists import word_list
 from askgraph.llm import LanguageModel, Message, System, ToolCall, User, completed
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.scripted import ScriptedModel
@@ -28,6 +23,11 @@ from askgraph.metadata.names import schema_names
 from askgraph.methods import Method
 from askgraph.methods.guided import Guided
 from askgraph.rdf.labels import words_of_local_name
+from askgraph.search.linking.link import Linked
+from askgraph.search.linking.word_lists import word_list
+from askgraph.search.propose import proposed, read_and_linked, schema_of
+from askgraph.search.rank.clusters import clusters
+from askgraph.search.render import rendered
 from askgraph.tools.toolbox import GraphToolbox
 from askgraph.tools.veil import Sees, Veil
 from askgraph.trace import ModelTurn, Prompt, Question, Refusal, Step

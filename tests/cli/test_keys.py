@@ -9,9 +9,9 @@ import pytest
 from tests.cli.running import Done, Run, askgraph
 
 from askgraph.errors import SetupError
-from askgraph.serve.accounts.identify import Accounts, Asking
-from askgraph.serve.accounts.issuing import expiry
-from askgraph.serve.accounts.principal import NotAllowed, Principal
+from askgraph.serve.identity.identify import Accounts, Asking
+from askgraph.serve.identity.issuing import expiry
+from askgraph.serve.identity.principal import NotAllowed, Principal
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store
 

@@ -32,8 +32,8 @@ from askgraph.trace import (
 )
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
-from askgraph.writing.network import Settings, shapes
-from askgraph.writing.stored import saved
+from askgraph.writing.pointer.network import Settings, shapes
+from askgraph.writing.pointer.stored import saved
 
 EX, ONTO = "http://example.org/", "http://example.org/onto#"
 ASKED = "Which moons orbit Jupiter?"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.serve.accounts.principal import Principal, TooMany
-from askgraph.serve.choosing import chosen
-from askgraph.serve.confirming import confirmed
-from askgraph.serve.downloads import download
 from askgraph.serve.hub import Hub, open_hub
-from askgraph.serve.rest.parts import parts
+from askgraph.serve.identity.principal import Principal, TooMany
+from askgraph.serve.protocols.rest.downloads import download
+from askgraph.serve.protocols.rest.parts import parts
+from askgraph.serve.runs.choosing import chosen
+from askgraph.serve.runs.confirming import confirmed
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.views.queries import PartsBody
 from askgraph.serve.views.runs import AskBody, RunView

@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.servers.served import ServedThread
 
-from askgraph.serve.accounts.api_keys import new_key
-from askgraph.serve.accounts.principal import OwnLimits
+from askgraph.serve.identity.api_keys import new_key
+from askgraph.serve.identity.principal import OwnLimits
 from askgraph.serve.store import Store
 from askgraph.workspace import Workspace
 

@@ -7,11 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from pyoxigraph import QueryBoolean, RdfFormat, Store
-from tests.candidates.asking import Known
+from tests.search.asking import Known
 
-from askgraph.candidates.propose import Proposal, proposed, read_and_linked, schema_of
-from askgraph.candidates.render import answer_columns
-from askgraph.candidates.vote import clusters
+from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.rank.clusters import clusters
+from askgraph.search.render import answer_columns
 
 __all__ = ["HERE", "TODAY", "Asked", "answer_of", "graph_of", "proposal_of", "questions_in"]
 

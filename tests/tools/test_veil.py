@@ -10,11 +10,11 @@ from tests.odd_names import ODD
 from tests.tools.exploring import explored
 
 from askgraph import registry
-from askgraph.candidates.propose import read_and_linked
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall
 from askgraph.rdf import vocabulary as v
+from askgraph.search.propose import read_and_linked
 from askgraph.tools import Context
 from askgraph.tools.mentions import mentioned
 from askgraph.tools.shown import Writer

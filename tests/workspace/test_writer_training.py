@@ -9,17 +9,17 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra 'local'")
 
 from askgraph import sample
-from askgraph.candidates.ranking import Ranking, ranking_text, weights_for
 from askgraph.errors import SetupError
-from askgraph.finetuning.writer.training import Plan, Trained, started
+from askgraph.search.rank.weights import Ranking, ranking_text, weights_for
 from askgraph.trace import Answer, Draft, Question
+from askgraph.training.pointer.training import Plan, Trained, started
 from askgraph.workspace import Workspace
 from askgraph.workspace.answering import outcome_of
 from askgraph.workspace.running import result_of
 from askgraph.workspace.writer_training import Wished, train_folds, train_writer
-from askgraph.writing.network import Settings
-from askgraph.writing.pointer import PointerWriter
-from askgraph.writing.stored import saved
+from askgraph.writing.pointer.network import Settings
+from askgraph.writing.pointer.stored import saved
+from askgraph.writing.pointer.writer import PointerWriter
 
 SHORT = Plan(epochs=1, batch=8)
 

@@ -16,10 +16,10 @@ from askgraph.agent.linked_graph import LinkedGraph
 from askgraph.explanation.descriptions import descriptions_of
 from askgraph.index import Resource
 from askgraph.index.hybrid import HybridIndex
-from askgraph.linking.link import Linked
 from askgraph.metadata import ClassProfile, Profile
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.rdf.labels import words_of_local_name
+from askgraph.search.linking.link import Linked
 from askgraph.tools import Context
 from askgraph.tools.slice import Slice
 

@@ -16,10 +16,10 @@ import numpy as np
 from askgraph.index.embeddings.kept import kept_embedder
 from askgraph.index.names import NameIndex
 from askgraph.index.tokens import tokens
-from askgraph.linking.form import form_likeness, question_form
 from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.examples.similar import similarities
 from askgraph.rdf.labels import words_of_local_name
+from askgraph.search.linking.masks import form_likeness, question_form
 from askgraph.tools import Context
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.tools.shown import labels_in
@@ -27,8 +27,8 @@ from askgraph.tools.shown import labels_in
 __all__ = ["MATCHES", "Shot", "Term", "nearest", "other_than", "shots_of"]
 
 MATCHES = ("form", "question", "terms", "masked")
-"""What is compared: questions with how they ask (`askgraph.linking.form`), questions alone, with
-the names of entities and relations, or masked."""
+"""What is compared: questions with how they ask (`askgraph.search.linking.masks`), questions alone,
+with the names of entities and relations, or masked."""
 
 _SAME = 0.97  # similarity from which an example is the question itself
 _MASK = "<thing>"

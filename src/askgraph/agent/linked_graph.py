@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass
 
 from askgraph.agent.several_graphs import AskedGraph
-from askgraph.candidates.propose import read_and_linked
-from askgraph.linking.link import Linked
+from askgraph.search.linking.link import Linked
+from askgraph.search.propose import read_and_linked
 from askgraph.tools import Context
 from askgraph.tools.slice import Slice
 

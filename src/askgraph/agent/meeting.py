@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askgraph.candidates.schema import Schema
 from askgraph.index.names import Kind
+from askgraph.search.grow.schema import Schema
 from askgraph.traversal.arrays import Ids
 from askgraph.writing import Listed
 

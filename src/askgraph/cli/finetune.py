@@ -120,8 +120,8 @@ def train(
     """
     from askgraph.cli.progress import progress_bar
     from askgraph.cli.tables import print_json
-    from askgraph.finetuning.pairs import read_pairs
-    from askgraph.finetuning.settings import preset as settings_of
+    from askgraph.training.pairs import read_pairs
+    from askgraph.training.settings import preset as settings_of
     from askgraph.workspace.local import local_module
 
     settings = settings_of(
@@ -130,7 +130,7 @@ def train(
     )  # fmt: skip
     given, data = read_pairs(pairs)
     others = read_pairs(measure)[0] if measure else ()
-    training = local_module("askgraph.finetuning.train")
+    training = local_module("askgraph.training.train")
     with progress_bar() as progress:
         made = training.train(
             model, given, output, settings=settings, data=data, others=others, device=device,
@@ -164,7 +164,7 @@ def merge(
     from askgraph.cli.tables import print_json
     from askgraph.workspace.local import local_module
 
-    local_module("askgraph.finetuning.merge").merge(adapters, output, download=download)
+    local_module("askgraph.training.merge").merge(adapters, output, download=download)
     if json:
         print_json({"folder": str(output)})
         return
@@ -191,8 +191,8 @@ def evaluate(
 
     from askgraph.cli.progress import progress_bar
     from askgraph.cli.tables import print_json
-    from askgraph.finetuning.evaluate import evaluated
-    from askgraph.finetuning.pairs import read_pairs
+    from askgraph.training.evaluate import evaluated
+    from askgraph.training.pairs import read_pairs
     from askgraph.workspace.running import result_of
 
     given, _ = read_pairs(pairs)

@@ -90,9 +90,9 @@ def add(
     from askgraph.cli.tables import print_json
 
     check_installed()
-    from askgraph.serve.accounts.api_keys import new_key
-    from askgraph.serve.accounts.issuing import expiry, read_scopes
-    from askgraph.serve.accounts.principal import OwnLimits
+    from askgraph.serve.identity.api_keys import new_key
+    from askgraph.serve.identity.issuing import expiry, read_scopes
+    from askgraph.serve.identity.principal import OwnLimits
 
     _check_graphs(workspace_of(ctx), graph or ())
     key, text = new_key(
@@ -153,7 +153,7 @@ def revoke(
     from askgraph.cli.tables import print_json
 
     check_installed()
-    from askgraph.serve.accounts.issuing import found_key
+    from askgraph.serve.identity.issuing import found_key
 
     async def revoked(store: "Store") -> "KeyRow":
         key = await found_key(store, which)

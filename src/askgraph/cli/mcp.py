@@ -33,7 +33,7 @@ def mcp(
     check_installed()
     import asyncio
 
-    from askgraph.serve.mcp.stdio import run
+    from askgraph.serve.protocols.mcp.stdio import run
 
     place = workspace_of(ctx)
     there = place.graphs()

@@ -10,12 +10,12 @@ from dataclasses import dataclass, fields, replace
 from datetime import date
 from typing import ClassVar
 
-from askgraph.agent.searched import Searched, SearchLimits, top_score
-from askgraph.agent.standing_alone import standing_alone
-from askgraph.candidates.propose import Proposal
+from askgraph.answers.searched import Searched, SearchLimits, top_score
+from askgraph.answers.standing_alone import standing_alone
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.search.propose import Proposal
 from askgraph.trace import Question, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
@@ -34,7 +34,7 @@ class GraphSearch:
     `writer` is the path of trained weights (`askgraph finetune writer`) that have a say in the
     order of the candidates where the confidence is below `answer_from`; `{graph}` in it stands for
     the graph's name. `ranking` is the path of weights to rank candidates by, in the place of the
-    package's `candidates/ranking.toml`.
+    package's `search/rank/ranking.toml`.
 
     A question that leans on the one before it ("And Saturn?", "Who discovered it?") is completed
     first. Raises `SetupError` for a day that is none.

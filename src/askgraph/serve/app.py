@@ -11,19 +11,18 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from askgraph.errors import AskgraphError
-from askgraph.serve import text2sparql, websocket
-from askgraph.serve.accounts.behind_proxy import BehindProxy
-from askgraph.serve.accounts.visitor_cookie import VisitorCookie
-from askgraph.serve.chat import routes as chat
 from askgraph.serve.hub import open_hub
-from askgraph.serve.mcp.http import mcp_route, mcp_running
-from askgraph.serve.operations import health
-from askgraph.serve.operations.protection import protect
+from askgraph.serve.identity.behind_proxy import BehindProxy
+from askgraph.serve.identity.visitor_cookie import VisitorCookie
+from askgraph.serve.middleware import health
+from askgraph.serve.middleware.protection import protect
 from askgraph.serve.page import page_router
 from askgraph.serve.problem_response import problem_response
 from askgraph.serve.problems import Problem, problem_of
-from askgraph.serve.protocol import endpoint
-from askgraph.serve.rest import (
+from askgraph.serve.protocols import text2sparql, websocket
+from askgraph.serve.protocols.mcp.http import mcp_route, mcp_running
+from askgraph.serve.protocols.openai import routes as chat
+from askgraph.serve.protocols.rest import (
     adding,
     ask,
     feedback,
@@ -39,6 +38,7 @@ from askgraph.serve.rest import (
     sessions,
     verified,
 )
+from askgraph.serve.protocols.sparql import endpoint
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 

@@ -8,8 +8,8 @@ from typing import Any, get_args, get_type_hints
 from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.methods import converses
-from askgraph.serve.asking import method_names, open_settings
 from askgraph.serve.hub import Hub
+from askgraph.serve.runs.asking import method_names, open_settings
 from askgraph.serve.store import Cost
 from askgraph.serve.views.methods import MethodsView, MethodView, ModelView, SettingView
 from askgraph.workspace import DEFAULT_METHOD

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from askgraph.serve.accounts.identify import Asking, asking_of
-from askgraph.serve.accounts.principal import Principal, Scope
 from askgraph.serve.hub import Hub
+from askgraph.serve.identity.identify import Asking, asking_of
+from askgraph.serve.identity.principal import Principal, Scope
 
 __all__ = ["Caller", "HubDep", "caller_of", "hub_of", "needs"]
 

@@ -7,20 +7,20 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from askgraph.errors import SetupError
-from askgraph.serve.accounts.identify import Accounts
-from askgraph.serve.accounts.principal import Principal
-from askgraph.serve.adding.jobs import Jobs
-from askgraph.serve.asking import Asked, checked_choice, model_names
-from askgraph.serve.graphs import OpenGraphs
-from askgraph.serve.kept_runs import KeptRuns
-from askgraph.serve.operations.known_secrets import known_secrets
+from askgraph.serve.graphs.jobs import Jobs
+from askgraph.serve.graphs.shown import OpenGraphs
+from askgraph.serve.graphs.summaries import Summaries
+from askgraph.serve.identity.identify import Accounts
+from askgraph.serve.identity.principal import Principal
+from askgraph.serve.middleware.known_secrets import known_secrets
 from askgraph.serve.queries import Queries
-from askgraph.serve.runs import Run, Runs
+from askgraph.serve.runs.asking import Asked, checked_choice, model_names
+from askgraph.serve.runs.kept import KeptRuns
+from askgraph.serve.runs.lifecycle import Run, Runs
+from askgraph.serve.runs.watching import watch
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store, new_id
-from askgraph.serve.summaries import Summaries
 from askgraph.serve.views.runs import AskBody
-from askgraph.serve.watching import watch
 from askgraph.trace import Earlier, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.models import Models

@@ -14,7 +14,7 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.serve.accounts.principal import NotAllowed, TooMany
+from askgraph.serve.identity.principal import NotAllowed, TooMany
 
 __all__ = ["Failed", "Missing", "Problem", "TooLarge", "problem_of"]
 

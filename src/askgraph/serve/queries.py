@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.serve.line import Line
+from askgraph.serve.runs.queue import Line
 from askgraph.serve.settings import ServeSettings
 from askgraph.sparql.dataset_clauses import with_dataset
 from askgraph.sparql.query import CheckedQuery, admitted

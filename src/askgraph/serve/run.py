@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import uvicorn
 
 from askgraph.errors import SetupError
-from askgraph.serve.accounts.rules import rules_of
 from askgraph.serve.app import create_app
+from askgraph.serve.graphs.warming import warmed
 from askgraph.serve.hub import Hub
-from askgraph.serve.operations.logs import set_up_logs
+from askgraph.serve.identity.rules import rules_of
+from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store
-from askgraph.serve.warming import warmed
 from askgraph.workspace import Workspace
 
 __all__ = ["run", "server_of"]

@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from askgraph.errors import SetupError
-from askgraph.serve.accounts.principal import Scope
+from askgraph.serve.identity.principal import Scope
 from askgraph.workspace.settings import FILE, serve_table
 
 __all__ = ["ServeSettings"]

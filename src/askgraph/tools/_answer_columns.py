@@ -2,9 +2,9 @@
 
 import asyncio
 
-from askgraph.candidates.expected import expected_of
-from askgraph.candidates.expected_columns import answer_columns_of
-from askgraph.candidates.propose import read_and_linked
+from askgraph.search.propose import read_and_linked
+from askgraph.search.rank.expected import expected_of
+from askgraph.search.rank.expected_columns import answer_columns_of
 from askgraph.sparql.results import SelectResult
 from askgraph.tools import Context
 

@@ -10,10 +10,10 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.index.phrases import phrases
-from askgraph.linking.link import Link, Linked
-from askgraph.linking.quantities import Quantity
-from askgraph.linking.text import Reading
 from askgraph.rdf import vocabulary as v
+from askgraph.search.linking.link import Link, Linked
+from askgraph.search.linking.quantities import Quantity
+from askgraph.search.linking.text import Reading
 from askgraph.tools._written_out import Stretch, codes, compounds, written_out
 from askgraph.tools.hits import term_of
 

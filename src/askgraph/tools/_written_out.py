@@ -7,9 +7,9 @@ from datetime import date
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.linking.quantities import Quantity
-from askgraph.linking.text import Reading
 from askgraph.rdf import vocabulary as v
+from askgraph.search.linking.quantities import Quantity
+from askgraph.search.linking.text import Reading
 
 __all__ = ["NAMED", "Stretch", "codes", "compounds", "iri_in", "written_out"]
 

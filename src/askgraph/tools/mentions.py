@@ -6,8 +6,8 @@ from rapidfuzz import fuzz
 
 from askgraph.index.names import Kind
 from askgraph.index.tokens import stem, tokens
-from askgraph.linking.link import Link, Linked
 from askgraph.metadata.names import SCHEMA_SPACES
+from askgraph.search.linking.link import Link, Linked
 from askgraph.tools import Context
 from askgraph.tools._candidates import found_anywhere
 from askgraph.tools._hit_page import key_of

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from askgraph.candidates.asked import proposal_of
-from askgraph.candidates.decide import confidence_of
-from askgraph.candidates.propose import Proposal
-from askgraph.candidates.render import answer_columns, rendered
-from askgraph.candidates.vote import Cluster, clusters
-from askgraph.candidates.work import Candidate
 from askgraph.errors import QueryError, ServiceError
 from askgraph.metadata import PredicateProfile
+from askgraph.search.decide.decision import confidence_of
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.propose import Proposal
+from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.render import answer_columns, rendered
+from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.tools import Context
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
-from askgraph.linking.link import Link, Linked
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.rdf import vocabulary as v
+from askgraph.search.linking.link import Link, Linked
 from askgraph.tools._facts import own_types
 from askgraph.tools._variants import Variants
 from askgraph.tools.mentions import named_links

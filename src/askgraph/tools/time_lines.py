@@ -5,16 +5,16 @@ Only what the question calls for: a graph without dates, or a question without a
 
 from collections.abc import Callable, Iterator, Sequence
 
-from askgraph.candidates.ages import is_age
-from askgraph.candidates.measures import plain
-from askgraph.candidates.operators import Frame, frame_of
-from askgraph.candidates.propose import schema_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.linking.text import Reading
 from askgraph.metadata import PredicateProfile
 from askgraph.metadata.names import local_name
 from askgraph.metadata.times import times_of
 from askgraph.metadata.units import Unit, unit_at, unit_said
+from askgraph.search.linking.operators import Frame, frame_of
+from askgraph.search.linking.text import Reading
+from askgraph.search.operators.ages import is_age
+from askgraph.search.operators.measures import plain
+from askgraph.search.propose import schema_of
 from askgraph.sparql.elapsed import Elapsed, elapsed_text
 
 __all__ = ["asks_of_time", "time_lines"]

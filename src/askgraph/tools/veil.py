@@ -11,11 +11,11 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.index.tokens import stem, tokens
-from askgraph.linking.link import Linked
 from askgraph.metadata.names import schema_names
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import PrefixMap
+from askgraph.search.linking.link import Linked
 from askgraph.tools._declared import declared
 from askgraph.tools._guard import Guard
 from askgraph.tools._hidden import Hidden

@@ -7,10 +7,10 @@ from pathlib import Path
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.reading import read_benchmark
 from askgraph.evaluation.questions import GoldQuestion, of_graph
-from askgraph.finetuning.near_terms import near_terms
-from askgraph.finetuning.pairs import Asked, LeftOut, Pair, made_pairs, write_pairs
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.declared import with_declared
+from askgraph.training.near_terms import near_terms
+from askgraph.training.pairs import Asked, LeftOut, Pair, made_pairs, write_pairs
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.running import result_of
 

@@ -12,22 +12,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from askgraph.candidates.ranking import weights_for
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.reading import read_benchmark
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.whole_file import replaced
-from askgraph.finetuning.writer.lessons import Lesson
-from askgraph.finetuning.writer.marking import from_examples, generated
-from askgraph.finetuning.writer.training import Plan, Trained, continued, started, trained
-from askgraph.finetuning.writer.worlds import world
 from askgraph.graph import KnowledgeGraph
+from askgraph.search.rank.weights import weights_for
+from askgraph.training.pointer.lessons import Lesson
+from askgraph.training.pointer.marking import from_examples, generated
+from askgraph.training.pointer.training import Plan, Trained, continued, started, trained
+from askgraph.training.pointer.worlds import world
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.question_graphs import graph_of
 from askgraph.workspace.running import result_of
-from askgraph.writing.network import Settings
-from askgraph.writing.pointer import PointerWriter
-from askgraph.writing.stored import saved
+from askgraph.writing.pointer.network import Settings
+from askgraph.writing.pointer.stored import saved
+from askgraph.writing.pointer.writer import PointerWriter
 
 __all__ = ["PRACTICE", "STUDY", "Learned", "Wished", "train_folds", "train_writer"]
 

@@ -5,20 +5,20 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from askgraph.candidates.asked import schema_around
-from askgraph.candidates.decide import confidence_of
-from askgraph.candidates.operators import frame_of
-from askgraph.candidates.propose import Proposal, proposed, read_and_linked
-from askgraph.candidates.ranking import weights_for
-from askgraph.candidates.render import rendered
-from askgraph.candidates.schema import Schema
-from askgraph.candidates.vote import Cluster, clusters
-from askgraph.candidates.work import Candidate
 from askgraph.explanation.verbalise import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
-from askgraph.linking.link import Link, Linked
 from askgraph.rdf import vocabulary as voc
+from askgraph.search.decide.decision import confidence_of
+from askgraph.search.grow.schema import Schema
+from askgraph.search.linking.link import Link, Linked
+from askgraph.search.linking.operators import frame_of
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.propose import Proposal, proposed, read_and_linked
+from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.rank.weights import weights_for
+from askgraph.search.render import rendered
+from askgraph.search.run import schema_around
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
 

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from askgraph.serve.accounts.principal import OwnLimits
+from askgraph.serve.identity.principal import OwnLimits
 from askgraph.serve.store import (
     Feedback,
     JobRow,

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, insert, select, update
 
-from askgraph.serve.accounts.principal import OwnLimits
+from askgraph.serve.identity.principal import OwnLimits
 from askgraph.serve.store.area import Area
 from askgraph.serve.store.clock import ago, now
 from askgraph.serve.store.rows import KeyRow

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from askgraph.metadata.examples import Confirmation, QueryExample
-from askgraph.serve.accounts.principal import OwnLimits, Scope
+from askgraph.serve.identity.principal import OwnLimits, Scope
 from askgraph.serve.store.clock import now
 
 __all__ = [

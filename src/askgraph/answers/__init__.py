@@ -1,0 +1,1 @@
+"""Answers, built from queries and what they return."""

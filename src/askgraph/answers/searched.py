@@ -1,0 +1,270 @@
+"""What graph search makes of one question over one graph: candidates, answers, a decision."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from pyoxigraph import NamedNode
+
+from askgraph.endpoint.counted import Counted
+from askgraph.errors import QueryError, TimedOut
+from askgraph.explanation.evidence import evidence
+from askgraph.explanation.labels import labels_of
+from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.explanation.why_empty import why_empty
+from askgraph.graph import KnowledgeGraph
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, decided
+from askgraph.search.decide.options import worth_asking
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.propose import Proposal
+from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.render import answer_columns, rendered
+from askgraph.search.run import proposal_of
+from askgraph.sparql.format import formatted
+from askgraph.sparql.results import SelectResult
+from askgraph.trace import (
+    Answer,
+    Clarification,
+    Draft,
+    Findings,
+    Mention,
+    Option,
+    Question,
+    Refusal,
+)
+from askgraph.writing.pointer.reranked import reranked
+from askgraph.writing.pointer.writer import pointer_writer
+
+__all__ = ["AHEAD", "PASSED_OVER", "SearchLimits", "Searched", "top_score"]
+
+_DRAFTS = 5
+PASSED_OVER = 0.8
+"""What is left of a confidence for each better candidate that was passed over."""
+
+AHEAD = 0.35
+"""How much worse a candidate with a result may score than a better one that is empty."""
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """How much is grown, tried and shown; see `askgraph.methods.graph_search`."""
+
+    states: int = 150
+    tried: int = 4
+    evidence_rows: int = 3
+    rows: int = 10_000
+    timeout: float | None = 20.0
+    answer_from: float = 0.5
+    ask_from: float = 0.25
+    operators: bool = True
+    today: str = ""
+    writer: str = ""
+    ranking: str = ""
+
+
+@dataclass
+class Searched:
+    """Graph search for one question over one graph; requests go to `endpoint`, which counts."""
+
+    limits: SearchLimits
+    question: Question
+    graph: KnowledgeGraph
+    endpoint: Counted
+
+    async def proposal(self) -> Proposal:
+        """Read, link, grow; where unsure, listen to the trained writer if there is one."""
+        limits = self.limits
+        grown = await proposal_of(
+            self.question,
+            self.counted,
+            states=limits.states,
+            operators=limits.operators,
+            ranking=limits.ranking,
+            today=date.fromisoformat(limits.today) if limits.today else None,
+        )
+        if not limits.writer:
+            return grown
+        if confidence_of(grown, clusters(grown.candidates)) >= limits.answer_from:
+            return grown
+        writer = pointer_writer(limits.writer.replace("{graph}", self.graph.name))
+        return await asyncio.to_thread(reranked, grown, writer, self.graph)
+
+    def findings(self, proposal: Proposal) -> Findings:
+        """What the words of the question were taken to mean by the best candidate."""
+        reading = proposal.reading
+        used = proposal.candidates[0].used if proposal.candidates else 0
+        mentions = [
+            Mention(
+                " ".join(reading.tokens[at].text for at in link.positions),
+                link.kind.name.lower(),
+                link.target,
+                link.name,
+                round(link.score, 3),
+            )
+            for link in proposal.linked.links[:20]
+        ]
+        unused = tuple(
+            token.text
+            for at, token in enumerate(reading.tokens)
+            if proposal.linked.weights[at] and not used >> at & 1
+        )
+        return Findings(tuple(mentions), unused)
+
+    def drafts(self, proposal: Proposal) -> list[Draft]:
+        """The best few candidates."""
+        return [
+            Draft(rendered(candidate.form, self.prefixes), round(candidate.score, 3))
+            for candidate in proposal.candidates[:_DRAFTS]
+        ]
+
+    @property
+    def counted(self) -> KnowledgeGraph:
+        """The graph behind the endpoint that counts."""
+        return replace(self.graph, endpoint=self.endpoint)
+
+    @property
+    def prefixes(self) -> PrefixMap:
+        """The graph's prefixes."""
+        return self.graph.prefixes
+
+    async def outcome(self, proposal: Proposal) -> Answer | Clarification | Refusal:
+        """Run the best candidates until one has a result; answer, ask back or refuse."""
+        found = clusters(proposal.candidates)
+        if not found:
+            return Refusal(_nothing(proposal))
+        confidence = confidence_of(proposal, found)
+        answer = await self.first_answer(proposal, found, confidence)
+        if answer is None:
+            return Refusal("The queries that fit the question could not be run in time.")
+        limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
+        match decided(answer.confidence, limits):
+            case "answer":
+                return answer
+            case "ask":
+                options = await self.options(proposal, found)
+                if len(options) > 1:
+                    return Clarification("Which of these do you mean?", options, answer)
+                return Refusal(_unsure(proposal), answer)
+            case _:
+                return Refusal(_unsure(proposal), answer)
+
+    async def first_answer(
+        self, proposal: Proposal, found: Sequence[Cluster], confidence: float
+    ) -> Answer | None:
+        """The best cluster's answer, or the next one's where it is empty or fails."""
+        fallback: Answer | None = None
+        for place, cluster in enumerate(found[: self.limits.tried]):
+            if fallback is not None and cluster.score < found[0].score - AHEAD:
+                break  # the empty result is the answer: nothing else is meant nearly as well
+            answer = await self.answer(cluster.best, proposal, confidence * PASSED_OVER**place)
+            if answer is None:
+                continue
+            if answer.boolean is not None or answer.result.rows:
+                return answer
+            fallback = fallback or _less_sure(answer)
+        return fallback
+
+    async def answer(
+        self,
+        candidate: Candidate,
+        proposal: Proposal,
+        confidence: float,
+        *,
+        known: SelectResult | bool | None = None,
+    ) -> Answer | None:
+        """Run one candidate, unless it is known what it gives; None where it cannot be run."""
+        language = proposal.reading.language
+        query = rendered(candidate.form, self.prefixes)
+        labels = await labels_of(iris_of(query), self.counted, [language])
+        query = formatted(query, self.prefixes, labels)
+        try:
+            given = known if known is not None else await self.ran(query, candidate)
+        except (QueryError, TimedOut):
+            return None
+        boolean = given if isinstance(given, bool) else None
+        result = given if isinstance(given, SelectResult) else SelectResult((), ())
+        resources = [t.value for row in result.rows[:200] for t in row if isinstance(t, NamedNode)]
+        labels |= await labels_of(resources, self.counted, [language])
+        answer = Answer(
+            query=query,
+            graph=self.graph.name,
+            result=result,
+            answer_columns=answer_columns(candidate.form, self.prefixes),
+            words=in_words(query, labels, language=language),
+            confidence=round(confidence, 4),
+            boolean=boolean,
+            ordered=bool(candidate.form.order),
+            labels=labels,
+        )
+        return await self.explained(answer, language)
+
+    async def ran(self, query: str, candidate: Candidate) -> SelectResult | bool:
+        """Run a query as SELECT or ASK; rows without an order come in that of their terms."""
+        endpoint, timeout = self.endpoint, self.limits.timeout
+        if candidate.form.ask:
+            return await endpoint.ask(query, timeout=timeout)
+        result = await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
+        return result if candidate.form.order else result.sorted()
+
+    async def explained(self, answer: Answer, language: str) -> Answer:
+        """Add the triples behind the first rows, or why there are none."""
+        endpoint = self.endpoint
+        if answer.boolean is not None:
+            return answer
+        if not answer.result.rows:
+            return replace(answer, why_empty=await why_empty(answer.query, endpoint))
+        if not self.limits.evidence_rows:
+            return answer
+        rows = self.limits.evidence_rows
+        behind = await evidence(answer.query, answer.result, endpoint, rows=rows)
+        unnamed = [iri for iri in behind.iris if iri not in answer.labels]
+        labels = answer.labels | await labels_of(unnamed, self.counted, [language])
+        return replace(answer, evidence=behind.told(labels), labels=labels)
+
+    async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
+        """The best readings in words, with the number of rows of each, that are worth asking."""
+        answers = []
+        for cluster in found[:4]:
+            if cluster.score < found[0].score - 0.4:
+                break
+            answer = await self.answer(cluster.best, proposal, 0.0)
+            if answer is not None:
+                answers.append(answer)
+        return worth_asking(answers)
+
+
+def top_score(proposal: Proposal) -> float:
+    """Return the score of the best candidate, minus infinity where there is none."""
+    return proposal.candidates[0].score if proposal.candidates else float("-inf")
+
+
+def _less_sure(empty: Answer) -> Answer:
+    """An answer without a result, with what is left of its confidence."""
+    confidence = round((empty.confidence or 0.0) * EMPTY, 4)
+    return replace(empty, confidence=confidence)
+
+
+def _nothing(proposal: Proposal) -> str:
+    words = [
+        token.text
+        for at, token in enumerate(proposal.reading.tokens)
+        if proposal.linked.weights[at]
+    ]
+    if not words:
+        return "The question names nothing to look for; ask for something that the graph holds."
+    return f"Nothing in the graph goes by {', '.join(words[:8])!r}."
+
+
+def _unsure(proposal: Proposal) -> str:
+    best = proposal.candidates[0]
+    missing = [
+        token.text
+        for at, token in enumerate(proposal.reading.tokens)
+        if proposal.linked.weights[at] and not best.used >> at & 1
+    ]
+    if missing:
+        words = ", ".join(missing[:6])
+        return f"The graph seems to hold nothing on {words!r}; the nearest reading is shown."
+    return "No reading of the question is sure enough; the nearest one is shown."

@@ -1,1 +1,0 @@
-"""Candidate queries: grown over the graph, completed by operators, ranked, voted on."""

@@ -1,1 +1,0 @@
-"""Training of the pointer writer: generated questions, lessons, the training itself."""

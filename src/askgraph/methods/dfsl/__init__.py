@@ -1,0 +1,261 @@
+"""Dynamic few-shot learning: the most similar answered questions go into one prompt.
+
+D'Abramo, "Dynamic Few-Shot Learning for Knowledge Graph Question Answering" (arXiv 2407.01409):
+retrieval (4.2), the prompt of three parts (4.3), several queries and how one is chosen (4.4). The
+paper gives the model the gold entities and relations; here they are linked, or given by whoever
+asks, and the answer never says one for the other. Ours are the vote over equal results, flipped
+triples made without the model, and retrieval by masked questions.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from askgraph.agent.conversation import spent_on
+from askgraph.agent.few_shot import MATCHES, Shot, Term, nearest, other_than, shots_of
+from askgraph.agent.settings import above_zero, at_least, one_of, within
+from askgraph.agent.stores import examples_at
+from askgraph.endpoint.counted import Counted
+from askgraph.errors import BudgetSpent, QueryError, ServiceError, Unauthorised, Unreachable
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import Choice, LanguageModel, Options, completed
+from askgraph.llm.budget import Account, Budget
+from askgraph.llm.prices import Prices
+from askgraph.llm.stack import charged
+from askgraph.metadata.examples.similar import random_examples
+from askgraph.methods.dfsl.hypotheses import CHOICES, Hypothesis, by_belief, chosen, weighed
+from askgraph.methods.dfsl.linked_terms import AskedTerms, given_terms, linked_terms
+from askgraph.methods.dfsl.prompt import few_shot_prompt
+from askgraph.sparql.flipped import flipped
+from askgraph.sparql.results import GraphResult
+from askgraph.tools import Context, Limits
+from askgraph.tools.answered import built_answer
+from askgraph.tools.running import Ran, ready, run
+from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought, Usage
+
+__all__ = ["Dfsl"]
+
+_VARIANTS = ("plain", "zero", "fixed", "dynamic")
+_HYPOTHESES = ("one", "beams", "samples", "prompt", "flips")
+_LINKS = ("linked", "given")
+_ANSWERED = 0.8  # what is believed of a result that all hypotheses agree on
+_FLIPPED = 0.3  # the weight of a query that was made from another one
+_UNWRITTEN = 0.6  # of the belief in an answer, where no model wrote its query
+_BEAM_TOKENS = 600  # a beam search may go on so long, whatever its best beams have come to
+
+
+@dataclass(frozen=True)
+class Dfsl:
+    """One prompt with demonstrations; its fields are its settings.
+
+    `variant` is plain (the question alone), zero (with its IRIs), fixed (with examples by chance,
+    the same for all questions) or dynamic (with the `k` most similar ones, by `match`: form,
+    question, terms or masked; `embedder` as of `askgraph.index.embeddings`, else by characters).
+    The examples are those of the graph, or those that `examples` names: a file or folder, also
+    about other graphs. `links` are linked, or given with the question; with `ends` relations are
+    told with what they lead from and to, of linked ones also those near. `hypotheses` are one,
+    beams (the `n` best of a beam search), samples (`n`, with their log-probabilities where the
+    server gives them), prompt (`n` asked for in words) or flips (the model's, then up to `n` with
+    triples flipped), of which one is chosen by `choose`: first, largest or vote.
+    """
+
+    converses: ClassVar[bool] = False
+
+    model: LanguageModel
+    variant: str = "dynamic"
+    k: int = 5
+    match: str = "form"
+    embedder: str = ""
+    examples: str = ""
+    links: str = "linked"
+    ends: bool = True
+    hypotheses: str = "flips"
+    n: int = 5
+    choose: str = "first"
+    rows: int = 10_000
+    timeout: float = 20.0
+    tokens: int | None = None
+    seconds: float | None = None
+    money: float | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    prices: Prices | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        one_of(
+            self,
+            variant=_VARIANTS,
+            match=MATCHES,
+            links=_LINKS,
+            hypotheses=_HYPOTHESES,
+            choose=CHOICES,
+        )
+        at_least(self, 0, "k")
+        at_least(self, 1, "n", "rows")
+        above_zero(self, "timeout", "tokens", "seconds", "money")
+
+    async def answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[Step]:
+        """Answer a question over the first graph."""
+        if not graphs:
+            raise ValueError("no graph was given")
+        started = time.perf_counter()
+        endpoint = Counted(graphs[0].endpoint)
+        account = Account(Budget(None, self.tokens, self.money, self.seconds))
+        limits = Limits(timeout=within(self.timeout, self.seconds))
+        context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
+        work = _Run(self, context, account, charged(self.model, account, prices=self.prices))
+        outcome: Answer | Refusal
+        try:
+            async for step in work.steps():
+                yield step
+            outcome = work.outcome
+        except BudgetSpent as problem:
+            outcome = Refusal(f"No answer was found: {problem}.")
+        seconds = time.perf_counter() - started
+        usage = spent_on(account, seconds=seconds, requests=endpoint.requests)
+        yield replace(outcome, usage=usage)
+
+
+@dataclass(eq=False)
+class _Run:
+    method: Dfsl
+    context: Context
+    account: Account
+    model: LanguageModel
+    said: list[Choice] = field(default_factory=list)
+    outcome: Answer | Refusal = field(default_factory=lambda: Refusal("The model wrote no query."))
+
+    async def steps(self) -> AsyncIterator[Step]:
+        """Link, retrieve, ask the model once, run what it wrote, choose."""
+        method = self.method
+        asked = await self.asked()
+        shots = await self.shots(asked.terms if asked else ())
+        if not shots and method.variant in ("fixed", "dynamic") and method.k:
+            yield Thought("there is no example to show: the model is asked without")
+        prompt = few_shot_prompt(
+            self.context, asked, shots, queries=method.n if method.hypotheses == "prompt" else 1
+        )
+        yield prompt
+        async for turn in self.turns(prompt):
+            yield turn
+            self.said.append(turn.choice)
+        queries = self.queries()
+        if not queries:
+            yield Thought("no query stands in what the model wrote")
+            return
+        for query, weight in queries.items():
+            yield Draft(query, round(weight, 4))
+        self.outcome = await self.settled(queries)
+
+    async def asked(self) -> AskedTerms | None:
+        """The entities and relations of the question; None where the prompt has no use of them."""
+        if self.method.variant == "plain":
+            return None
+        terms_of = given_terms if self.method.links == "given" else linked_terms
+        return await terms_of(self.context, ends=self.method.ends)
+
+    async def shots(self, terms: Sequence[Term]) -> list[Shot]:
+        """The demonstrations, the nearest first; none without examples, which is no error."""
+        method, context = self.method, self.context
+        if method.variant not in ("fixed", "dynamic"):
+            return []
+        known = examples_at(method.examples) if method.examples else context.graph.examples
+        if method.variant == "fixed":
+            spare = random_examples("", known, limit=method.k + 1)
+            store = await shots_of(context, spare)
+            return other_than(context.question.text, store)[: method.k]
+        store = await shots_of(context, known)
+        return await asyncio.to_thread(
+            nearest,
+            context.question.text,
+            terms,
+            store,
+            limit=method.k,
+            match=method.match,
+            embedder=method.embedder or None,
+        )
+
+    async def turns(self, prompt: Prompt) -> AsyncIterator[ModelTurn]:
+        """What the model says, in one call; its cost is the first turn's."""
+        method = self.method
+        options = Options(temperature=method.temperature, seed=method.seed)
+        if method.hypotheses in ("samples", "beams"):
+            options |= Options(n=method.n, logprobs=True)
+        if method.hypotheses == "beams":
+            options |= Options(beams=True, max_tokens=_BEAM_TOKENS)
+        before = spent_on(self.account)
+        completion = await completed(self.model.complete(prompt.messages, **options))
+        usage = spent_on(self.account) - before
+        for choice in completion.choices:
+            yield ModelTurn(choice, usage, completion.model)
+            usage = Usage()
+
+    def queries(self) -> dict[str, float]:
+        """The queries in the model's replies with their weights, most believed first."""
+        method = self.method
+        replies = self.said if method.hypotheses == "beams" else by_belief(self.said)
+        found = weighed(replies, prefixes=self.context.graph.prefixes.namespaces)
+        if method.hypotheses == "flips":
+            for query in list(found):
+                for other in self.flips(query):
+                    found.setdefault(other, _FLIPPED)
+        return found
+
+    def flips(self, query: str) -> Iterator[str]:
+        """The query with triples flipped; none of what cannot be read."""
+        try:
+            yield from flipped(ready(self.context, query).query, limit=self.method.n)
+        except QueryError:
+            return
+
+    async def settled(self, queries: dict[str, float]) -> Answer | Refusal:
+        """Run the queries and choose among what they give; a failed one counts as none.
+
+        Where the time is over, what was found until then has to do.
+        """
+        hypotheses: list[Hypothesis] = []
+        problems: list[str] = []
+        for query, weight in queries.items():
+            left = self.account.seconds_left
+            if left is not None and left <= 0:
+                problems.append("the time for the question is over")
+                break
+            try:
+                hypotheses.append(await self.hypothesis(query, weight))
+            except (Unreachable, Unauthorised):
+                if not hypotheses:
+                    raise
+                break
+            except (QueryError, ServiceError) as error:
+                problems.append(str(error))
+                continue
+            if self.method.choose == "first" and hypotheses[-1].size:
+                break
+        best = chosen(hypotheses, self.method.choose)
+        if best is None:
+            return Refusal(f"No query of the model could be run: {problems[0]}")
+        return await self.answer(*best, problems)
+
+    async def hypothesis(self, query: str, weight: float) -> Hypothesis:
+        """Run a query; `QueryError` for one that gives triples."""
+        ran = await run(self.context, ready(self.context, query).query, rows=self.method.rows)
+        if isinstance(ran.result, GraphResult):
+            raise QueryError("the query gives triples, and an answer is rows, or yes or no")
+        return Hypothesis(ran.query, ran.result, weight)
+
+    async def answer(
+        self, best: Hypothesis, agreeing: float, problems: Sequence[str]
+    ) -> Answer | Refusal:
+        """The answer of a hypothesis; a refusal where it has no row."""
+        confidence = _ANSWERED * (1.0 if self.method.choose == "first" else agreeing)
+        confidence *= 1.0 if best.weight > _FLIPPED else _UNWRITTEN
+        ran = Ran(best.query, best.result)
+        answer = await built_answer(self.context, ran, confidence=confidence)
+        if best.size:
+            return answer
+        failed = f" {len(problems)} failed, the first: {problems[0]}" if problems else ""
+        return Refusal(f"No query of the model has a result.{failed}", answer)

@@ -1,0 +1,124 @@
+"""The prompt of Dynamic Few-Shot Learning: a task, demonstrations, the question with its IRIs.
+
+The three parts are D'Abramo's (arXiv 2407.01409, section 4.3); the words are ours.
+"""
+
+from collections.abc import Sequence
+
+from askgraph.agent.few_shot import Shot, Term
+from askgraph.agent.shown_query import shown_query
+from askgraph.index.tokens import tokens
+from askgraph.llm import System, User
+from askgraph.metadata import Profile
+from askgraph.methods.dfsl.linked_terms import AskedTerms
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.tools import Context
+from askgraph.tools.shown import Writer
+from askgraph.trace import Prompt
+
+__all__ = ["few_shot_prompt"]
+
+LINKED = """\
+You write SPARQL queries that answer questions over an RDF graph.
+1. Reply with the query alone, between <sparql> and </sparql>.
+2. {names}
+3. Take care in which direction each relation leads{directions}.
+4. Select, DISTINCT, what is asked for, as IRIs or values, and nothing else; where a value of each
+of several things is asked for, the things too. ASK for yes or no.
+5. Prefixes are declared already. Do not call a label service."""
+
+OWN = (
+    "Use only IRIs that are listed with the question or stand in the examples. You need not use "
+    "them all; for a relation that is missing put a variable."
+)
+FOREIGN = (
+    "Use only IRIs that are listed with the question. You need not use them all; for a relation "
+    "that is missing put a variable. The examples are about other graphs: learn from them how a "
+    "query is put together, and take none of their names."
+)
+NO_EXAMPLES = (
+    "Use only IRIs that are listed with the question. You need not use them all; for a relation "
+    "that is missing put a variable."
+)
+
+RELATIONS = "Relations near it, by class of subject, → class or type of object:"
+
+PLAIN = """\
+You write SPARQL queries that answer questions over an RDF graph.
+1. Reply with the query alone, between <sparql> and </sparql>.
+2. Select what is asked for, as IRIs or values, and nothing else; ASK for yes or no.
+3. Do not call a label service."""
+
+SEVERAL = """
+{number}. Write up to {n} different queries, each between tags of its own, the most likely first.
+Among them should be some that differ only in the direction of a relation."""
+
+
+def few_shot_prompt(
+    context: Context,
+    asked: AskedTerms | None,
+    shots: Sequence[Shot],
+    *,
+    queries: int = 1,
+) -> Prompt:
+    """Return the task, the demonstrations with the nearest last, and the question.
+
+    None as `asked` leaves out every IRI of the question. `queries` is how many are asked for.
+    """
+    task = PLAIN if asked is None else _task(context, asked, shots)
+    if queries > 1:
+        task += SEVERAL.format(number=task.count("\n") + 1, n=queries)
+    writer = Writer(context)
+    parts = [
+        f"{_asked(shot.example.question, shot.terms, writer)}\n"
+        f"<sparql>\n{shown_query(shot.example.query, context.graph.prefixes)}\n</sparql>"
+        for shot in reversed(shots)
+    ]
+    own = asked or AskedTerms(())
+    parts.append(_asked(context.question.text, own.terms, writer, values=own.values, ends=own.ends))
+    return Prompt("question", (System(task), User("\n###\n".join(parts))))
+
+
+def _task(context: Context, asked: AskedTerms, shots: Sequence[Shot]) -> str:
+    own = bool(shots) and _about(context.graph.profile, shots)
+    names = (OWN if own else FOREIGN) if shots else NO_EXAMPLES
+    showing = [*(["the arrows"] if asked.ends else []), *(["the examples"] if own else [])]
+    directions = f": {' and '.join(showing)} show it" if showing else ""
+    return LINKED.format(names=names, directions=directions)
+
+
+def _about(profile: Profile, shots: Sequence[Shot]) -> bool:
+    """Whether examples are about this graph: half of them use a predicate or a class of it."""
+    schema = {predicate.iri for predicate in profile.predicates}
+    schema |= {cls.iri for cls in profile.classes}
+    return 2 * sum(any(term.iri in schema for term in shot.terms) for shot in shots) >= len(shots)
+
+
+def _asked(
+    question: str,
+    terms: Sequence[Term],
+    writer: Writer,
+    *,
+    values: Sequence[str] = (),
+    ends: Sequence[str] = (),
+) -> str:
+    entities = [_named(term, writer) for term in terms if not term.relation]
+    relations = [_named(term, writer) for term in terms if term.relation]
+    lines = [f"Question: {question}"]
+    if entities:
+        lines.append(f"Entities: {', '.join(entities)}")
+    if values:
+        lines += ["Values, with what has them:", *values]
+    if ends:
+        lines += [RELATIONS, *ends]
+    elif relations:
+        lines.append(f"Relations: {', '.join(relations)}")
+    return "\n".join(lines)
+
+
+def _named(term: Term, writer: Writer) -> str:
+    """An IRI with its label, where that says more than the IRI."""
+    short = writer.short(term.iri)
+    adds = tokens(term.label) != tokens(words_of_local_name(term.iri)) and term.label
+    about = writer.about(term.iri, term.label) if adds else ""
+    return f"{short} {about}" if about else short

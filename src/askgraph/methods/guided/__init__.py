@@ -1,0 +1,278 @@
+"""Guided: graph search proposes, a language model disposes, results vote.
+
+Ours. What graph search finds in milliseconds goes into one prompt, together with what the graph
+knows near the question; the model chooses a candidate, edits one, writes a query or asks back. What
+it says is validated, repaired and run without it; only where something is doubtful is it asked
+again, with the evidence, and then with functions to look things up. Several opinions are voted on
+by what they give.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import ClassVar, get_args
+
+from askgraph.agent.conversation import Conversation, spent_on
+from askgraph.agent.retrieval import Shown
+from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
+from askgraph.agent.several_graphs import AskedGraphs
+from askgraph.agent.shapes_shown import ShapeParts
+from askgraph.agent.stores import with_examples
+from askgraph.agent.trials import Trials
+from askgraph.errors import BudgetSpent, ServiceError, SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import LanguageModel, Options
+from askgraph.llm.budget import Account, Budget
+from askgraph.llm.prices import Prices
+from askgraph.llm.stack import charged
+from askgraph.methods import Method
+from askgraph.methods.guided.outcome import Ending, outcome_of, searched_outcome
+from askgraph.methods.guided.panel import Panel, Voice
+from askgraph.methods.guided.prompt import Told, guided_messages
+from askgraph.methods.guided.proposals import Searches, searches_of, with_candidates
+from askgraph.methods.guided.reply import REPLY
+from askgraph.methods.guided.verdict import Judge
+from askgraph.search.decide.decision import Thresholds
+from askgraph.tools import Limits
+from askgraph.tools.toolbox import GraphToolbox
+from askgraph.tools.veil import Sees
+from askgraph.trace import Answer, Clarification, Question, Refusal, Step
+
+__all__ = ["Guided"]
+
+_ASKS = ("always", "unsure", "never")
+_SCHEMAS = ("shapes", "list", "both")
+_TOOLS = ("execute", "search_constrained", "describe", "answer", "cancel")
+
+
+@dataclass(frozen=True)
+class Guided:
+    """A model that chooses among what graph search proposes; its fields are its settings.
+
+    `ask` says when the model is asked: always, unsure (if graph search's confidence is below
+    `sure_from`) or never. The prompt shows up to so many `candidates`, without `values` no rows of
+    theirs and no example values; `shots` similar examples, those of the graphs or those that
+    `examples` names (a file or folder), found by meaning too with an `embedder`; so many `classes`;
+    linked `names`; all in `room` tokens besides the instruction. The `schema` is written as shapes
+    or as a list; "both" asks with each. Without `validate` a query runs as it was written. A
+    doubtful answer is asked for again, at most `looks` times; where there is still none, the model
+    may call functions for `turns` turns. `n` replies are wanted of it; `models` names further
+    models and `consult` further methods (several with + between), and with more than one opinion
+    what they give is voted on. What a model `sees` is everything, masked (the schema, and
+    placeholders for things and values), schema (that alone) or nothing (it is not asked). Below
+    `answer_from` (a confidence) it asks back if `asks_back`, below `ask_from` it refuses. A run
+    ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
+    """
+
+    converses: ClassVar[bool] = True
+    searches: ClassVar[bool] = True
+
+    model: LanguageModel
+    ask: str = "always"
+    sure_from: float = 0.95
+    candidates: int = 8
+    values: bool = True
+    shots: int = 3
+    examples: str = ""
+    embedder: str = ""
+    classes: int = 5
+    names: bool = True
+    room: int = 1_700
+    schema: str = "shapes"
+    validate: bool = True
+    looks: int = 1
+    turns: int = 3
+    n: int = 1
+    models: str = ""
+    consult: str = ""
+    sees: Sees = "everything"
+    asks_back: bool = True
+    answer_from: float = 0.5
+    ask_from: float = 0.25
+    tokens: int | None = None
+    seconds: float | None = None
+    money: float | None = None
+    timeout: float = 20.0
+    temperature: float | None = None
+    seed: int | None = None
+    prices: Prices | None = field(default=None, repr=False)
+    further: Mapping[str, LanguageModel] = field(default_factory=dict)
+    others: Mapping[str, Method] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        one_of(self, ask=_ASKS, schema=_SCHEMAS, sees=get_args(Sees))
+        at_least(self, 0, "candidates", "shots", "classes", "room", "looks", "turns")
+        at_least(self, 1, "n")
+        above_zero(self, "timeout", "tokens", "seconds", "money")
+        self._check_sight()
+        if self.ask_from > self.answer_from:
+            raise SetupError(
+                f"'ask_from' is at most 'answer_from' ({self.answer_from:g}), not {self.ask_from:g}"
+            )
+        shares(self, "sure_from", "answer_from", "ask_from")
+
+    async def answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[Step]:
+        """Answer a question over one graph, or by a query that may join several."""
+        if not graphs:
+            raise ValueError("no graph was given")
+        started = time.perf_counter()
+        limits = Limits(timeout=within(self.timeout, self.seconds))
+        asked = AskedGraphs.of(question, with_examples(graphs, self.examples), limits)
+        account = Account(Budget(None, self.tokens, self.money, self.seconds))
+        run = _Run(self, question, asked, account)
+        async with aclosing(run.steps()) as steps:
+            async for step in steps:
+                yield step
+        seconds = time.perf_counter() - started
+        usage = spent_on(account, seconds=seconds, requests=asked.requests)
+        yield replace(run.outcome, usage=usage)
+
+    def _check_sight(self) -> None:
+        """Refuse to show others what this one's model may not see."""
+        if self.sees == "everything":
+            return
+        if self.embedder:
+            raise SetupError(
+                f"a server of embeddings is sent the question as it is: leave out embedder="
+                f"{self.embedder!r}, or say sees=everything"
+            )
+        asking = [name for name, one in self.others.items() if getattr(one, "model", None)]
+        if asking:
+            raise SetupError(
+                f"the method {asking[0]!r} shows its model everything: it cannot be consulted with "
+                f"sees={self.sees}"
+            )
+
+
+@dataclass(eq=False)
+class _Run:
+    method: Guided
+    question: Question
+    graphs: AskedGraphs
+    account: Account
+    outcome: Answer | Clarification | Refusal = field(
+        default_factory=lambda: Refusal("Nothing was found.")
+    )
+
+    async def steps(self) -> AsyncGenerator[Step, None]:
+        """Search; ask the model unless that is sure; end with the best there is."""
+        method = self.method
+        deciding = Thresholds(method.answer_from, method.ask_from)
+        searches = await searches_of(
+            self.question,
+            self.graphs,
+            most=method.candidates,
+            sees=method.sees,
+            deciding=deciding,
+        )
+        best = searches.best
+        yield best.searched.findings(best.proposal)
+        for draft in best.searched.drafts(best.proposal):
+            yield draft
+        sure = method.ask == "unsure" and best.confidence >= method.sure_from
+        sure = (sure or searches.tell_nothing) and not searches.follows
+        if method.ask == "never" or sure or method.sees == "nothing":
+            self.outcome = await searched_outcome(searches, asks_back=method.asks_back)
+            return
+        panel = await self.panel(searches)
+        searches = panel.judge.searches
+        problem = ""
+        try:
+            async with aclosing(panel.steps()) as steps:
+                async for step in steps:
+                    yield step
+        except BudgetSpent as spent:
+            problem = str(spent)
+        except ServiceError as failed:
+            if panel.verdict is None and panel.answer is None:
+                raise
+            problem = str(failed)
+        ending = Ending(deciding, method.asks_back, problem)
+        self.outcome = await outcome_of(panel, searches, ending)
+
+    async def panel(self, searches: Searches) -> Panel:
+        """Everybody who is asked, with what they are told.
+
+        The candidates are run while the rest of the prompt is made; under a veil before it, so that
+        its placeholders are always the same.
+        """
+        method = self.method
+        finding = asyncio.create_task(with_candidates(searches))
+        try:
+            if searches.veil is not None:
+                await finding
+            voices = [voice async for voice in self.voices(searches, finding)]
+            searches = await finding
+        finally:
+            finding.cancel()
+            await asyncio.gather(finding, return_exceptions=True)
+        judge = Judge(searches, Trials(self.graphs, method.validate))
+        graphs = [replace(one.given, endpoint=one.counted) for one in self.graphs.every]
+        return Panel(
+            self.question,
+            judge,
+            voices,
+            {name: self.charged(one) for name, one in method.others.items()},
+            graphs,
+            method.looks,
+            self.toolbox(),
+            0 if searches.veil else method.turns,
+            self.account,
+        )
+
+    def toolbox(self) -> GraphToolbox:
+        """The functions for looking things up, over the graphs as the prompt writes them."""
+        contexts = [one.context for one in self.graphs.every]
+        graphs, limits = [one.graph for one in contexts], contexts[0].limits
+        left = self.account.seconds_left
+        return GraphToolbox(_TOOLS, graphs, self.question, limits, guarded=False, seconds=left)
+
+    async def voices(
+        self, searches: Searches, finding: Awaitable[Searches]
+    ) -> AsyncGenerator[Voice, None]:
+        """Each model with each rendering of the schema."""
+        method = self.method
+        options = Options(temperature=method.temperature, seed=method.seed, schema=REPLY)
+        renderings = ("shapes", "list") if method.schema == "both" else (method.schema,)
+        renderings = ("list",) if searches.veil else renderings
+        for rendering in renderings:
+            messages = await guided_messages(
+                self.question,
+                self.graphs,
+                searches,
+                finding,
+                Told(self.shown(rendering), results=method.values),
+            )
+            for name, model in [("model", method.model), *method.further.items()]:
+                own = Account(Budget())  # voices speak at once: each knows what it cost itself
+                asked = charged(model, self.account, own, prices=method.prices)
+                talk = Conversation(asked, own, list(messages), options=options)
+                told = f"{name}, {rendering}" if len(renderings) > 1 else name
+                who = model.identity
+                source = f"{who.provider} {who.model} {who.address}"
+                yield Voice(told, talk, method.n, source)
+
+    def shown(self, rendering: str) -> Shown:
+        """What the settings say that the prompt shows."""
+        method = self.method
+        parts = ShapeParts(values=method.values)
+        listed = rendering == "list"
+        return Shown(
+            method.shots, method.classes, method.room, method.names, method.embedder, parts, listed
+        )
+
+    def charged(self, other: Method) -> Method:
+        """Another method, what its model costs being charged to this run."""
+        model = getattr(other, "model", None)
+        if not isinstance(model, LanguageModel):
+            return other
+        plugin: Callable[..., Method] = type(other)
+        settings = {name: getattr(other, name) for name in signature(plugin).parameters}
+        return plugin(
+            **{**settings, "model": charged(model, self.account, prices=self.method.prices)}
+        )

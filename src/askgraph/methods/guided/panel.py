@@ -1,0 +1,290 @@
+"""The opinions that the guided method asks for, and how one answer comes of them.
+
+One voice alone is asked again where its answer is doubtful, and may then look things up. Several
+voices, or other methods beside them, are voted on by what they give; between two that are nearly as
+good one check decides, on what tells them apart.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from askgraph.agent.conversation import Conversation
+from askgraph.errors import ServiceError
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm.budget import Account
+from askgraph.llm.structured import Structured, read_structured
+from askgraph.methods.guided.consultation import Answering, consulted
+from askgraph.methods.guided.difference import told_apart
+from askgraph.methods.guided.exploration import looked_up_further
+from askgraph.methods.guided.merged import merged
+from askgraph.methods.guided.opinions import Agreement, Opinion, Vote, voted
+from askgraph.methods.guided.verdict import Judge, Verdict
+from askgraph.tools import Toolbox
+from askgraph.trace import Answer, Draft, ModelTurn, Question, Step, Thought, ToolUse
+
+__all__ = ["Panel", "Voice"]
+
+_AGAIN = "Reply again, in the same form: mended, or the same if you are sure of it."
+_DECLINED = """\
+Are you sure? Candidate 1 uses the words of the question like this and has a result. If the graph
+still holds no answer, say so again."""
+_WHICH = """\
+Two answers are left:
+1. {first}
+2. {second}
+{apart}
+Which of them answers the question? Reply with a JSON object: "better" is 1, 2, or 0 if neither is
+better; "why" is one sentence."""
+_DECIDE: Mapping[str, object] = {
+    "type": "object",
+    "properties": {"better": {"type": "integer", "enum": [0, 1, 2]}, "why": {"type": "string"}},
+    "required": ["better", "why"],
+    "additionalProperties": False,
+}
+_SEARCH = "graph-search"
+_NEARLY = 0.2  # of the chance of the best answer, from which the next one is nearly as good
+_RIVAL = 0.5  # what graph search believes of a candidate that is worth a question back
+_CHOSEN = 0.75  # the chance of an answer that a check has chosen, at least
+_LOOKED_UP = 0.6  # and of one that was looked up, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Voice:
+    """A model with the messages that it is told, under a name; `n` replies are wanted.
+
+    Voices of one `source` err together, such as those of one model.
+    """
+
+    name: str
+    talk: Conversation
+    n: int = 1
+    source: str = "model"
+
+
+@dataclass(eq=False)
+class Panel:
+    """Everybody who is asked about one question; `answer` is what came of it, None for nothing.
+
+    `others` are methods that are consulted beside the voices, on the same `graphs`. `looks` bounds
+    how often a voice alone is asked again, `turns` how often it may then call functions of the
+    `toolbox`. `verdict` is that of the reply that counts. `given_up` says, in the model's words,
+    why the graph holds no answer. `account` is what all of it is charged to.
+    """
+
+    question: Question
+    judge: Judge
+    voices: Sequence[Voice]
+    others: Mapping[str, Answering] = field(default_factory=dict)
+    graphs: Sequence[KnowledgeGraph] = ()
+    looks: int = 1
+    toolbox: Toolbox | None = None
+    turns: int = 0
+    account: Account | None = None
+    answer: Answer | None = None
+    confidence: float = 0.0
+    verdict: Verdict | None = None
+    rivals: Sequence[Answer] = ()
+    given_up: str = ""
+    _heard: dict[str, list[Verdict]] = field(default_factory=dict)  # by voice
+    _failure: ServiceError | None = None  # of a voice
+
+    async def steps(self) -> AsyncGenerator[Step, None]:
+        """Ask everybody, and settle on an answer.
+
+        Raises `BudgetSpent` and `ServiceError` as models do; what was found until then stands.
+        """
+        if len(self.voices) == 1 and self.voices[0].n == 1 and not self.others:
+            course = self._alone(self.voices[0])
+        else:
+            course = self._together()
+        async with aclosing(course) as steps:
+            async for step in steps:
+                yield step
+
+    async def _alone(self, voice: Voice) -> AsyncGenerator[Step, None]:
+        """One voice: asked again where there is doubt, then let look things up."""
+        talk = voice.talk
+        yield talk.prompt("question")
+        for left in reversed(range(self.looks + 1)):
+            turn = (await talk.turn()).step
+            yield turn
+            reply = self.judge.read(turn.choice)
+            verdict = await self.judge.judged(reply, revised=left < self.looks)
+            self._take(verdict)
+            if verdict.answer is not None:
+                yield Draft(verdict.answer.query, verdict.confidence, verdict.answer.words)
+            doubts = self._doubts(verdict)
+            if not doubts:
+                break
+            yield Thought(self._named("\n".join(doubts)))
+            if left:
+                talk.told(self._checked("\n".join([*doubts, _AGAIN])))
+        if self.turns and self.toolbox is not None and self._lacks():
+            async with aclosing(self._looked_up(talk, self.toolbox)) as steps:
+                async for step in steps:
+                    yield step
+        await self._note_rival()
+
+    def _checked(self, text: str) -> str:
+        """A text as a model may read it."""
+        veil = self.judge.searches.veil
+        return text if veil is None else veil.checked(text)
+
+    def _named(self, text: str) -> str:
+        """What a model is told, as a person may read it: names in place of placeholders."""
+        veil = self.judge.searches.veil
+        return text if veil is None else veil.in_words(text)
+
+    def _doubts(self, verdict: Verdict) -> Sequence[str]:
+        believed = self.judge.searches.believed
+        if verdict.declines and believed and believed[0] >= _CHOSEN:
+            return (_DECLINED,)
+        return verdict.doubts
+
+    def _take(self, verdict: Verdict) -> None:
+        """Keep the last answer, unless it is empty and there was one before."""
+        self.verdict = verdict
+        self.given_up = verdict.reply.thought if verdict.declines else ""
+        if verdict.answer is None:
+            return
+        if self.answer is None or not verdict.answer.is_empty or self.answer.is_empty:
+            self.answer, self.confidence = verdict.answer, verdict.confidence
+
+    def _lacks(self) -> bool:
+        """Whether there is no answer that could stand."""
+        verdict = self.verdict
+        if verdict is None or verdict.declines or verdict.reply.ask:
+            return False
+        return self.answer is None or self.answer.is_empty or verdict.signs.findings > 0
+
+    async def _note_rival(self) -> None:
+        """Keep the best candidate with another result, where graph search believes in it."""
+        verdict = self.verdict
+        if verdict is not None and verdict.rival and verdict.signs.against >= _RIVAL:
+            answer = await self.judge.taken(verdict.rival)
+            self.rivals = () if answer is None else (answer,)
+
+    async def _looked_up(self, talk: Conversation, box: Toolbox) -> AsyncGenerator[Step, None]:
+        async with aclosing(looked_up_further(talk, box, turns=self.turns)) as items:
+            async for item in items:
+                if not isinstance(item, Answer):
+                    yield item
+                elif self.answer is None or not item.is_empty or self.answer.is_empty:
+                    self.answer, self.confidence = item, min(item.confidence, _LOOKED_UP)
+                if isinstance(item, ToolUse) and item.observation.ends == "cancel":
+                    self.given_up = item.observation.text
+
+    async def _together(self) -> AsyncGenerator[Step, None]:
+        """All voices and methods at once, and a vote."""
+        opinions: list[Opinion] = []
+        async with aclosing(self._gathered(opinions)) as steps:
+            async for step in steps:
+                yield step
+        self._hear(len(opinions))
+        if not opinions and not self._heard and self._failure is not None:
+            raise self._failure
+        if self.given_up:
+            return
+        searches = self.judge.searches
+        if searches.numbered and not searches.follows and _SEARCH not in self.others:
+            own = await self.judge.taken(1)
+            if own is not None:
+                opinions.append(Opinion(_SEARCH, own, own.confidence))
+        vote = voted(opinions)
+        self._settle(vote)
+        if vote is not None and vote.runner_up is not None:
+            async with aclosing(self._decided(vote, vote.runner_up)) as steps:
+                async for step in steps:
+                    yield step
+
+    async def _gathered(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
+        """Ask all voices and methods at once, and keep what they say; the vote so far stands."""
+        asked = self.others.items()
+        if self.judge.searches.follows:  # graph search reads no earlier question
+            asked = {name: one for name, one in asked if name != _SEARCH}.items()
+        streams = [
+            *(self._spoken(voice) for voice in self.voices),
+            *(consulted(name, one, self.question, self.graphs) for name, one in asked),
+        ]
+        account = self.account
+        left = account.seconds_left if account is not None else None
+        until = None if left is None else asyncio.get_running_loop().time() + left
+        try:
+            async with aclosing(merged(*streams, until=until)) as items:
+                async for item in items:
+                    if isinstance(item, Opinion):
+                        opinions.append(item)
+                        self._settle(voted(opinions))
+                        yield Draft(item.answer.query, item.weight, item.answer.words)
+                    else:
+                        yield item
+        except TimeoutError as problem:
+            if account is None or until is None:
+                raise
+            raise account.spent("seconds", "the time for the question is over") from problem
+
+    async def _spoken(self, voice: Voice) -> AsyncGenerator[Step | Opinion, None]:
+        """The replies of one voice, each an opinion if it comes to an answer; it may fail alone."""
+        yield voice.talk.prompt(f"question ({voice.name})")
+        try:
+            said = await voice.talk.samples(voice.n)
+        except ServiceError as problem:
+            self._failure = problem
+            yield Thought(f"{voice.name} said nothing: {problem}")
+            return
+        voice.talk.went_on(said[0].choice)
+        for turn in said:
+            yield turn
+            verdict = await self.judge.judged(self.judge.read(turn.choice))
+            self._heard.setdefault(voice.name, []).append(verdict)
+            if verdict.answer is not None:
+                yield Opinion(voice.source, verdict.answer, verdict.confidence)
+            elif verdict.doubts:
+                yield Thought(f"{voice.name}: {self._named(verdict.doubts[0])}")
+
+    def _hear(self, opinions: int) -> None:
+        """Tell what most replies come to: a question back, no answer, or the first with an answer.
+
+        That there is none has to be said by more replies than there are `opinions`, those of
+        consulted methods among them. The order of the voices counts, not who spoke first.
+        """
+        verdicts = [one for voice in self.voices for one in self._heard.get(voice.name, ())]
+        asking = [one for one in verdicts if one.reply.ask]
+        declining = [one for one in verdicts if one.declines]
+        if 2 * len(asking) > len(verdicts):
+            self.verdict = asking[0]
+        elif len(declining) > opinions:
+            self.verdict, self.given_up = declining[0], declining[0].reply.thought
+        else:
+            others = [one for one in verdicts if one not in asking]
+            self.verdict = next((one for one in others if one.answer), None)
+
+    def _settle(self, vote: Vote | None) -> None:
+        if vote is not None:
+            self.answer, self.confidence = vote.answer, vote.confidence
+            self.rivals = () if vote.runner_up is None else (vote.runner_up.answer,)
+
+    async def _decided(self, vote: Vote, other: Agreement) -> AsyncGenerator[Step, None]:
+        """Where two answers are nearly as good, ask which, on what tells them apart."""
+        first, second = vote.answer, other.answer
+        near = vote.chances[1] >= _NEARLY * vote.chances[0] and first.graph == second.graph
+        spoke = next((one for one in self.voices if one.name in self._heard), None)
+        if not near or spoke is None:
+            return
+        context = self.judge.searches.by_graph[first.graph].linked.context
+        talk = spoke.talk
+        talk.options = {**talk.options, "schema": _DECIDE}
+        veil = self.judge.searches.veil
+        one, two = (a.query if veil is None else veil.query(a.query) for a in (first, second))
+        words = _WHICH.replace("{first}", one).replace("{second}", two)
+        apart = None if veil and not veil.rows else await told_apart(context, first, second)
+        talk.told(self._checked(words.replace("{apart}", apart.text if apart else "")))
+        turn: ModelTurn = (await talk.turn()).step
+        yield turn
+        read = read_structured(turn.choice, _DECIDE)
+        if isinstance(read, Structured) and read.value["better"] in (1, 2):
+            chosen = other if read.value["better"] == 2 else vote.chosen
+            self.answer, self.confidence = chosen.answer, max(_CHOSEN, vote.chances[0])
+            self.rivals = (first if chosen is other else second,)

@@ -1,0 +1,258 @@
+"""Multi-stage: link entities, match predicates, drop what never meets, write, refuse or answer.
+
+Alekseev et al., "The benefits of query-based KGQA systems for complex and temporal questions in
+LLM era" (NLDB 2025): entity linking (4.1), predicate matching (4.2), a small model that writes the
+query (4.3), the filter before it and the refusal of what fails or is empty (4.4, appendix D). Ours
+are the restriction of predicates to those that exist at the entities, the predicates there that no
+word names, and a writer without a language model.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from askgraph.agent.conversation import spent_on
+from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
+from askgraph.agent.ranked_names import bm25_of
+from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
+from askgraph.endpoint.counted import Counted
+from askgraph.errors import BudgetSpent, SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.linkers import linker_of
+from askgraph.llm import LanguageModel
+from askgraph.llm.budget import Account, Budget
+from askgraph.llm.prices import Prices
+from askgraph.llm.stack import charged
+from askgraph.methods.multi_stage.outside_terms import outside_things
+from askgraph.methods.multi_stage.query_writers import check_writer, writer_of
+from askgraph.methods.multi_stage.reasoned_terms import picked, reason_prompt, reasoned, retrieved
+from askgraph.methods.multi_stage.staged_terms import (
+    Ground,
+    findings,
+    given_predicates,
+    given_things,
+    grounded,
+    linked_predicates,
+    linked_things,
+    linked_values,
+    predicate_listed,
+)
+from askgraph.methods.multi_stage.trial import Tried, chosen_of, tried
+from askgraph.tools import Context, Limits
+from askgraph.trace import Answer, Draft, Prompt, Question, Refusal, Step, Thought
+from askgraph.writing import Hypothesis, Listed
+from askgraph.writing.prompt import messages
+from askgraph.writing.references import References
+
+__all__ = ["MultiStage"]
+
+_LINKS = ("linked", "reason", "given")
+
+
+@dataclass(frozen=True)
+class MultiStage:
+    """Stages one after the other; its fields are its settings.
+
+    `entities` and `predicates` say how each of the two is found: linked by the words; reason, where
+    the model picks among the best `candidates` of a search by BM25 (`bm25_entities` and
+    `bm25_predicates` are its k1 and b); given with the question; entities also outside, by a
+    `linker` (a URL, or a plugin). So many `readings` of the same words go on to the writer.
+
+    With `restrict` only those predicates go on that exist at the entities (or at the instances of
+    the classes, where no entity is named), at a node without a name beside them, or further along
+    a chain of matched ones; besides them so many that are `near`: at the entities or a step
+    further, and named by no word. The `filter` refuses before anything is written: direct, where no
+    entity has any matched predicate, as the paper has it; reach, where none has one within two
+    steps; or off.
+
+    The `writer` is grown (by a `ranking`, as in graph search), model, or the path of trained
+    weights, with `{graph}` for the name of the graph; of its `n` queries the first with a result is
+    the answer, and below `answer_from` (a confidence) there is none. `rows` caps the result,
+    `timeout` is in seconds a query.
+    """
+
+    model: LanguageModel | None = None
+    entities: str = "linked"
+    predicates: str = "linked"
+    candidates: int = 10
+    bm25_entities: str = "1.2/0.75"
+    bm25_predicates: str = "1.2/0.75"
+    linker: str = ""
+    readings: int = 6
+    restrict: bool = True
+    near: int = 60
+    filter: str = "reach"
+    writer: str = "grown"
+    ranking: str = ""
+    n: int = 5
+    answer_from: float = 0.0
+    rows: int = 10_000
+    timeout: float = 20.0
+    tokens: int | None = None
+    seconds: float | None = None
+    money: float | None = None
+    prices: Prices | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        one_of(self, entities=(*_LINKS, "outside"), predicates=_LINKS, filter=FILTERS)
+        at_least(self, 0, "near")
+        at_least(self, 1, "candidates", "readings", "n", "rows")
+        above_zero(self, "timeout", "tokens", "seconds", "money")
+        shares(self, "answer_from")
+        bm25_of(self.bm25_entities)
+        bm25_of(self.bm25_predicates)
+        check_writer(self.writer, self.model)
+        if "reason" in (self.entities, self.predicates) and self.model is None:
+            raise SetupError("to reason needs a language model: name one with the setting 'model'")
+        if self.entities == "outside":
+            linker_of(self.linker)
+
+    async def answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[Step]:
+        """Answer a question over the first graph."""
+        if not graphs:
+            raise ValueError("no graph was given")
+        check_writer(self.writer, self.model, graph=graphs[0].name)
+        started = time.perf_counter()
+        endpoint = Counted(graphs[0].endpoint)
+        account = Account(Budget(None, self.tokens, self.money, self.seconds))
+        limits = Limits(timeout=within(self.timeout, self.seconds))
+        context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
+        model = charged(self.model, account, prices=self.prices) if self.model else None
+        run = _Run(self, context, account, model)
+        try:
+            async for step in run.steps():
+                yield step
+        except BudgetSpent as problem:
+            run.outcome = Refusal(f"No answer was found: {problem}.")
+        seconds = time.perf_counter() - started
+        usage = spent_on(account, seconds=seconds, requests=endpoint.requests)
+        yield replace(run.outcome, usage=usage)
+
+
+@dataclass(eq=False)
+class _Run:
+    method: MultiStage
+    context: Context
+    account: Account
+    model: LanguageModel | None
+    things: tuple[Listed, ...] = ()
+    predicates: tuple[Listed, ...] = ()
+    picked: tuple[Listed, ...] = ()
+    outcome: Answer | Refusal = field(
+        default_factory=lambda: Refusal("No query fits what the question names.")
+    )
+
+    async def steps(self) -> AsyncIterator[Step]:
+        """Link, match, restrict, filter, write, run; each stage says what it found."""
+        ground = await grounded(self.context)
+        async for step in self.find_things(ground):
+            yield step
+        yield findings(ground, self.things)
+        async for step in self.find_predicates(ground):
+            yield step
+        yield findings(ground, self.predicates)
+        met = await self.met(ground)
+        listed = (*self.things, *self.listed_predicates(met))
+        if self.method.restrict or self.method.near:
+            yield findings(ground, listed[len(self.things) :])
+        if not listed:
+            self.outcome = Refusal("Nothing in the graph goes by the words of the question.")
+            return
+        reach = met.reach(self.predicates) if self.things else UNMATCHED
+        yield Thought(reach)
+        if refuses(self.method.filter, reach):
+            self.outcome = Refusal(_mismatch(self.things, self.predicates))
+            return
+        async for step in self.written(listed):
+            yield step
+
+    async def find_things(self, ground: Ground) -> AsyncIterator[Step]:
+        """The first stage: entities, classes and values."""
+        method = self.method
+        if method.entities == "linked":
+            self.things = linked_things(ground, readings=method.readings)
+            return
+        match method.entities:
+            case "given":
+                found = given_things(ground)
+            case "outside":
+                found = await outside_things(ground, linker_of(method.linker))
+            case _:
+                async for step in self.reasoned(ground, "entities", method.bm25_entities):
+                    yield step
+                found = self.picked
+        self.things = (*found, *linked_values(ground, readings=method.readings))
+
+    async def find_predicates(self, ground: Ground) -> AsyncIterator[Step]:
+        """The second stage: predicates, before they are restricted."""
+        method = self.method
+        match method.predicates:
+            case "given":
+                self.predicates = given_predicates(ground)
+            case "reason":
+                async for step in self.reasoned(ground, "properties", method.bm25_predicates):
+                    yield step
+                self.predicates = self.picked
+            case _:
+                self.predicates = linked_predicates(ground, readings=method.readings)
+
+    async def reasoned(self, ground: Ground, key: str, bm25: str) -> AsyncIterator[Step]:
+        """Retrieve and reason: what the model picks of the candidates is in `picked`."""
+        self.picked = ()
+        limit = self.method.candidates
+        candidates = await retrieved(ground, key, limit=limit, bm25=bm25_of(bm25))
+        if self.model is None or not candidates:
+            return
+        prompt = reason_prompt(self.context.question.text, key, candidates)
+        yield prompt
+        async for turn in reasoned(self.model, self.account, prompt):
+            yield turn
+            self.picked = self.picked or picked(ground, key, candidates, turn.choice.text)
+
+    async def met(self, ground: Ground) -> Meeting:
+        """Which predicates exist at the things."""
+        schema = await ground.schema((*self.things, *self.predicates))
+        return await asyncio.to_thread(meeting, schema, self.things, self.predicates)
+
+    def listed_predicates(self, met: Meeting) -> tuple[Listed, ...]:
+        """The predicates that may be used: the matched ones, restricted, and those near."""
+        matched = self.predicates
+        if self.method.restrict and self.things:
+            matched = met.kept(matched)
+        there = {one.target for one in matched}
+        known = {p.iri: p for p in self.context.graph.profile.predicates}
+        around = (iri for iri in (*met.at, *met.beyond) if iri not in there and iri in known)
+        near = list(around)[: self.method.near]
+        return (*matched, *(predicate_listed(known[iri]) for iri in near))
+
+    async def written(self, listed: Sequence[Listed]) -> AsyncIterator[Step]:
+        """Write queries and run them until one has a result; refuse on errors and emptiness."""
+        method, graph = self.method, self.context.graph
+        writer = writer_of(method.writer, self.model, graph=graph.name, ranking=method.ranking)
+        if method.writer == "model":
+            told = messages(self.context.question.text, References(listed))
+            yield Prompt("write", tuple(told))
+        queries = await writer.write(self.context.question, listed, graph, n=method.n)
+        for one in queries:
+            yield Draft(one.query, round(one.score, 4) if one.score is not None else 0.0)
+        self.outcome = await self.settled(queries)
+
+    async def settled(self, queries: Sequence[Hypothesis]) -> Answer | Refusal:
+        """The answer of the first query with a result, else a refusal that says why."""
+        if not queries:
+            return Refusal("The writer says that no query over the listed terms fits.")
+        runs: list[Tried] = []
+        for place, one in enumerate(queries):
+            runs.append(await tried(self.context, one, place, rows=self.method.rows))
+            if runs[-1].full:
+                break
+        return await chosen_of(self.context, runs, answer_from=self.method.answer_from)
+
+
+def _mismatch(things: Sequence[Listed], predicates: Sequence[Listed]) -> str:
+    named = ", ".join(repr(one.label) for one in things[:4])
+    asked = ", ".join(repr(one.label) for one in predicates[:4])
+    return f"Nothing that is called {named} has any of {asked} in this graph."

@@ -1,0 +1,166 @@
+"""What each stage before the writer found: the things and the predicates that a query may name.
+
+Linking entities and matching predicates are stages of their own in Alekseev et al. (NLDB 2025,
+sections 4.1 and 4.2). Keeping several readings of the same words, and adding the predicates at the
+things that no word names, is ours.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from askgraph.errors import SetupError
+from askgraph.index.names import Kind
+from askgraph.metadata import PredicateProfile, Profile
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.search.grow.schema import Schema
+from askgraph.search.linking.link import Link, Linked
+from askgraph.search.propose import read_and_linked
+from askgraph.search.run import schema_around
+from askgraph.tools import Context
+from askgraph.trace import Findings, Mention
+from askgraph.writing import Listed
+
+__all__ = [
+    "Ground",
+    "findings",
+    "given_predicates",
+    "given_things",
+    "grounded",
+    "linked_predicates",
+    "linked_things",
+    "linked_values",
+    "predicate_listed",
+]
+
+_THINGS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What all stages stand on: the question linked by its words."""
+
+    context: Context
+    linked: Linked
+
+    async def schema(self, listed: Iterable[Listed] = ()) -> Schema:
+        """Return the schema over the arrays around the links and the listed terms."""
+        further = tuple(
+            Link(one.kind, one.target, one.label, 1.0, (), ())
+            for one in listed
+            if not any(link.target == one.target for link in self.linked.links)
+        )
+        linked = replace(self.linked, links=(*self.linked.links, *further))
+        return await schema_around(linked, self.context.graph)
+
+    def positions(self, kind: Kind, target: str) -> tuple[int, ...]:
+        """Return the words that are linked to a term best; none where no word is."""
+        links = (link for link in self.linked.links if (link.kind, link.target) == (kind, target))
+        return next((link.positions for link in links), ())
+
+
+async def grounded(context: Context) -> Ground:
+    """Read and link the question."""
+    asked, names = context.question, context.graph.names
+    linked = await asyncio.to_thread(read_and_linked, asked.text, asked.language, names)
+    return Ground(context, linked)
+
+
+def linked_things(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
+    """Return the entities, classes and values that the words are linked to, best first.
+
+    Of links that share words so many `readings` are kept.
+    """
+    return _listed(ground.linked.of(*_THINGS), readings)
+
+
+def linked_predicates(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
+    """Return the predicates that the words are linked to, best first; see `linked_things`."""
+    return _listed(ground.linked.of(Kind.PREDICATE), readings)
+
+
+def linked_values(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
+    """Return the values alone that the words are linked to; see `linked_things`."""
+    return _listed(ground.linked.of(Kind.VALUE), readings)
+
+
+def given_things(ground: Ground) -> tuple[Listed, ...]:
+    """Return the entities and classes that came with the question.
+
+    Raises `SetupError` where nobody said what it is about.
+    """
+    profile = ground.context.graph.profile
+    classes = {c.iri: c for c in profile.classes}
+    return tuple(
+        _given(ground, iri, Kind.CLASS if iri in classes else Kind.ENTITY)
+        for iri in _all_given(ground)
+        if not _is_predicate(iri, profile)
+    )
+
+
+def given_predicates(ground: Ground) -> tuple[Listed, ...]:
+    """Return the predicates that came with the question; `SetupError` as `given_things`."""
+    profile = ground.context.graph.profile
+    return tuple(
+        _given(ground, iri, Kind.PREDICATE)
+        for iri in _all_given(ground)
+        if _is_predicate(iri, profile)
+    )
+
+
+def predicate_listed(profile: PredicateProfile, score: float = 0.0) -> Listed:
+    """Return a predicate that no word names, under its own name."""
+    label = profile.names[0][0] if profile.names else words_of_local_name(profile.iri)
+    return Listed(Kind.PREDICATE, profile.iri, label, score=score)
+
+
+def findings(ground: Ground, listed: Sequence[Listed]) -> Findings:
+    """Return what a stage found as a step; the words are empty of what no word names."""
+    tokens = ground.linked.reading.tokens
+    return Findings(
+        tuple(
+            Mention(
+                " ".join(tokens[at].text for at in one.positions),
+                one.kind.name.lower(),
+                one.target,
+                one.label,
+                round(one.score, 3),
+            )
+            for one in listed
+        )
+    )
+
+
+def _listed(links: Sequence[Link], readings: int) -> tuple[Listed, ...]:
+    """The best links, each term once; at most so many that use a word."""
+    used: dict[int, int] = {}
+    found: dict[str, Listed] = {}
+    for link in sorted(links, key=lambda link: (-link.score * link.quality, -len(link.positions))):
+        if link.target in found or max(used.get(at, 0) for at in link.positions) >= readings:
+            continue
+        for at in link.positions:
+            used[at] = used.get(at, 0) + 1
+        found[link.target] = Listed(
+            link.kind, link.target, link.name, positions=link.positions, score=link.score
+        )
+    return tuple(found.values())
+
+
+def _given(ground: Ground, iri: str, kind: Kind) -> Listed:
+    """A given term, with the words that the question links to it, if any."""
+    label = words_of_local_name(iri)
+    return Listed(kind, iri, label, positions=ground.positions(kind, iri), score=1.0)
+
+
+def _all_given(ground: Ground) -> tuple[str, ...]:
+    given = ground.context.question.given
+    if given is None:
+        raise SetupError(
+            "entities or predicates are to be given, but none came with the question; "
+            "'linked' finds them"
+        )
+    return given
+
+
+def _is_predicate(iri: str, profile: Profile) -> bool:
+    return any(iri == predicate.iri for predicate in profile.predicates)

@@ -1,0 +1,1 @@
+"""Graph search: a question in, ranked candidate queries out; no language model."""

@@ -1,0 +1,1 @@
+"""Answer sets grown from what a question mentions, along the graph's own edges."""

@@ -1,0 +1,104 @@
+"""An answer set with the pattern that gives it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from askgraph.search.linking.link import Link
+from askgraph.search.linking.quantities import Quantity
+from askgraph.traversal.arrays import Ids
+
+__all__ = ["Edge", "Node", "State", "common_words", "named_words", "together"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step along a predicate (its number); `link` where words of the question name it."""
+
+    predicate: int
+    inverse: bool
+    plus: bool = False
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A variable or constant of a pattern, with the edges that lead on from it.
+
+    `terms` are constants (one, or several meant as alternatives); `ids` the nodes that it stood for
+    when it was grown.
+    """
+
+    ids: Ids
+    edges: tuple[tuple[Edge, "Node"], ...] = ()
+    terms: tuple[int, ...] = ()
+    link: Link | None = None
+    quantity: Quantity | None = None
+    cls: str | None = None
+    cls_link: Link | None = None
+    without: tuple["Node", ...] = ()
+
+    def walk(self) -> Iterator["Node"]:
+        """This node and all below it."""
+        yield self
+        for _, child in self.edges:
+            yield from child.walk()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """An answer set and the words it uses: `used` as bits, `gain` as the weight they bring.
+
+    `denied` marks a pattern that does not hold: only the answer "no" can come of it.
+    """
+
+    node: Node
+    used: int
+    gain: float
+    patterns: int = 0
+    unknown: float = 0.0
+    spread: float = 0.0
+    hops: int = 0
+    anchored: bool = False
+    denied: bool = False
+
+    @property
+    def ids(self) -> Ids:
+        """The answer set."""
+        return self.node.ids
+
+
+def together(one: State, other: State, node: Node) -> State:
+    """Put two states together at one node."""
+    return State(
+        node,
+        one.used | other.used,
+        one.gain + other.gain,
+        one.patterns + other.patterns,
+        one.unknown + other.unknown,
+        one.spread + other.spread,
+        max(one.hops, other.hops),
+        one.anchored or other.anchored,
+    )
+
+
+def common_words(one: Node, other: Node) -> int:
+    """The words that two patterns use for the same: "operated by both A and B"."""
+    mine = {(link.target, link.positions): link.mask for link in _step_links(one)}
+    mask = 0
+    for link in _step_links(other):
+        mask |= mine.get((link.target, link.positions), 0)
+    return mask
+
+
+def _step_links(node: Node) -> Iterator[Link]:
+    for part in node.walk():
+        for link in (part.cls_link, *(edge.link for edge, _ in part.edges)):
+            if link is not None:
+                yield link
+
+
+def named_words(node: Node) -> list[int]:
+    """The first words of the things, values and classes that a pattern names."""
+    links = (link for part in node.walk() for link in (part.link, part.cls_link))
+    numbers = [part.quantity.first for part in node.walk() if part.quantity is not None]
+    return [link.positions[0] for link in links if link is not None] + numbers

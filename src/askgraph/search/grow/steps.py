@@ -1,0 +1,317 @@
+"""Steps of growing: along predicates, to classes, and which states are worth going on with."""
+
+import heapq
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from askgraph.index.names import Kind
+from askgraph.search.grow.partial_match import Edge, Node, State
+from askgraph.search.grow.schema import Schema
+from askgraph.search.linking.link import Link, Linked
+from askgraph.search.linking.operators import Frame
+from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal.literals import Sort
+
+__all__ = ["Grower"]
+
+_TIMES = frozenset("year date time day month jahr datum ano fecha annee".split())
+_LITTLE = 0.1
+"""What a function word within a name tells: "very" of "very large"."""
+_FURTHER = 0.6
+"""What each further step of a shortcut costs that no word names: less than a step of its own."""
+
+
+@dataclass
+class Grower:
+    """Grows the states of one question over one graph."""
+
+    graph: GraphArrays
+    schema: Schema
+    linked: Linked
+    frame: Frame
+    beam: int = 48
+    widest: int = 20_000
+    by_predicate: dict[int, list[Link]] = field(default_factory=dict)
+    total: float = 1.0
+    _left: dict[int, dict[int, list[Link]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.linked = replace(
+            self.linked, links=tuple(one for one in self.linked.links if self._plausible(one))
+        )
+        for one in self.linked.of(Kind.PREDICATE):
+            number = self.schema.number(one.target)
+            if number is None or number in self.schema.hidden:
+                continue
+            if not (self.schema.leads_on(number) and self._is_valuenamed_words(one)):
+                self.by_predicate.setdefault(number, []).append(one)
+        self.total = sum(self.linked.weights) or 1.0
+
+    def _plausible(self, link: Link) -> bool:
+        """Whether a link's words are free for it: an operator's words name things only exactly."""
+        operators = self.frame.mask
+        inside = [
+            quality
+            for at, quality in zip(link.positions, link.qualities, strict=True)
+            if operators >> at & 1 and self.frame.is_loud(at)
+        ]
+        if not inside:
+            return True
+        if min(inside) < 0.99:
+            return False
+        return len(inside) < len(link.positions) or (link.preferred and link.similarity >= 0.9)
+
+    def _is_valuenamed_words(self, link: Link) -> bool:
+        """Whether the same words name a predicate of numbers better: an id rather than a link."""
+        for other in self.linked.of(Kind.PREDICATE):
+            if other.positions == link.positions and other.score > link.score:
+                number = self.schema.number(other.target)
+                if number is not None and self.schema.sort(number) is Sort.NUMBER:
+                    return True
+        return False
+
+    def score(self, state: State) -> float:
+        """How good a state is to go on with."""
+        return (
+            2 * state.gain / self.total
+            - 0.05 * state.patterns
+            - 0.16 * state.unknown
+            - 0.01 * state.spread
+        )
+
+    def gain(self, link: Link, used: int) -> float:
+        """What a link's words bring that are not used yet.
+
+        It is 0 where words of content overlap; only a predicate may repeat a lesser part that is
+        used ("pet type" of pets).
+        """
+        total, repeated = 0.0, 0.0
+        for at, quality in zip(link.positions, link.qualities, strict=True):
+            weight = self.linked.weights[at]
+            if used >> at & 1:
+                repeated += weight
+            else:
+                total += (weight or _LITTLE) * quality
+        if repeated and (link.kind is not Kind.PREDICATE or total < 0.6 * repeated):
+            return 0.0
+        return total * (0.35 + 0.65 * link.score)
+
+    def weight_of(self, mask: int) -> float:
+        """How much some words tell."""
+        return sum(weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
+
+    def level(self, states: Sequence[State]) -> Iterator[State]:
+        """All steps from some states, without those that cannot be among the best of the level."""
+        best: list[float] = []
+        for state in sorted(states, key=lambda s: -self.score(s)):
+            unnamed = self.score(state) - 0.05 - 0.16 * 0.5
+            hopeless = len(best) >= self.beam and unnamed < best[0]
+            for grown in self.hops(state, linked=hopeless):
+                yield grown
+                score = self.score(grown)
+                if len(best) < self.beam:
+                    heapq.heappush(best, score)
+                elif score > best[0]:
+                    heapq.heapreplace(best, score)
+
+    def hops(self, state: State, *, linked: bool = False) -> Iterator[State]:
+        """All steps from a state; with `linked` only those along predicates that words name."""
+        if len(state.ids) > self.widest or state.hops >= 4:
+            return
+        literal = bool(len(state.ids)) and int(state.ids[0]) < self.graph.terms.first_iri
+        done = not self.content & ~state.used
+        linked = linked or self._is_wide(state)
+        linked = linked or (done and state.hops > 0 and not self.schema.is_nameless(state.ids))
+        named = self.left_links(state.used)
+        wanted = [n for n in named if literal or self.schema.leads_on(n)] if linked else None
+        if wanted is not None and not wanted:
+            return
+        for inverse in (True,) if literal else (False, True):
+            for number in self.graph.predicates_of(state.ids, inverse=inverse)[0].tolist():
+                if number in self.schema.hidden or (wanted is not None and number not in wanted):
+                    continue
+                if inverse or self.schema.leads_on(number):
+                    yield from self._hop(state, number, inverse, linked, literal)
+
+    def _hop(
+        self, state: State, predicate: int, inverse: bool, linked: bool, literal: bool
+    ) -> Iterator[State]:
+        back = any(
+            edge.predicate == predicate and edge.inverse == inverse for edge, _ in state.node.edges
+        )
+        links = [] if back else self.left_links(state.used).get(predicate, [])
+        if not links and linked:
+            return
+        for plus in self._ways(predicate, inverse):
+            step = self.graph.closure if plus else self.graph.step
+            ids = step(state.ids, predicate, inverse=inverse)
+            if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
+                continue
+            doubt = self._doubt(state, ids, predicate, inverse, literal)
+            doubt += 0.4 if plus and not inverse else 0.0
+            ways: list[Link | None] = [*links[:3]]
+            if not links or self.is_class_like(links[0]):
+                ways.append(None)
+            for one in ways:
+                edge = Edge(predicate, not inverse, plus, one)
+                unknown = doubt if one is None else self._mistaken(edge, ids, state)
+                unknown += 0.8 if back else 0.0
+                yield self._stepped(state, edge, ids, unknown, literal)
+
+    def left_links(self, used: int) -> dict[int, list[Link]]:
+        """The predicates that the words not yet used name, with their links."""
+        if used not in self._left:
+            left = {
+                number: [one for one in links if self.gain(one, used)]
+                for number, links in self.by_predicate.items()
+            }
+            self._left[used] = {number: links for number, links in left.items() if links}
+        return self._left[used]
+
+    def _mistaken(self, edge: Edge, ids: Ids, state: State) -> float:
+        """Whether a noun that is a class too ("moon of") is said of what is not of that class."""
+        if edge.link is None:
+            return 0.0
+        subjects = self.schema.names_subject(edge.predicate)
+        named = ids if subjects != edge.inverse else state.ids
+        return 0.0 if self.fits_noun(edge.link, named) else 2.0
+
+    def fits_noun(self, link: Link, ids: Ids) -> bool:
+        """Whether nodes are of the class that the same words name, where they name one."""
+        classes = [
+            one.target
+            for one in self.linked.of(Kind.CLASS)
+            if one.positions == link.positions and one.similarity > 0.9
+        ]
+        return not classes or any(self.schema.all_are(ids, cls) for cls in classes)
+
+    def is_class_like(self, link: Link) -> bool:
+        """Whether a class is called by the same words."""
+        return any(
+            one.positions == link.positions and one.similarity > 0.9
+            for one in self.linked.of(Kind.CLASS)
+        )
+
+    def _is_wide(self, state: State) -> bool:
+        """Whether a state has walked far enough, or is too large, for a step that no word names."""
+        if state.hops >= 2 and not self.schema.is_nameless(state.ids):
+            return True
+        return state.hops >= 3 or (len(state.ids) > 2000 and state.hops > 0)
+
+    def _ways(self, predicate: int, inverse: bool) -> tuple[bool, ...]:
+        """Once, or once and more: what lies in a place lies there at any depth."""
+        if predicate not in self.schema.transitive:
+            return (False,)
+        return (True,) if inverse else (True, False)
+
+    def _stepped(self, state: State, edge: Edge, ids: Ids, unknown: float, literal: bool) -> State:
+        below, one = state.node, edge.link
+        if literal and len(below.terms) > 1:
+            objects = self.graph.ends(edge.predicate, inverse=True)
+            fits = np.intersect1d(below.ids, objects, assume_unique=True)
+            below = replace(below, ids=fits, terms=tuple(int(at) for at in fits))
+        return State(
+            Node(ids, edges=((edge, below),)),
+            state.used | (one.mask if one else 0),
+            state.gain + (self.gain(one, state.used) if one else 0.0),
+            state.patterns + 1,
+            state.unknown + unknown,
+            state.spread + math.log2(max(1.0, len(ids) / len(state.ids))),
+            state.hops + (0 if literal else 1),
+            state.anchored,
+        )
+
+    def _doubt(self, state: State, ids: Ids, predicate: int, inverse: bool, literal: bool) -> float:
+        """How much is guessed by a predicate that no word names; less if each has just one."""
+        if literal:
+            return self._doubt_of_value(state, predicate)
+        objects = state.ids if inverse else ids
+        if self.schema.is_obvious(predicate, objects, self.said):
+            return 0.4
+        bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
+        single = self.schema.is_functional(predicate, inverse=not inverse)
+        further = _FURTHER * (self.schema.predicates[predicate].steps - 1)
+        return (0.6 if bridge else 1.0) + (0.0 if single else 0.15) + further
+
+    def _doubt_of_value(self, state: State, predicate: int) -> float:
+        """A year is looked for where dates are, other values where they occur."""
+        quantity = state.node.quantity
+        if quantity is None or quantity.days is None:
+            return 0.5
+        dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
+        if not dated and not self.schema.words(predicate) & _TIMES:
+            return 0.9
+        return 0.4 if any(predicate == end for _, end, _ in self.schema.spans) else 0.3
+
+    def classed(self, states: Iterable[State]) -> Iterator[State]:
+        """Each state, and again with every class that words name and that it meets."""
+        links = self.linked.of(Kind.CLASS)
+        for state in states:
+            for one in links:
+                gain = self.gain(one, state.used) or self._again(one, state)
+                if not gain:
+                    continue
+                members = self.schema.instances(one.target)
+                ids = np.intersect1d(state.ids, members, assume_unique=True)
+                if not len(ids):
+                    continue
+                whole = len(ids) == len(state.ids)
+                node = replace(state.node, ids=ids, cls=one.target, cls_link=one)
+                named = any(self.is_role(edge, root=True) for edge, _ in node.edges)
+                yield replace(
+                    state,
+                    node=node,
+                    used=state.used | one.mask,
+                    gain=state.gain + gain,
+                    patterns=state.patterns + (0 if whole else 1),
+                    unknown=state.unknown + (1.5 if named and one.mask & ~state.used else 0.0),
+                )
+            yield state
+
+    def _again(self, link: Link, state: State) -> float:
+        """A class whose words the last step has used for the same thing: "moons" that are moons."""
+        said = any(
+            edge.link is not None
+            and link.similarity > 0.9
+            and edge.link.positions == link.positions
+            and self.is_role(edge, root=True)
+            for edge, _ in state.node.edges
+        )
+        return 0.3 if said else 0.0
+
+    def is_role(self, edge: Edge, *, root: bool) -> bool:
+        """Whether a named predicate says what its root end (or its far end) is.
+
+        "supplier" says it of the object, "supplier of" and "is a supplier of" of the subject.
+        """
+        if edge.link is None or not self.schema.is_noun(edge.link.name):
+            return False
+        subject = self.schema.names_subject(edge.predicate)
+        return (subject != edge.inverse) == root
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """The classes that the question names."""
+        return frozenset(one.target for one in self.linked.of(Kind.CLASS) if one.score > 0.9)
+
+    @cached_property
+    def content(self) -> int:
+        """The tokens that carry content, as bits."""
+        return sum(1 << at for at, weight in enumerate(self.linked.weights) if weight)
+
+    def kept(self, states: Iterable[State], limit: int | None = None) -> list[State]:
+        """The best states; of those with equal sets and words only the best."""
+        best: dict[tuple[int, int, bytes], tuple[float, State]] = {}
+        for state in states:
+            ids, score = state.ids, self.score(state)
+            size = len(ids)
+            key = (state.used, size, ids.tobytes() if size < 32 else ids[:: size // 16].tobytes())
+            known = best.get(key)
+            if known is None or score > known[0]:
+                best[key] = score, state
+        ranked = sorted(best.values(), key=lambda pair: (-pair[0], len(pair[1].ids)))
+        return [state for _, state in ranked[: limit or self.beam]]

@@ -1,0 +1,126 @@
+"""A question that leans on the one before it, in words that stand alone: without a model.
+
+    Which moons does Jupiter have?   And Saturn?          Which moons does Saturn have?
+    Which is the largest moon?       Who discovered it?   Who discovered Ganymede?
+
+Only what is surely elliptical is completed: a few words that name one thing, class or property, in
+the place of the words of the earlier question that named one of the same kind.
+"""
+
+from collections.abc import Callable, Sequence
+
+from askgraph.index.names import Kind, NameIndex
+from askgraph.search.linking.link import Link, Linked, link
+from askgraph.search.linking.text import Reading, read
+from askgraph.search.linking.word_lists import Phrase
+
+__all__ = ["Alike", "completed", "leans_on_a_thing", "with_thing"]
+
+Alike = Callable[[str, str], bool]
+"""Whether two things, by their IRIs, are of one class."""
+
+_KINDS = (Kind.ENTITY, Kind.VALUE, Kind.CLASS, Kind.PREDICATE)
+_SURE = 0.5
+
+
+def completed(
+    text: str, earlier: str, names: NameIndex, alike: Alike, *, language: str | None = None
+) -> str | None:
+    """Return an elliptical question in the words of the earlier one; None where it is none.
+
+    Of several things that the earlier question names, the one that is `alike` gives way.
+    """
+    reading = read(text, language)
+    rest = _after_lead(reading)
+    if rest is None:
+        return None
+    here = _named(link(reading, names), rest)
+    if here is None:
+        return None
+    there = _counterpart(here, link(read(earlier, reading.language), names), alike)
+    if there is None:
+        return None
+    before = read(earlier, reading.language)
+    start, end = _stretch(there, before)
+    first, last = _stretch(here, reading)
+    return earlier[:start] + text[first:last] + earlier[end:]
+
+
+def leans_on_a_thing(text: str, language: str | None = None) -> bool:
+    """Whether a question says "it" or "its" of something named before."""
+    reading = read(text, language)
+    words = reading.words.following
+    return bool(_pronoun(reading)) or any(token.folded in words.its for token in reading.tokens)
+
+
+def with_thing(text: str, name: str, language: str | None = None) -> str:
+    """Return a question with a thing's name for "it", and "of" the thing for "its"."""
+    reading = read(text, language)
+    words = reading.words.following
+    for token in reading.tokens:
+        if token.folded in words.its:
+            rest = text[token.end :].strip()
+            mark = rest[-1] if rest.endswith(("?", ".", "!")) else ""
+            had = rest.removesuffix(mark)
+            return f"{text[: token.start]}{had} {words.of} {name}{mark}"
+    found = _pronoun(reading)
+    if found is None:
+        return text
+    first, last = reading.tokens[found[0]], reading.tokens[found[1]]
+    return text[: first.start] + name + text[last.end :]
+
+
+def _after_lead(reading: Reading) -> range | None:
+    """The tokens of an elliptical question after "and", "what about"; None for a whole question."""
+    folded = [token.folded for token in reading.tokens]
+    words = reading.words.following
+    start = next((len(p) for p in words.lead if tuple(folded[: len(p)]) == p), 0)
+    rest = range(start, len(folded))
+    if not rest or any(folded[at] in words.whole for at in rest):
+        return None
+    return rest
+
+
+def _named(linked: Linked, rest: Sequence[int]) -> Link | None:
+    """The one link whose words are all that an elliptical question says."""
+    content = {at for at in rest if not linked.reading.is_stop(at)}
+    whole = [
+        one
+        for kind in _KINDS
+        for one in linked.of(kind)
+        if content and content <= set(one.positions) and one.score >= _SURE
+    ]
+    return max(whole, key=lambda one: one.score, default=None)
+
+
+def _counterpart(here: Link, there: Linked, alike: Alike) -> Link | None:
+    """The link of the earlier question that gives way: of the same kind, best of one class too."""
+    fitting = [one for one in there.of(here.kind) if one.score >= _SURE]
+    if here.kind is Kind.ENTITY:
+        of_class = [one for one in fitting if alike(one.target, here.target)]
+        if not of_class and len({one.positions for one in fitting}) > 1:
+            return None
+        fitting = of_class or fitting
+    return max(fitting, key=lambda one: (len(one.positions), one.score), default=None)
+
+
+def _stretch(one: Link, reading: Reading) -> tuple[int, int]:
+    tokens = reading.tokens
+    return tokens[min(one.positions)].start, tokens[max(one.positions)].end
+
+
+def _pronoun(reading: Reading) -> tuple[int, int] | None:
+    """The first and last token of a word for a thing; "is it true that" is about none."""
+    folded = [token.folded for token in reading.tokens]
+    for opening in reading.words.operators["exists"]:
+        if len(opening) > 2 and tuple(folded[: len(opening)]) == opening:
+            folded[: len(opening)] = [""] * len(opening)
+    for phrase in reading.words.following.it:
+        if (at := _found(folded, phrase)) is not None:
+            return at, at + len(phrase) - 1
+    return None
+
+
+def _found(folded: Sequence[str], phrase: Phrase) -> int | None:
+    places = range(len(folded) - len(phrase) + 1)
+    return next((at for at in places if tuple(folded[at : at + len(phrase)]) == phrase), None)

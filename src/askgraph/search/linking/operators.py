@@ -1,0 +1,213 @@
+"""Operators of a question, found by closed word lists: count, most, more than, not, each …"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from askgraph.metadata.units import Unit, unit_at
+from askgraph.search.linking.quantities import Quantity
+from askgraph.search.linking.text import Reading
+from askgraph.search.linking.word_lists import Measure, Phrase
+
+__all__ = ["Frame", "Operator", "frame_of"]
+
+COMPARING = {
+    "more_than": ">",
+    "less_than": "<",
+    "at_least": ">=",
+    "at_most": "<=",
+    "before": "<",
+    "after": ">",
+}
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator at tokens first … last; `measure` where it is an adjective of measure."""
+
+    name: str
+    first: int
+    last: int
+    measure: Measure | None = None
+
+    @property
+    def positions(self) -> range:
+        """The tokens that it takes up."""
+        return range(self.first, self.last + 1)
+
+    @property
+    def mask(self) -> int:
+        """The positions as bits."""
+        return sum(1 << at for at in self.positions)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a question asks for, apart from its content."""
+
+    reading: Reading
+    operators: tuple[Operator, ...]
+    asks: str | None  # person, date, year, place, number
+    today: float = 0.0  # days from 1970-01-01
+
+    @cached_property
+    def mask(self) -> int:
+        """The tokens of all operators, as bits."""
+        mask = 0
+        for operator in self.operators:
+            mask |= operator.mask
+        return mask
+
+    @property
+    def quantified(self) -> int:
+        """The tokens of all quantities, as bits."""
+        return sum(1 << at for quantity in self.reading.quantities for at in quantity.positions)
+
+    @cached_property
+    def loud(self) -> int:
+        """The tokens of operators that are not mere function words, as bits."""
+        mask = 0
+        for operator in self.operators:
+            if operator.name in _LOUD:
+                mask |= operator.mask
+        return mask
+
+    def is_loud(self, at: int) -> bool:
+        """Whether a token belongs to an operator that must not be read as a loose name."""
+        return bool(self.loud >> at & 1)
+
+    def takes(self, quantity: Quantity) -> bool:
+        """Whether an operator has a quantity for its argument."""
+        for operator in self.operators:
+            if operator.name not in _TAKES_QUANTITY:
+                continue
+            if quantity in (self.quantity_after(operator), self.quantity_before(operator)):
+                return True
+            if operator.name == "between" and 0 < quantity.first - operator.last <= 8:
+                return True
+        return False
+
+    @property
+    def exists(self) -> bool:
+        """Whether it is a yes-or-no question."""
+        return any(operator.name == "exists" for operator in self.operators)
+
+    def of(self, *names: str) -> tuple[Operator, ...]:
+        """Return the operators of some names, in the order of the question."""
+        return tuple(operator for operator in self.operators if operator.name in names)
+
+    def unit_of(self, operator: Operator) -> Unit | None:
+        """Return the unit that the last words of an operator name."""
+        words = [self.reading.tokens[at].folded for at in operator.positions]
+        for at in range(1, len(words)):
+            found = unit_at(words, at)
+            if found is not None and at + found[1] == len(words):
+                return found[0]
+        return None
+
+    def quantity_after(self, operator: Operator, within: int = 3) -> Quantity | None:
+        """Return the first quantity that starts within some tokens after an operator."""
+        for quantity in self.reading.quantities:
+            if 0 < quantity.first - operator.last <= within:
+                return quantity
+        return None
+
+    def quantity_before(self, operator: Operator) -> Quantity | None:
+        """Return the quantity that ends just before an operator ("10 or more")."""
+        for quantity in self.reading.quantities:
+            if operator.first - quantity.last == 1:
+                return quantity
+        return None
+
+
+def frame_of(reading: Reading) -> Frame:
+    """Find the operators of a question, longest phrases first, none inside a quotation."""
+    found: list[Operator] = []
+    at = 0
+    while at < len(reading.tokens):
+        operator = _at(reading, at)
+        if operator is None:
+            at += 1
+        else:
+            found.append(operator)
+            at = operator.last + 1
+    return Frame(reading, tuple(found), _asked(reading))
+
+
+def _at(reading: Reading, at: int) -> Operator | None:
+    token = reading.tokens[at]
+    if token.quote is not None:
+        return None
+    if any(one.relative and at in one.positions for one in reading.quantities):
+        return None
+    lists = reading.words
+    found: list[tuple[int, int, Operator]] = []
+    for measure in lists.adjectives.get(token.folded, ()):
+        name = measure.degree if measure.degree != "plain" else "measure"
+        if _fits(reading, at, measure.phrase) and (name != "measure" or _measures(reading, at)):
+            last = at + len(measure.phrase) - 1
+            length = len(measure.phrase)
+            if name == "comparative":
+                wider = [p for p, n in lists.phrases.get(token.folded, ()) if n in _THAN]
+                length = max([length, *(len(p) for p in wider if _fits(reading, at, p))])
+                last = at + length - 1
+            found.append((length, 3, Operator(name, at, last, measure)))
+    for phrase, name in lists.phrases.get(token.folded, ()):
+        if _fits(reading, at, phrase) and _may_stand(name, at, reading):
+            rank = 2 if name in _FIRST else int(name == "past")
+            found.append((len(phrase), rank, Operator(name, at, at + len(phrase) - 1)))
+    return max(found, key=lambda one: one[:2])[2] if found else None
+
+
+_THAN = ("more_than", "less_than", "before", "after")
+_FIRST = ("most", "fewest")
+_LOUD = frozenset(
+    (
+        "count average sum minimum maximum most fewest superlative comparative measure "
+        "containing starting ending"
+    ).split()
+)
+_TAKES_QUANTITY = frozenset(
+    "more_than less_than at_least at_most before after between top comparative".split()
+)
+
+
+def _measures(reading: Reading, at: int) -> bool:
+    """Whether a plain adjective is asked for its measure: "how old"."""
+    pair = tuple(token.folded for token in reading.tokens[max(0, at - 1) : at + 1])
+    return pair in reading.words.asks["number"]
+
+
+def _fits(reading: Reading, at: int, phrase: Phrase) -> bool:
+    if at + len(phrase) > len(reading.tokens):
+        return False
+    return all(reading.tokens[at + offset].folded == word for offset, word in enumerate(phrase))
+
+
+def _may_stand(name: str, at: int, reading: Reading) -> bool:
+    """Some words are operators only in their place: a verb that opens, a number that follows."""
+    if name == "exists":
+        return at == 0
+    if name in ("before", "after", "past"):
+        return at > 0
+    if name in ("between", "top"):
+        following = {quantity.first for quantity in reading.quantities}
+        return any(at + step in following for step in (1, 2, 3))
+    return name not in ("average_of_all",)
+
+
+def _asked(reading: Reading) -> str | None:
+    best: tuple[int, int, str] | None = None
+    for name, phrases in reading.words.asks.items():
+        for phrase in phrases:
+            for at in _places(reading, phrase):
+                if best is None or (at, -len(phrase)) < best[:2]:
+                    best = at, -len(phrase), name
+    return best[2] if best is not None and best[0] <= 6 else None
+
+
+def _places(reading: Reading, phrase: Phrase) -> Iterator[int]:
+    for at in range(min(8, len(reading.tokens))):
+        if _fits(reading, at, phrase):
+            yield at
+            return

@@ -1,0 +1,112 @@
+"""A question as tokens with their places, its language, its numbers and its dates."""
+
+import re
+from dataclasses import dataclass, replace
+
+from askgraph.index.tokens import folded, stem
+from askgraph.search.linking.quantities import Quantity, quantities
+from askgraph.search.linking.relative_times import days_from
+from askgraph.search.linking.word_lists import WordList, detected_language, word_list
+
+__all__ = ["Reading", "Token", "read"]
+
+_POWER = r"(?<![\w.,])\d+(?:\.\d+)?[eE][+-]?\d+(?![\w-])"
+_WORD = re.compile(rf"{_POWER}|[^\W_]+(?:[.,]\d+)*", re.UNICODE)
+_PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)
+_QUOTED = re.compile(
+    r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)['‘]([^'’]+)['’](?!\w)"
+)
+_GENITIVE = re.compile(r"['’]s\b")
+_MOST_TOKENS = 120
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word or number of the question; `quote` numbers the quotation that it stands in."""
+
+    text: str
+    folded: str
+    stem: str
+    start: int
+    end: int
+    quote: int | None = None
+
+    @property
+    def capital(self) -> bool:
+        """Whether it starts with a capital letter."""
+        return self.text[:1].isupper()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A question as read: at most 120 tokens; `cut` says that there were more."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    words: WordList
+    quantities: tuple[Quantity, ...]
+    genitives: frozenset[int] = frozenset()
+    cut: bool = False
+
+    @property
+    def language(self) -> str:
+        """The language of the word lists used."""
+        return self.words.language
+
+    def is_stop(self, at: int) -> bool:
+        """Whether a token is a function word outside of a quotation."""
+        token = self.tokens[at]
+        return token.quote is None and token.folded in self.words.stop
+
+    def on(self, today: float) -> "Reading":
+        """Return it as read on a day (days from 1970-01-01): last year has days then."""
+        if all(quantity.relative is None for quantity in self.quantities):
+            return self
+        known = tuple(
+            replace(one, days=days_from(one.relative, today)) if one.relative else one
+            for one in self.quantities
+        )
+        return replace(self, quantities=known)
+
+
+def read(text: str, language: str | None = None) -> Reading:
+    """Read a question; the language is detected by its function words where none is given."""
+    quotes = [match.span() for match in _QUOTED.finditer(text)]
+    plain = _GENITIVE.sub("  ", text)
+    found = list(_WORD.finditer(plain))
+    tokens = tuple(
+        Token(
+            part.group(),
+            folded(part.group()),
+            stem(folded(part.group())),
+            part.start() + match.start(),
+            part.end() + match.start(),
+            _quote_of(part.start() + match.start(), quotes),
+        )
+        for match in found[:_MOST_TOKENS]
+        for part in _parts(match.group())
+    )
+    code = (language or "").split("-")[0].lower()
+    words = word_list(code or detected_language([token.folded for token in tokens]))
+    genitives = {match.start() for match in _GENITIVE.finditer(text)}
+    return Reading(
+        text,
+        tokens,
+        words,
+        quantities([token.folded for token in tokens], words, text, [t.start for t in tokens]),
+        frozenset(at for at, token in enumerate(tokens) if token.end in genitives),
+        cut=len(found) > _MOST_TOKENS,
+    )
+
+
+def _parts(word: str) -> list[re.Match[str]]:
+    """Split letters from digits, but keep ordinals ("3rd") and decades ("1990s") whole."""
+    whole = re.fullmatch(r"\d+(?:st|nd|rd|th|s|er|e|ème|(?:\.\d+)?[eE][+-]?\d+)", word)
+    return [whole] if whole else list(_PARTS.finditer(word))
+
+
+def _quote_of(start: int, quotes: list[tuple[int, int]]) -> int | None:
+    for number, (first, last) in enumerate(quotes):
+        if first <= start < last:
+            return number
+    return None

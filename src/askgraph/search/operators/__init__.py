@@ -1,0 +1,1 @@
+"""Counts, comparisons, order, time and negation, hung on a grown pattern."""

@@ -1,0 +1,294 @@
+"""Comparisons with a number, a date, a count, the average, or another thing's value."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from askgraph.index.names import Kind
+from askgraph.search.form import Aggregate, Average, Filter, Having, Pattern
+from askgraph.search.linking.link import Link
+from askgraph.search.linking.operators import COMPARING, Operator
+from askgraph.search.linking.quantities import Quantity
+from askgraph.search.operators.ages import compared_age, is_age
+from askgraph.search.operators.attachment import DATED, NUMERIC, Places
+from askgraph.search.operators.bounds import (
+    between_days,
+    bound,
+    ended_in,
+    fits,
+    is_since,
+    span_spot,
+)
+from askgraph.search.operators.measures import (
+    by_dimension,
+    compared_nodes,
+    plain,
+)
+from askgraph.search.operators.query_builder import Spot, Work
+from askgraph.traversal.literals import Sort
+
+__all__ = ["between", "comparative", "comparison"]
+
+_MEASURED = (*NUMERIC, Sort.DATE, Sort.YEAR)
+
+
+def comparison(places: Places, work: Work, operator: Operator) -> bool:
+    """ "More than 5 X", "before 1990": a condition on a value, or on how many there are."""
+    after, before = places.frame.quantity_after(operator), places.frame.quantity_before(operator)
+    quantity = before if operator.name in ("at_least", "at_most") and before else after
+    sign = _turned(places, operator, COMPARING.get(operator.name))
+    if quantity is not None and any(work.used >> at & 1 for at in quantity.positions):
+        return False
+    if quantity is None or sign is None:
+        return _against(places, work, operator, sign)
+    taken = operator.mask | sum(1 << at for at in quantity.positions)
+    temporal = operator.name in ("before", "after")
+    unit = places.next_place(work, quantity.last, 2)
+    if unit is not None and not temporal:
+        return _counted_against(places, work, operator, quantity, sign)
+    if not temporal and _of_unit(places, work, operator, quantity, sign):
+        return True
+    spot = _compared(places, work, operator, quantity, temporal)
+    if spot is None:
+        return not temporal and _counted_against(places, work, operator, quantity, sign)
+    if not (temporal and ended_in(places, work, operator, spot, quantity)):
+        bound(places, work, spot, quantity, sign, since=is_since(places, operator))
+    work.take(taken, sum(places.weights[at] for at in quantity.positions))
+    return True
+
+
+def _of_unit(places: Places, work: Work, operator: Operator, quantity: Quantity, sign: str) -> bool:
+    """ "More than 30 years old", or a number with its unit at a node that words near by name."""
+    following = quantity.measured.stop
+    if quantity.unit is not None and following < len(places.reading.tokens):
+        word = places.reading.tokens[following].folded
+        for measure in places.reading.words.adjectives.get(word, ()):
+            if measure.degree == "plain" and is_age(measure) and quantity.value is not None:
+                old = replace(operator, measure=measure)
+                if compared_age(places, work, old, quantity.value, sign):
+                    places.take_tokens(work, range(quantity.first, following + 1))
+                    return True
+    near = (places.last_slot(work, operator.first, 5), places.next_slot(work, quantity.last, 3))
+    return compared_nodes(places, work, [s for s in near if s is not None], quantity, sign)
+
+
+def _compared(
+    places: Places, work: Work, operator: Operator, quantity: Quantity, temporal: bool
+) -> Spot | None:
+    """The predicate whose value is compared: named before, named after, or by its measure."""
+    sorts: tuple[Sort, ...] = NUMERIC + DATED if quantity.days is not None else NUMERIC
+    if temporal:
+        sorts = DATED
+    near = [
+        places.last_slot(work, operator.first, 5),
+        places.next_slot(work, quantity.last, 3),
+        places.next_slot(work, operator.last, 2),
+    ]
+    for slot in near:
+        spot = places.spot(work, slot, sorts=sorts) if slot is not None else None
+        if slot is not None and spot is not None and fits(places, spot.predicate, quantity):
+            places.use(work, slot, spot.link)
+            return spot
+    if operator.measure is not None:
+        words = (*operator.measure.measures, *operator.measure.dates)
+        spot = places.by_words(work, words, sorts)
+        if spot is not None and fits(places, spot.predicate, quantity):
+            return spot
+        return by_dimension(places, work, quantity)
+    if temporal:
+        spot = span_spot(places, work, operator)
+        if spot is not None:
+            return spot
+        return places.only(work, DATED) or places.by_words(work, ("year", "date"), NUMERIC + DATED)
+    reused = [
+        Spot(place, predicate, inverse, Link(Kind.PREDICATE, "", "", 1.0, (), ()))
+        for (variable, predicate, inverse) in work.draft.attached
+        for place in work.draft.places
+        if place.variable == variable and places.sort(predicate) in sorts
+    ]
+    return reused[0] if reused else by_dimension(places, work, quantity)
+
+
+def _counted_against(
+    places: Places, work: Work, operator: Operator, quantity: Quantity, sign: str
+) -> bool:
+    """ "More than two X": a condition on how many things X names."""
+    if quantity.value is None:
+        return False
+    place = places.next_place(work, quantity.last, 3)
+    counted: int | None = None
+    if place is work.root and isinstance(place.variable, int):
+        if not _grouped_before(places, work, operator):
+            return False
+        counted = place.variable
+    elif place is not None and isinstance(place.variable, int):
+        counted = place.variable
+    else:
+        slot = places.next_slot(work, quantity.last, 3)
+        spot = places.spot(work, slot) if slot is not None else None
+        if slot is not None and spot is not None:
+            counted = places.hang(work, spot)
+            places.use(work, slot, spot.link)
+    if counted is None:
+        return False
+    aggregate = Aggregate("COUNT", counted, distinct=True)
+    work.draft.having.append(Having(aggregate, sign, plain(quantity.value)))
+    if not work.draft.group:
+        places.group_by(work, work.root)
+    work.grouped = True
+    places.take_quantity(work, quantity)
+    return True
+
+
+def _grouped_before(places: Places, work: Work, operator: Operator) -> bool:
+    """ "Grades that have at least 4 students": one row for each value named before."""
+    slot = places.last_slot(work, operator.first, 5)
+    spot = places.spot(work, slot) if slot is not None else None
+    if slot is None or spot is None:
+        return False
+    variable = places.hang(work, spot)
+    places.use(work, slot, spot.link)
+    shown = places.shown(work, variable, spot)
+    work.draft.group.append(shown)
+    work.projected.append((slot.first, shown))
+    return True
+
+
+def comparative(places: Places, work: Work, operator: Operator) -> bool:
+    """ "Taller than 90", "larger than Mars": a condition on what the adjective measures."""
+    measure = operator.measure
+    if measure is None:
+        return False
+    up = measure.up
+    denied = _turned(places, operator, ">") != ">"
+    quantity = places.frame.quantity_after(operator)
+    if quantity is not None:
+        spot = _compared(places, work, operator, quantity, False)
+        if spot is None:
+            sign = ">" if up else "<"
+            sign = _DENIED[sign] if denied else sign
+            if not is_age(measure) or quantity.value is None:
+                return False
+            if not compared_age(places, work, operator, quantity.value, sign):
+                return False
+            places.take_quantity(work, quantity)
+            return True
+        dated = places.sort(spot.predicate) in (Sort.DATE, Sort.YEAR)
+        sign = "<" if up == dated else ">"
+        sign = _DENIED[sign] if denied else sign
+        bound(places, work, spot, quantity, sign)
+        places.take_quantity(work, quantity)
+        return True
+    return _against(places, work, operator, ">" if up else "<")
+
+
+_DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
+
+
+def _turned(places: Places, operator: Operator, sign: str | None) -> str | None:
+    """The opposite sign where a "not" stands right before: "not higher than"."""
+    denied = any(op.last + 1 == operator.first for op in places.frame.of("not"))
+    return _DENIED[sign] if denied and sign is not None else sign
+
+
+def _against(places: Places, work: Work, operator: Operator, sign: str | None) -> bool:
+    """Compared with the average, or with the value of another thing."""
+    if sign is None:
+        return False
+    mean = [op for op in places.frame.of("average") if 0 < op.first - operator.last <= 2]
+    if mean:
+        return _against_average(places, work, operator, mean[0], sign)
+    return any(
+        _against_thing(places, work, operator, link, sign)
+        for link in places.linked.of(Kind.ENTITY, Kind.VALUE)
+        if 0 < link.positions[0] - operator.last <= 3 and places.grower.gain(link, work.used)
+    )
+
+
+def _against_average(
+    places: Places, work: Work, operator: Operator, mean: Operator, sign: str
+) -> bool:
+    spot: Spot | None = None
+    for slot in (
+        places.next_slot(work, mean.last, 3),
+        places.last_slot(work, operator.first, 5),
+    ):
+        spot = places.spot(work, slot, sorts=NUMERIC) if slot is not None else None
+        if slot is not None and spot is not None:
+            places.use(work, slot, spot.link)
+            break
+    if spot is None and operator.measure is not None:
+        spot = places.by_words(work, operator.measure.measures, NUMERIC)
+    if spot is None:
+        return False
+    variable = places.hang(work, spot)
+    other = work.draft.variable(work.draft.hints[variable])
+    member = work.draft.variable("other")
+    iri = places.graph.iri_of(spot.predicate)
+    members: tuple[Pattern, ...] = (Pattern(member, iri, other),)
+    cls = spot.place.node.cls
+    if cls is not None:
+        members = (work.draft.typed(member, cls), *members)
+    average = Average(other, members)
+    work.draft.filters.append(Filter(variable, sign, (average,)))
+    work.take(mean.mask, places.weight_of(mean.mask))
+    return True
+
+
+def _against_thing(places: Places, work: Work, operator: Operator, link: Link, sign: str) -> bool:
+    thing = places.graph.terms.find(f"<{link.target}>" if link.kind is Kind.ENTITY else link.target)
+    near = (places.next_slot(work, operator.last, 6), places.last_slot(work, operator.first, 4))
+    slot = next((one for one in near if one is not None and not one.mask & link.mask), None)
+    spot = places.spot(work, slot, sorts=_MEASURED) if slot is not None else None
+    if spot is None and operator.measure is not None:
+        words = (*operator.measure.measures, *operator.measure.dates)
+        spot, slot = places.by_words(work, words, _MEASURED), None
+    subject = None if thing is None or spot is None else _bearer(places, work, link, thing, spot)
+    if spot is None or subject is None:
+        return False
+    mine = places.hang(work, spot)
+    other = work.draft.variable("their " + work.draft.hints[mine])
+    work.draft.patterns.append(Pattern(subject, places.graph.iri_of(spot.predicate), other))
+    if operator.measure is not None and places.sort(spot.predicate) in (Sort.DATE, Sort.YEAR):
+        sign = "<" if sign == ">" else ">"
+    work.draft.filters.append(Filter(mine, sign, (other,)))
+    if slot is not None:
+        places.use(work, slot, spot.link)
+    work.take(link.mask, places.grower.gain(link, work.used))
+    return True
+
+
+def _bearer(places: Places, work: Work, link: Link, thing: int, spot: Spot) -> int | str | None:
+    """What carries the value compared with: the thing itself, or what has it for a name."""
+    ids, graph = np.array([thing], dtype=np.int32), places.graph
+    if link.kind is Kind.ENTITY:
+        return graph.terms.text(thing) if places.applies(ids, spot.predicate, False) else None
+    bearers = graph.ends(spot.predicate)
+    for predicate in graph.predicates_of(ids, inverse=True)[0]:
+        carriers = graph.step(ids, int(predicate), inverse=True)
+        if len(np.intersect1d(carriers, bearers, assume_unique=True)):
+            subject = work.draft.variable(link.name)
+            named = Pattern(subject, graph.iri_of(int(predicate)), graph.terms.text(thing))
+            work.draft.patterns.append(named)
+            return subject
+    return None
+
+
+def between(places: Places, work: Work, operator: Operator) -> bool:
+    """ "Between 1960 and 1970": both bounds included."""
+    first = places.frame.quantity_after(operator, 2)
+    if first is None:
+        return False
+    later = [q for q in places.reading.quantities if 0 < q.first - first.last <= 3]
+    if not later:
+        return False
+    if between_days(places, work, first, later[0]):
+        return True
+    spot = _compared(places, work, operator, first, first.days is not None)
+    if spot is None:
+        return False
+    bound(places, work, spot, first, ">=")
+    bound(places, work, spot, later[0], "<=")
+    for quantity in (first, later[0]):
+        places.take_quantity(work, quantity)
+    return True

@@ -1,0 +1,158 @@
+"""From states to whole queries: each operator takes its words, what is left is shown.
+
+Words that no state used name predicates to show, to order or filter by. Each operator looks for
+its argument among the words around it; what it takes up counts as used.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from askgraph.index.names import Kind
+from askgraph.search.grow.partial_match import Node, State
+from askgraph.search.grow.steps import Grower
+from askgraph.search.linking.operators import Frame, Operator
+from askgraph.search.operators import (
+    ages,
+    aggregates,
+    comparisons,
+    conditions,
+    extremes,
+    ordering,
+    times,
+)
+from askgraph.search.operators.attachment import Places
+from askgraph.search.operators.draft import Draft
+from askgraph.search.operators.measures import converted
+from askgraph.search.operators.query_builder import Candidate, Work
+from askgraph.search.operators.ranks import best_ranked
+from askgraph.search.operators.shape import choose_columns, closed, show_rest
+
+__all__ = ["Finisher"]
+
+_BEHIND = 0.5
+_AFAR = 20
+
+_Handler = Callable[[Places, Work, Operator], bool]
+
+_HANDLERS: Mapping[str, _Handler] = {
+    "each": aggregates.each,
+    "count": aggregates.count,
+    "average": aggregates.average,
+    "sum": aggregates.total,
+    "minimum": extremes.minimum,
+    "maximum": extremes.maximum,
+    "superlative": extremes.superlative,
+    "most": extremes.most,
+    "fewest": extremes.fewest,
+    "measure": extremes.measure,
+    "top": ordering.top,
+    "order": ordering.order,
+    "ascending": ordering.ascending,
+    "descending": ordering.descending,
+    "more_than": comparisons.comparison,
+    "less_than": comparisons.comparison,
+    "at_least": comparisons.comparison,
+    "at_most": comparisons.comparison,
+    "before": comparisons.comparison,
+    "after": comparisons.comparison,
+    "comparative": comparisons.comparative,
+    "between": comparisons.between,
+    "containing": conditions.containing,
+    "starting": conditions.starting,
+    "ending": conditions.ending,
+    "exists": conditions.exists,
+    "not": conditions.without,
+    "at": times.at,
+    "during": times.during,
+    "now": times.now,
+    "past": times.past,
+    "ongoing": times.ongoing,
+    "lasting": ages.lasting,
+    "lasted": times.lasted,
+}
+
+_TIMED = frozenset(("at", "during", "now", "past", "ongoing", "lasting", "lasted"))
+
+
+class Finisher:
+    """Finishes the states of one question."""
+
+    def __init__(self, grower: Grower, frame: Frame) -> None:
+        self.grower, self.frame = grower, frame
+        self.places = Places(grower, frame)
+        self.usable = frame.mask | frame.quantified
+        for links in grower.by_predicate.values():
+            for one in links:
+                self.usable |= one.mask
+        for operator in frame.of("during"):
+            for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
+                if one.positions[0] > operator.last:
+                    self.usable |= one.mask
+
+    def candidates(self, states: Sequence[State]) -> Iterator[Candidate]:
+        """Finish each state; one that cannot be an answer, or not a good one, gives none."""
+        best = float("-inf")
+        for place, state in enumerate([*states, *self._domains()]):
+            if self._hope(state) < best - _BEHIND:
+                continue
+            for candidate in self.finish(state, afar=place < _AFAR or place >= len(states)):
+                covered = 2 * candidate.gain / self.grower.total
+                reached = covered - 0.05 * candidate.patterns - 0.16 * candidate.unknown
+                best = max(best, reached)
+                yield candidate
+
+    def finish(self, state: State, *, afar: bool = True) -> Iterator[Candidate]:
+        """Build the queries of one state: without the predicates that lie afar, and with them."""
+        if not self._can_answer(state):
+            return
+        slots = list(self.places.slots(state))
+        for far in (False, True) if afar else (False,):
+            draft = Draft(self.places.schema)
+            root = draft.grow(state.node)
+            work = Work(draft, state, root, slots, state.used, state.gain, state.unknown, afar=far)
+            self._operate(work)
+            show_rest(self.places, work)
+            converted(self.places, work)
+            best_ranked(self.places, work)
+            choose_columns(self.places, work)
+            candidate = closed(self.places, work)
+            if candidate is not None:
+                yield candidate
+            if not work.missed:
+                return
+
+    def _can_answer(self, state: State) -> bool:
+        """A literal that the question names is no answer to it."""
+        if not len(state.ids):
+            return False
+        return self.places.is_resource(state.ids) or bool(state.hops or state.node.edges)
+
+    def _hope(self, state: State) -> float:
+        """The score of a state if all words that may be of use were used for nothing."""
+        left = self.places.weight_of(self.usable & ~state.used)
+        return self.grower.score(state) + 2 * left / self.grower.total + 0.3
+
+    def _domains(self) -> Iterator[State]:
+        """The subjects of linked predicates: the members where no class or thing is named."""
+        for number, links in self.grower.by_predicate.items():
+            if max(link.score for link in links) >= 0.6:
+                yield State(Node(self.grower.graph.ends(number)), 0, 0.0, unknown=0.5)
+
+    def _operate(self, work: Work) -> None:
+        """Let each operator take its words, in the order of the question."""
+        named = 0
+        for slot in work.slots:
+            named |= slot.mask
+        for operator in self.frame.operators:
+            taken = work.used | named
+            if operator.name == "exists":
+                taken = work.used & self.grower.content
+            elif operator.name in _TIMED:
+                taken = work.used
+            handler = _HANDLERS.get(operator.name)
+            if operator.mask & taken or handler is None:
+                continue
+            if handler(self.places, work, operator):
+                work.take(operator.mask, self.places.weight_of(operator.mask))
+                work.done |= {id(slot) for slot in work.slots if not slot.mask & ~operator.mask}
+                work.gain += 0.6
+                work.notes.append(operator.name)

@@ -1,0 +1,179 @@
+"""Numbers with a unit: the constant is converted into the unit of the data, not the data.
+
+Only where one predicate's numbers have several units are they converted, each by its unit's size.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from askgraph.metadata.units import Unit
+from askgraph.search.form import Aggregate, Column, Filter, Given
+from askgraph.search.grow.partial_match import Node
+from askgraph.search.linking.quantities import Quantity
+from askgraph.search.operators.attachment import NUMERIC, Places, unnamed_spot
+from askgraph.search.operators.draft import Place
+from askgraph.search.operators.query_builder import Slot, Spot, Work
+from askgraph.traversal.arrays import Ids
+
+__all__ = ["by_dimension", "compared_nodes", "converted", "fits_unit", "number_of", "plain"]
+
+
+_NEAR = 5
+
+
+def plain(value: float) -> str:
+    """Return a number as SPARQL, whole numbers without a point unless they are very large."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def fits_unit(places: Places, predicate: int, quantity: Quantity) -> bool:
+    """Whether a predicate's numbers may be compared with a quantity: no other dimension is said."""
+    own = places.schema.unit(predicate)
+    return quantity.unit is None or own is None or own.dimension == quantity.unit.dimension
+
+
+def number_of(places: Places, work: Work, predicate: int, quantity: Quantity) -> float:
+    """The number of a quantity in the unit of a predicate; as it is where either says none."""
+    own, value = places.schema.unit(predicate), quantity.value or 0.0
+    if quantity.unit is None or own is None or own.dimension != quantity.unit.dimension:
+        return value
+    places.take_tokens(work, quantity.measured)
+    return quantity.unit.converted(value, own)
+
+
+def by_dimension(places: Places, work: Work, quantity: Quantity) -> Spot | None:
+    """The only predicate in the pattern whose numbers are of the dimension of a quantity.
+
+    None where the words just before name something else in the pattern.
+    """
+    unit = None if _is_named(work, quantity) else quantity.unit
+    for place in work.draft.places if unit is not None else ():
+        if not places.is_resource(place.node.ids):
+            continue
+        present = places.graph.predicates_of(place.node.ids[:300])[0].tolist()
+        fits = [
+            number
+            for number in present
+            if places.sort(number) in NUMERIC
+            and (own := places.schema.unit(number)) is not None
+            and unit is not None
+            and own.dimension == unit.dimension
+        ]
+        if len(fits) == 1:
+            return unnamed_spot(place, fits[0])
+    return None
+
+
+def _is_named(work: Work, quantity: Quantity) -> bool:
+    """Whether a step of the pattern is named by words shortly before a quantity."""
+    lasts = [
+        edge.link.positions[-1]
+        for node in work.state.node.walk()
+        for edge, _ in node.edges
+        if edge.link is not None
+    ]
+    return any(0 < quantity.first - last <= _NEAR for last in lasts)
+
+
+def compared_nodes(
+    places: Places, work: Work, slots: list[Slot], quantity: Quantity, sign: str
+) -> bool:
+    """Compare a number that stands with its unit at a node of its own; False where none does."""
+    unit = quantity.unit
+    for slot in slots if unit is not None and quantity.value is not None else ():
+        spot = places.spot(work, slot)
+        if spot is None or spot.inverse:
+            continue
+        nodes = places.graph.step(places.ids_at(work, spot.place), spot.predicate)
+        for value, said, units in places.schema.quantities:
+            known = _units_at(places, nodes, said, units)
+            if unit is None or not known or not places.applies(nodes, value, False):
+                continue
+            if {one.dimension for one in known.values()} != {unit.dimension}:
+                continue
+            node = Place(places.hang(work, spot), Node(nodes), 1)
+            number = work.draft.attach(node, value)
+            _bounded(places, work, (node, number, said), known, quantity, sign)
+            places.use(work, slot, spot.link)
+            return True
+    return False
+
+
+def _units_at(places: Places, nodes: Ids, said: int, units: dict[int, Unit]) -> dict[int, Unit]:
+    """The units of some nodes; none where they are not resources or a unit is not known."""
+    if not places.is_resource(nodes):
+        return {}
+    found = places.graph.step(nodes, said).tolist()
+    return {at: units[at] for at in found} if all(at in units for at in found) else {}
+
+
+def _bounded(
+    places: Places,
+    work: Work,
+    at: tuple[Place, int, int],
+    known: dict[int, Unit],
+    quantity: Quantity,
+    sign: str,
+) -> None:
+    """Bound a number: in its one unit, else times the size of its unit in that of the quantity."""
+    place, number, said = at
+    unit, value = quantity.unit, quantity.value
+    assert unit is not None and value is not None
+    places.take_tokens(work, quantity.measured)
+    if len(known) == 1:
+        bound = plain(unit.converted(value, next(iter(known.values()))))
+        work.draft.filters.append(Filter(number, sign, (bound,)))
+        return
+    named = work.draft.attach(place, said)
+    factor = work.draft.variable("factor")
+    rows = tuple(
+        (places.graph.terms.text(term), plain(one.converted(1.0, unit)))
+        for term, one in sorted(known.items())
+    )
+    work.draft.given.append(Given((named, factor), rows))
+    scaled = work.draft.compute(f"in {unit.name}", "scaled", number, factor)
+    work.draft.filters.append(Filter(scaled, sign, (plain(value),)))
+
+
+def converted(places: Places, work: Work) -> None:
+    """ "In miles": numbers that are shown, of that dimension, are shown in this unit."""
+    for operator in places.frame.of("in_unit"):
+        unit, draft = places.frame.unit_of(operator), work.draft
+        shown = [(token, _in(places, work, variable, unit)) for token, variable in work.projected]
+        columns = [_column_in(places, work, column, unit) for column in draft.columns]
+        if unit is None or (shown, columns) == (work.projected, draft.columns):
+            continue
+        work.projected, draft.columns = shown, columns
+        places.take_tokens(work, operator.positions)
+        work.gain += 0.6
+        work.notes.append("in_unit")
+
+
+def _column_in(places: Places, work: Work, column: Column, unit: Unit | None) -> Column:
+    """The highest, mean … number of a column in another unit; counts have none."""
+    value = column.value
+    if not isinstance(value, Aggregate) or value.function == "COUNT":
+        return column
+    variable = _in(places, work, value.variable, unit)
+    return replace(column, value=replace(value, variable=variable))
+
+
+def _in(places: Places, work: Work, variable: int, unit: Unit | None) -> int:
+    """A shown number in another unit; itself where that is not known to be possible."""
+    for predicate in _shown_by(work, variable):
+        own = places.schema.unit(predicate)
+        if unit is None or own is None or own.dimension != unit.dimension or own == unit:
+            continue
+        factor = float(f"{own.factor / unit.factor:.12g}")
+        offset = float(f"{(own.offset - unit.offset) / unit.factor:.12g}")
+        operands: tuple[int | str, ...] = (variable, plain(factor))
+        operands += (plain(offset),) if offset else ()
+        hint = f"{work.draft.hints[variable]} in {unit.name}"
+        return work.draft.compute(hint, "scaled", *operands)
+    return variable
+
+
+def _shown_by(work: Work, variable: int) -> Iterator[int]:
+    for (_, predicate, inverse), shown in work.draft.attached.items():
+        if shown == variable and not inverse:
+            yield predicate

@@ -1,0 +1,99 @@
+"""One candidate in the making: its draft, the words left over, and what was decided so far."""
+
+from dataclasses import dataclass, field
+
+from askgraph.search.form import Form
+from askgraph.search.grow.partial_match import Edge, State
+from askgraph.search.linking.link import Link
+from askgraph.search.operators.draft import Draft, Place
+from askgraph.traversal.arrays import Ids
+
+__all__ = ["Candidate", "Slot", "Spot", "Work"]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A whole query with what speaks for and against it.
+
+    `root` is what the pattern starts at, `ids` the nodes that it can be. `used` are the words it
+    uses, as bits; `shown_words` those that name what is shown.
+    """
+
+    form: Form
+    state: State
+    root: int | str
+    ids: Ids
+    used: int
+    gain: float
+    unknown: float
+    patterns: int
+    notes: tuple[str, ...] = ()
+    shown_words: int = 0
+    score: float = 0.0
+    features: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """A stretch of words that names predicates, none of them used by the state."""
+
+    first: int
+    last: int
+    links: tuple[Link, ...]
+
+    @property
+    def mask(self) -> int:
+        """The positions as bits."""
+        return self.links[0].mask
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """A predicate in its place in a draft, after the steps of `path` where it lies afar.
+
+    `doubt` is what speaks against its standing there.
+    """
+
+    place: Place
+    predicate: int
+    inverse: bool
+    link: Link
+    path: tuple[Edge, ...] = ()
+    doubt: float = 0.0
+
+
+@dataclass(eq=False)
+class Work:
+    """One candidate in the making.
+
+    `projected` are (token, variable) pairs of what is shown; `afar` allows predicates of things
+    that lie a step or two from the pattern, `missed` says that one was passed over. `narrowed` are
+    the nodes at a place that have what was hung on it; `standing` keeps what was worked out of it.
+    """
+
+    draft: Draft
+    state: State
+    root: Place
+    slots: list[Slot]
+    used: int
+    gain: float
+    unknown: float
+    afar: bool = True
+    missed: bool = False
+    grouped: bool = False
+    done: set[int] = field(default_factory=set)
+    projected: list[tuple[int, int]] = field(default_factory=list)
+    shown_words: int = 0
+    notes: list[str] = field(default_factory=list)
+    narrowed: dict[Place, Ids] = field(default_factory=dict)
+    standing: dict[Place, Ids] = field(default_factory=dict)
+
+    def take(self, mask: int, gain: float) -> None:
+        """Count words as used."""
+        if mask & ~self.used:
+            self.used |= mask
+            self.gain += gain
+
+    def is_left(self, slot: Slot) -> bool:
+        """Whether no operator has taken a slot."""
+        return id(slot) not in self.done

@@ -1,0 +1,1 @@
+"""The order of candidates: their features, weights, faults and clusters."""

@@ -1,0 +1,208 @@
+"""Which columns of any query answer the question; the others are context."""
+
+from collections.abc import Iterable, Sequence
+
+from pyoxigraph import Variable
+
+from askgraph.errors import QueryError
+from askgraph.metadata import Profile
+from askgraph.metadata.units import is_unit_like
+from askgraph.rdf.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
+from askgraph.search.rank.expected import Expected
+from askgraph.search.rank.expected_query import QueryColumns, Step, columns_of
+from askgraph.sparql.results import SelectResult
+
+__all__ = ["answer_columns_of"]
+
+_LABEL_SUFFIX = "Label"  # ?cityLabel of the label service, which no pattern binds
+
+
+def answer_columns_of(
+    expected: Expected, query: str, result: SelectResult, profile: Profile
+) -> tuple[str, ...]:
+    """Return the columns that answer, in the order of the result; all where nothing can be told.
+
+    Labels of things that are shown are context unless names are asked for; the things are, where a
+    property, a date or a count of theirs is asked for, unless it is "for each". Nodes that only
+    hold others together (n-ary) and what is only sorted or filtered by are context, too. A node
+    without a name that tells the unit of a number answers with it.
+    """
+    if len(result.variables) < 2:
+        return result.variables
+    try:
+        columns = columns_of(query)
+    except QueryError:
+        return result.variables
+    return _Chooser(expected, columns, result.variables, profile).chosen()
+
+
+class _Chooser:
+    def __init__(
+        self,
+        expected: Expected,
+        columns: QueryColumns,
+        shown: Sequence[str],
+        profile: Profile,
+    ) -> None:
+        self.expected, self.columns, self.profile = expected, columns, profile
+        self.shown = tuple(shown)
+        self.made = {name: columns.made(name) for name in shown}
+        self.naming = {p.iri for p in profile.predicates if p.naming} | set(LABEL_PREDICATES)
+        self.nary = {cls.iri for cls in profile.classes if cls.nary}
+        self.ranges = {
+            p.iri: frozenset(cls for cls, _ in p.object_classes) for p in profile.predicates
+        }
+        nameless = {cls.iri for cls in profile.classes if cls.name_predicate is None}
+        self.measured = nameless & {
+            cls for p in profile.predicates if is_unit_like(p) for cls, _ in p.subject_classes
+        }
+        self.numeric = {
+            p.iri
+            for p in profile.predicates
+            if p.datatypes and p.datatypes[0][0] in NUMERIC_DATATYPES
+        }
+        self.domains = {
+            p.iri: frozenset(cls for cls, _ in p.subject_classes) for p in profile.predicates
+        }
+
+    def chosen(self) -> tuple[str, ...]:
+        labels = {name: owner for name in self.shown if (owner := self.owner(name)) is not None}
+        if self.expected.names:
+            context = set(labels.values())
+        else:
+            context = {name for name in labels if not self.has_asked_property(name)}
+        left = self.without(self.shown, context)
+        left = self.without(left, (name for name in left if self.is_node(name)))
+        return self.with_measurements(self.narrowed(left))
+
+    def with_measurements(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The names, and the nodes that tell in what unit a number among them is given."""
+        numbers = [step for name in names for step in self.steps(name) if self.is_number(step)]
+        sources = {str(step.source)[1:] for step in numbers}
+        return tuple(
+            name
+            for name in self.shown
+            if name in names or (name in sources and self.classes(name) & self.measured)
+        )
+
+    def is_number(self, step: Step) -> bool:
+        """Whether a step leads to numbers."""
+        return step.predicate in self.numeric
+
+    def without(self, names: Sequence[str], context: Iterable[str]) -> tuple[str, ...]:
+        """The names without some; all of them where none would be left."""
+        dropped = set(context)
+        return tuple(name for name in names if name not in dropped) or tuple(names)
+
+    def owner(self, name: str) -> str | None:
+        """The column whose label a column is."""
+        if name.endswith(_LABEL_SUFFIX) and not list(self.columns.into(name)):
+            thing = name.removesuffix(_LABEL_SUFFIX)
+            return thing if thing in self.shown else None
+        made = self.made[name]
+        if made.computed:
+            return None
+        for variable in made.variables:
+            for step in self.columns.into(variable):
+                source = step.source
+                if step.predicate in self.naming and isinstance(source, Variable):
+                    owner = next((n for n in self.shown if self.is_thing(n, source)), None)
+                    if owner is not None and owner != name:
+                        return owner
+        return None
+
+    def is_thing(self, name: str, thing: Variable) -> bool:
+        """Whether a column holds a thing itself, which no count or other sum of things does."""
+        made = self.made[name]
+        return made.variables == {thing.value} and not (made.computed or made.aggregate)
+
+    def is_node(self, name: str) -> bool:
+        """Whether a column holds nodes that only hold others together, and are not asked for."""
+        classes = self.classes(name)
+        return bool(classes) and classes <= self.nary and not classes & set(self.expected.listed)
+
+    def classes(self, name: str) -> frozenset[str]:
+        """The classes that the things in a column are of, as far as the query or graph tells."""
+        made = self.made[name]
+        if made.computed or len(made.variables) != 1:
+            return frozenset()
+        [variable] = made.variables
+        if said := self.columns.classes(variable):
+            return said
+        found: list[frozenset[str]] = []
+        for step in self.columns.steps:
+            if step.predicate == RDF_TYPE:
+                continue
+            if step.target == Variable(variable):
+                found.append(self.ranges.get(step.predicate, frozenset()))
+            if step.source == Variable(variable):
+                found.append(self.domains.get(step.predicate, frozenset()))
+        known = [classes for classes in found if classes]
+        return frozenset.intersection(*known) if known else frozenset()
+
+    def narrowed(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Of several columns, those that the question names."""
+        expected = self.expected
+        if len(names) < 2 or (expected.columns or 0) >= len(names):
+            return names
+        if expected.again:
+            return names
+        asked = [name for name in names if self.is_asked(name)]
+        numbers = [name for name in names if self.made[name].aggregate]
+        if numbers and (expected.grouped or expected.counted):
+            return self.counted(names, numbers)
+        if expected.kind == "when" and (values := [n for n in names if self.is_literal(n)]):
+            return names if expected.grouped else tuple(values)
+        if asked and len(asked) >= expected.nouns:
+            return tuple(asked)
+        if expected.nouns > 1 and len(listed := self.not_owning(names, asked)) == expected.nouns:
+            return listed
+        left = self.without(names, (name for name in names if self.only_keeps(name)))
+        return self.not_owning(left, asked)
+
+    def not_owning(self, names: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+        """The names without things that are not asked for, and whose properties are shown."""
+        return self.without(
+            names, (name for name in names if name not in asked and self.owns(name, names))
+        )
+
+    def counted(self, names: tuple[str, ...], numbers: list[str]) -> tuple[str, ...]:
+        """ "For each X the number": both, but the number alone where nothing else is asked for."""
+        alone = self.expected.nouns == 1 and not self.expected.grouped
+        return tuple(numbers) if alone else names
+
+    def has_asked_property(self, name: str) -> bool:
+        """Whether a column holds values of a property that the question names."""
+        return any(step.predicate in self.expected.listed for step in self.steps(name))
+
+    def steps(self, name: str) -> list[Step]:
+        """The steps that end in what a column is made of."""
+        return [step for one in self.made[name].variables for step in self.columns.into(one)]
+
+    def is_asked(self, name: str) -> bool:
+        """Whether a column holds what the head noun, or one listed with it, may mean."""
+        if self.made[name].aggregate == "COUNT" and not self.expected.counted:
+            return False
+        if self.has_asked_property(name):
+            return True
+        if self.expected.names and any(step.predicate in self.naming for step in self.steps(name)):
+            return True
+        return bool(self.classes(name) & set(self.expected.listed))
+
+    def owns(self, name: str, names: Sequence[str]) -> bool:
+        """Whether values in other columns are properties of the things in this one."""
+        made = self.made[name]
+        others = [other for other in names if other != name and self.is_literal(other)]
+        sources = {str(step.source)[1:] for other in others for step in self.steps(other)}
+        return not made.computed and bool(made.variables & sources)
+
+    def is_literal(self, name: str) -> bool:
+        """Whether a column holds values of properties that lead to no things."""
+        steps = self.steps(name)
+        return bool(steps) and not any(self.ranges.get(step.predicate) for step in steps)
+
+    def only_keeps(self, name: str) -> bool:
+        """Whether a column is only what the rows are sorted, or chosen, by."""
+        made = self.made[name]
+        kept = name in self.columns.kept_for or bool(made.variables & self.columns.kept_for)
+        return kept and (bool(made.aggregate) or self.is_literal(name))

@@ -1,0 +1,259 @@
+"""The score of a candidate: what speaks for it and against it, by name, weighed and summed."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from askgraph.index.names import Kind
+from askgraph.search.form import Aggregate
+from askgraph.search.grow.partial_match import Edge, Node
+from askgraph.search.grow.schema import Schema
+from askgraph.search.linking.link import Linked
+from askgraph.search.linking.operators import Frame
+from askgraph.search.operators.attachment import NUMERIC
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.traversal.literals import Sort
+
+__all__ = ["FEATURES", "ranked"]
+
+_ALIKE = 0.05
+"""How much worse a name may fit and still be called the same."""
+
+
+FEATURES = (
+    "covered",
+    "patterns",
+    "unknown",
+    "spread",
+    "nameless",
+    "asks",
+    "head",
+    "far",
+    "astray",
+    "trivial",
+    "contrary",
+    "obscure",
+)
+"""What is told of a candidate; `ranking.toml` has what each weighs."""
+
+
+def ranked(
+    candidates: list[Candidate],
+    linked: Linked,
+    frame: Frame,
+    schema: Schema,
+    weights: Mapping[str, float],
+) -> list[Candidate]:
+    """Score candidates and return them best first; equal queries only once."""
+    told = _Told(linked, frame, schema)
+    scored = []
+    for candidate in candidates:
+        features = told.features(candidate)
+        score = sum(weights[name] * value for name, value in features.items())
+        scored.append(replace(candidate, score=score, features=features))
+    best: dict[object, Candidate] = {}
+    for candidate in sorted(scored, key=lambda c: -c.score):
+        best.setdefault(candidate.form, candidate)
+    return list(best.values())
+
+
+@dataclass
+class _Told:
+    """Tells the features of all candidates for one question."""
+
+    linked: Linked
+    frame: Frame
+    schema: Schema
+
+    def features(self, candidate: Candidate) -> dict[str, float]:
+        """What speaks for and against a candidate, by name, in the order of `FEATURES`."""
+        linked, frame, schema = self.linked, self.frame, self.schema
+        found = (
+            candidate.gain / self.total,
+            float(candidate.patterns),
+            candidate.unknown,
+            candidate.state.spread,
+            _nameless(candidate, schema),
+            _agrees(candidate, linked, frame, schema),
+            _head(candidate, linked, schema),
+            _far(candidate),
+            _astray(candidate.state.node),
+            _trivial(candidate),
+            _contrary(candidate),
+            self.obscure(candidate.state.node),
+        )
+        return dict(zip(FEATURES, found, strict=True))
+
+    @cached_property
+    def total(self) -> float:
+        """What all words of content weigh, and the operators."""
+        return sum(self.linked.weights) + 0.6 * len(self.frame.operators) or 1.0
+
+    def obscure(self, root: Node) -> float:
+        """How much less the graph says of the things meant than of others called the same."""
+        links = {id(node.link): node.link for node in root.walk() if node.link is not None}
+        return sum(self.behind.get((one.target, one.positions), 0.0) for one in links.values())
+
+    @cached_property
+    def behind(self) -> Mapping[tuple[str, tuple[int, ...]], float]:
+        """How many times fewer edges (as a power of ten) a thing has than the first of its name."""
+        things = self.linked.of(Kind.ENTITY)
+        edges = {one.target: self._edges(one.target) for one in things}
+        return {
+            (one.target, one.positions): max(
+                edges[other.target] - edges[one.target]
+                for other in things
+                if other.positions == one.positions and other.score >= one.score - _ALIKE
+            )
+            for one in things
+        }
+
+    def _edges(self, iri: str) -> float:
+        at = self.schema.graph.terms.iri(iri)
+        return math.log10(1 + self.schema.graph.degree(at)) if at is not None else 0.0
+
+
+def _nameless(candidate: Candidate, schema: Schema) -> float:
+    """Whether the answer is a node that stands only for a relation."""
+    answers = [c for c in candidate.form.columns if c.answer]
+    if candidate.form.ask or len(answers) != 1 or answers[0].value != candidate.root:
+        return 0.0
+    return float(schema.is_nameless(candidate.state.ids))
+
+
+def _agrees(candidate: Candidate, linked: Linked, frame: Frame, schema: Schema) -> float:
+    """Whether the answer is of the sort that the question word asks for."""
+    form = candidate.form
+    if frame.exists and frame.asks is None:
+        return 1.0 if form.ask else 0.0
+    if frame.asks == "number":
+        counted = any(isinstance(c.value, Aggregate) for c in form.columns)
+        return 1.0 if counted or set(NUMERIC) & _sorts(candidate, schema) else 0.0
+    if frame.asks == "person":
+        return _is_person(candidate, linked, schema)
+    if frame.asks in ("date", "year"):
+        return 1.0 if _sorts(candidate, schema) & {Sort.DATE, Sort.YEAR, Sort.TEXT_DATE} else 0.0
+    return 0.0
+
+
+def _is_person(candidate: Candidate, linked: Linked, schema: Schema) -> float:
+    """Whether the answer is of a class that is called a person or agent, or lies below one."""
+    synonyms = linked.reading.words.synonyms
+    persons = {"person", *synonyms.get("person", ())}
+    bodies = {"agent", "organization", *synonyms.get("organization", ())}
+    stems = [schema.class_stems(cls) for cls in _answer_classes(candidate, schema)]
+    if any(persons & own for own in stems):
+        return 1.0
+    return 0.6 if any(bodies & own for own in stems) else 0.0
+
+
+def _answer_classes(candidate: Candidate, schema: Schema) -> list[str]:
+    """The classes of the first answer column, by its nodes or by its predicate's objects."""
+    shown = [c.value for c in candidate.form.columns if c.answer]
+    first = shown[0] if shown else None
+    if isinstance(first, Aggregate):
+        first = first.variable
+    if first == candidate.root and len(candidate.state.ids):
+        return list(schema.classes_of(int(candidate.state.ids[0])))
+    for pattern in candidate.form.patterns:
+        if pattern.object == first and isinstance(first, int):
+            profile = schema.predicates_by_iri.get(pattern.predicate)
+            return [cls for cls, _ in profile.object_classes[:5]] if profile else []
+    return []
+
+
+def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
+    shown = {c.value for c in candidate.form.columns if isinstance(c.value, int)}
+    found = {Sort.NUMBER for one in candidate.form.computed if one.variable in shown}
+    for pattern in candidate.form.patterns:
+        if pattern.object in shown:
+            number = schema.number(pattern.predicate)
+            if number is not None:
+                found.add(schema.sort(number))
+    return found
+
+
+def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
+    """Whether the answer's own class or last step takes up the first words of content."""
+    first = next((at for at, w in enumerate(linked.weights) if w), None)
+    if first is None:
+        return 0.0
+    if candidate.shown_words >> first & 1:
+        return 1.0
+    if len(candidate.state.ids) and any(
+        first in one.positions
+        and one.score >= 0.7
+        and schema.all_are(candidate.state.ids, one.target)
+        for one in linked.of(Kind.CLASS)
+    ):
+        return 1.4
+    return _said_first(candidate, first, schema)
+
+
+def _said_first(candidate: Candidate, first: int, schema: Schema) -> float:
+    """Whether the first word names the answer itself, its class, or the step that leads to it."""
+    node = candidate.state.node
+    own = [node.cls_link, node.link if candidate.shown_words or candidate.form.ask else None]
+    if any(link is not None and first in link.positions for link in own):
+        return 1.0
+    for edge, child in node.edges:
+        if edge.link is not None and first in edge.link.positions:
+            return 0.0 if _misplaced(edge, schema) else 1.0
+        if child.link is not None and first in child.link.positions:
+            return 1.0
+    return 0.0
+
+
+def _misplaced(edge: Edge, schema: Schema) -> bool:
+    """Whether a noun names the other end of the step than the answer."""
+    return schema.names_subject(edge.predicate) == edge.inverse
+
+
+def _astray(root: Node) -> float:
+    """How many values hang on another thing than the one whose words stand nearest before them."""
+    named = {
+        id(node): node.cls_link.positions[0] for node in root.walk() if node.cls_link is not None
+    }
+    count = 0.0
+    for node in root.walk():
+        for _, child in node.edges:
+            first = _first_word(child)
+            before = {at for at in named.values() if first is not None and at < first}
+            if before and not child.edges and named.get(id(node)) != max(before):
+                count += 1.0
+    return count
+
+
+def _first_word(leaf: Node) -> int | None:
+    if leaf.quantity is not None:
+        return leaf.quantity.first
+    return leaf.link.positions[0] if leaf.link is not None else None
+
+
+def _trivial(candidate: Candidate) -> float:
+    """Whether all that is shown is a value that the question gives."""
+    form = candidate.form
+    shown = [column.value for column in form.columns if column.answer]
+    given = {(p.subject, p.predicate) for p in form.patterns if isinstance(p.object, str)}
+    said = {p.object for p in form.patterns if (p.subject, p.predicate) in given}
+    return float(bool(shown) and all(value in said for value in shown))
+
+
+def _contrary(candidate: Candidate) -> float:
+    """Whether all that is denied of a thing is also said of it: there can be no result."""
+    said = set(candidate.form.patterns)
+    return float(
+        any(not filters and said.issuperset(denied) for denied, filters in candidate.form.without)
+    )
+
+
+def _far(candidate: Candidate) -> float:
+    """How many steps from the answer the named predicates lie: the nearest are meant."""
+    total, level = 0.0, list(candidate.state.node.edges)
+    depth = 0
+    while level:
+        total += depth * sum(edge.link is not None for edge, _ in level)
+        level = [below for _, child in level for below in child.edges]
+        depth += 1
+    return total

@@ -1,1 +1,0 @@
-"""Who asks, and what they may: API keys, a proxy's word, visitors, limits."""

@@ -1,1 +1,0 @@
-"""Graphs added over the web, by upload or address: read in a process of their own, as jobs."""

@@ -1,0 +1,1 @@
+"""Graphs of the server: shown, summarised, and added by upload or address as jobs."""

@@ -1,0 +1,295 @@
+"""Graphs that are being added: in turn, told as they go, kept in the store, and stopped cleanly."""
+
+import asyncio
+import logging
+import shutil
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from askgraph.errors import AskgraphError, ServiceError, SetupError
+from askgraph.serve.graphs.clearing import cleared
+from askgraph.serve.graphs.room import check_room
+from askgraph.serve.graphs.shown import OpenGraphs
+from askgraph.serve.graphs.uploads import clear_orphans, upload_folder, uploads_of
+from askgraph.serve.graphs.working import Added, Doing, Task, worked
+from askgraph.serve.identity.principal import NotAllowed, Principal
+from askgraph.serve.problems import Missing, Problem, problem_of
+from askgraph.serve.runs.events import Event
+from askgraph.serve.runs.queue import Line
+from askgraph.serve.runs.shield import to_its_end
+from askgraph.serve.settings import ServeSettings
+from askgraph.serve.store import UNDER_WAY, JobRow, JobState, Store, new_id
+from askgraph.serve.views.jobs import JobView
+from askgraph.workspace import Workspace, check_name
+
+__all__ = ["Jobs", "NewGraph"]
+
+_log = logging.getLogger("askgraph.serve.graphs")
+_AT_ONCE, _WAITING = 2, 20
+_LOOK = 1.0  # seconds between two looks at whether another process was asked to stop a job here
+_KEPT = 60.0  # seconds for which a job that ended is known here
+_LONGEST_NAME = 64
+
+
+@dataclass(frozen=True)
+class NewGraph:
+    """A graph to add: of uploaded files in the folder of `job`, or at an address."""
+
+    name: str
+    kind: Literal["upload", "address"]
+    sources: Sequence[str]
+    settings: Mapping[str, object] = field(default_factory=dict)
+    job: str = field(default_factory=new_id)
+
+
+@dataclass(eq=False)
+class _Job:
+    """A job of this process."""
+
+    row: JobRow
+    new: NewGraph
+    doing: Doing = field(default_factory=lambda: Doing("waiting"))
+    state: JobState = "queued"
+    added: Added | None = None
+    problem: Problem | None = None
+    version: int = 0
+    more: asyncio.Event = field(default_factory=asyncio.Event)
+    task: "asyncio.Task[None] | None" = None
+    stops_as: JobState = "cancelled"
+
+    def changed(self) -> None:
+        """Let those who listen know."""
+        self.version += 1
+        more, self.more = self.more, asyncio.Event()
+        more.set()
+
+    def kept(self) -> JobRow:
+        """Return the job as the store has it."""
+        progress: dict[str, Any] = {
+            "doing": self.doing.doing, "done": self.doing.done, "total": self.doing.total,
+        }  # fmt: skip
+        if self.added:
+            progress["added"] = {**vars(self.added), "cuts": list(self.added.cuts)}
+        problem = self.problem.model_dump() if self.problem else None
+        return JobRow(
+            self.row.id, self.row.owner, self.row.kind, self.row.graph, self.state,
+            self.row.about, progress, problem, self.row.process, self.row.created,
+        )  # fmt: skip
+
+
+class Jobs:
+    """Adds graphs over the web; what fails or is stopped leaves nothing behind."""
+
+    def __init__(
+        self,
+        settings: ServeSettings,
+        workspace: Workspace,
+        store: Store,
+        graphs: OpenGraphs,
+        process: str,
+    ) -> None:
+        self._settings = settings
+        self._workspace = workspace
+        self._store = store
+        self._graphs = graphs
+        self._process = process
+        self._here: dict[str, _Job] = {}
+        self._line = Line(_AT_ONCE, _WAITING, what="graphs to be added")
+
+    def check(self, name: str, caller: Principal) -> None:
+        """Raise where a caller may not add a graph of this name."""
+        caller.check("manage")
+        check_name(name)
+        if len(name) > _LONGEST_NAME:
+            raise SetupError(f"the name of a graph has at most {_LONGEST_NAME} characters")
+        if not caller.sees(name):
+            raise NotAllowed(f"{caller.name} may add graphs of certain names only, not {name!r}")
+        taken = {job.new.name for job in self._here.values() if job.state in UNDER_WAY}
+        if name in self._workspace.graphs() or name in taken:
+            raise SetupError(f"there is a graph {name!r} already: choose another name")
+        owners = [one.added_by for one in self._workspace.graphs().values()]
+        under_way = [job.row.owner for job in self._here.values() if job.state in UNDER_WAY]
+        check_room(caller, [*owners, *under_way])
+
+    async def begin(
+        self, new: NewGraph, caller: Principal, files: Callable[[], Sequence[Path]] | None = None
+    ) -> JobView:
+        """Begin to add a graph, and return the job; `files` puts its files in their folder first.
+
+        Raises what `check` and `files` raise.
+        """
+        self.check(new.name, caller)
+        row = JobRow(new.job, caller.id, new.kind, new.name, process=self._process)
+        job = self._here[row.id] = _Job(row, new)  # from here on the name is taken
+        try:
+            if files is not None:
+                paths = await asyncio.to_thread(files)
+                job.new = replace(new, sources=[str(path) for path in paths])
+            await self._store.put_job(job.kept())
+        except BaseException:
+            await asyncio.to_thread(cleared, self._workspace, new.name, new.job)
+            del self._here[row.id]
+            raise
+        job.task = asyncio.create_task(self._run(job), name=f"add {new.name}")
+        return _view(job.kept())
+
+    async def view(self, id: str, caller: Principal) -> JobView:
+        """Return a job of the caller's; `Missing` where it is none."""
+        row = await self._store.job(id)
+        if row is None or (row.owner != caller.id and not caller.may("admin")):
+            raise Missing(f"there is no job {id!r}, or it is not yours")
+        job = self._here.get(id)
+        return _view(job.kept() if job else row)
+
+    async def of(self, caller: Principal) -> list[JobView]:
+        """Return the jobs of a caller, the latest first."""
+        rows = await self._store.jobs(caller.id)
+        return [_view(self._here[row.id].kept() if row.id in self._here else row) for row in rows]
+
+    async def follow(self, id: str, caller: Principal) -> AsyncGenerator[Event, None]:
+        """Yield a job each time that it is further, the last time as it ended."""
+        seq = 0
+        while True:
+            job = self._here.get(id)
+            more, version = (job.more, job.version) if job else (None, 0)
+            view = await self.view(id, caller)
+            yield {"event": "job", "id": id, "seq": seq, "job": view.model_dump()}
+            if view.state not in UNDER_WAY:
+                return
+            seq += 1
+            if job is None or more is None:
+                await asyncio.sleep(_LOOK)
+            elif job.version == version:
+                await more.wait()
+
+    async def cancel(self, id: str, caller: Principal) -> JobView:
+        """Stop a job, wherever it runs; one that has ended stays as it is."""
+        await self.view(id, caller)
+        job = self._here.get(id)
+        if job is None:
+            await self._store.ask_to_cancel_job(id)
+        else:
+            await self._stop(job, "cancelled")
+        return await self.view(id, caller)
+
+    async def remove(self, name: str, caller: Principal) -> None:
+        """Take a graph away that was added over the web; others are for who may `admin`.
+
+        What was confirmed for it is withdrawn.
+        """
+        caller.check("manage")
+        settings = self._graphs.settings(name, caller)
+        if not settings.added_by and not caller.may("admin"):
+            raise NotAllowed(
+                f"the graph {name!r} was not added over the web: its operator can remove it with"
+                f" askgraph remove {name}"
+            )
+        await asyncio.to_thread(self._workspace.remove, name)
+        await self._graphs.forget(name)
+        if place := uploads_of(self._workspace.folder, settings):
+            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        await self._store.withdraw_graph(name)
+
+    async def open(self) -> None:
+        """Clear what a server that was killed left behind."""
+        before = time.time() - 2 * self._settings.upload_seconds - 3600
+        graphs = list(self._workspace.graphs().values())
+        await asyncio.to_thread(clear_orphans, self._workspace.folder, graphs, before=before)
+
+    async def close(self) -> None:
+        """Stop all jobs of this process."""
+        for job in list(self._here.values()):
+            await self._stop(job, "handed_back")
+
+    async def _stop(self, job: _Job, state: JobState) -> None:
+        if job.task is None or job.task.done():
+            return
+        job.stops_as = state
+        job.task.cancel()
+        await asyncio.wait([job.task])
+
+    async def _run(self, job: _Job) -> None:
+        """Add a graph, or leave nothing of it, and keep how it ended."""
+        watch = asyncio.create_task(self._watch(job))
+        try:
+            async with self._line.turn(lambda _: None):
+                job.state = "running"
+                _told(job, Doing("starting"))
+                await self._store.withdraw_graph(job.new.name)  # of another graph of this name
+                job.added = await worked(self._task(job.new), lambda doing: _told(job, doing))
+            job.state = "done"
+        except asyncio.CancelledError:
+            job.state = job.stops_as
+        except AskgraphError as error:
+            job.state, job.problem = "failed", self._problem(error, job)
+        except BaseException:  # noqa: BLE001 - a bug ends one job, not the server
+            job.state, job.problem = "failed", Problem.unexpected()
+            _log.exception("adding the graph %r failed by a bug", job.new.name)
+        watch.cancel()
+        await to_its_end(self._ended(job))
+
+    async def _ended(self, job: _Job) -> None:
+        """Leave nothing of a graph that did not come to be, and keep how the job ended."""
+        try:
+            if job.state != "done":
+                await asyncio.to_thread(cleared, self._workspace, job.new.name, job.new.job)
+            await self._store.put_job(job.kept())
+        except AskgraphError as error:
+            _log.error("how the job %s ended cannot be kept: %s", job.row.id, error)
+        finally:
+            job.changed()
+            asyncio.get_running_loop().call_later(_KEPT, self._here.pop, job.row.id, None)
+
+    def _task(self, new: NewGraph) -> Task:
+        settings = self._settings
+        return Task(
+            self._workspace.folder,
+            new.name,
+            new.sources,
+            new.settings,
+            memory=settings.upload_memory_mb * 2**20,
+            unpacked=settings.upload_mb * 2**20,
+            seconds=settings.upload_seconds,
+        )
+
+    async def _watch(self, job: _Job) -> None:
+        """Keep how far a job is, and stop it where another process was asked to."""
+        version = -1
+        while True:
+            await asyncio.sleep(_LOOK)
+            try:
+                if job.version != version:
+                    version = job.version
+                    await self._store.put_job(job.kept())
+                if await self._store.job_cancel_wanted(job.row.id) and job.task:
+                    job.task.cancel()
+            except ServiceError as error:
+                _log.warning("the store cannot be asked about the job %s: %s", job.row.id, error)
+
+    def _problem(self, error: AskgraphError, job: _Job) -> Problem:
+        """Return why it failed, in words that tell nothing of where files lie here."""
+        problem = problem_of(error)
+        detail = problem.detail
+        for place in (upload_folder(self._workspace.folder, job.row.id), self._workspace.folder):
+            detail = detail.replace(f"{place}/", "")
+        return problem.model_copy(update={"detail": detail})
+
+
+def _told(job: _Job, doing: Doing) -> None:
+    job.doing = doing
+    job.changed()
+
+
+def _view(row: JobRow) -> JobView:
+    problem = row.problem
+    if row.state == "handed_back":
+        again = SetupError("the server was stopped while it added the graph: add it again")
+        problem = problem_of(again).model_dump()
+    told = {
+        "id": row.id, "kind": row.kind, "graph": row.graph, "state": row.state,
+        "problem": problem, "created": row.created,
+    }  # fmt: skip
+    return JobView.model_validate({**row.progress, **told})

@@ -1,0 +1,159 @@
+"""The graphs of a server: opened once, lent to all questions, opened anew where they changed."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.serve.identity.principal import Principal
+from askgraph.serve.problems import Missing
+from askgraph.serve.store import Store
+from askgraph.workspace import Workspace
+from askgraph.workspace.ready import build_missing
+from askgraph.workspace.services import only_services
+from askgraph.workspace.settings import GraphSettings
+
+__all__ = ["OpenGraphs"]
+
+_LOOK = 2.0  # seconds between two looks at whether a graph's files changed
+
+
+@dataclass(eq=False)
+class _Kept:
+    """An open graph, and how many are at work on it."""
+
+    graph: KnowledgeGraph
+    settings: GraphSettings
+    place: tuple[int, int]
+    looked: float = field(default_factory=time.monotonic)
+    users: int = 0
+    gone: bool = False
+    searched: bool = False
+    verified: int = -1
+    learned: KnowledgeGraph | None = None
+
+
+class OpenGraphs:
+    """Lends the graphs of a workspace, each open once, with the store's verified answers.
+
+    A graph whose files or settings changed is opened anew for those who come next; who has the old
+    one keeps it to the end.
+    """
+
+    def __init__(self, workspace: Workspace, store: Store) -> None:
+        self._workspace = workspace
+        self._store = store
+        self._open: dict[str, _Kept] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    @property
+    def opened(self) -> list[str]:
+        """The graphs that are open."""
+        return list(self._open)
+
+    def names(self, caller: Principal) -> list[str]:
+        """Return the graphs that a caller may see, in the order of the workspace."""
+        return [name for name in self._workspace.graphs() if caller.sees(name)]
+
+    def settings(self, name: str, caller: Principal) -> GraphSettings:
+        """Return the settings of a graph; `Missing` where there is none that the caller may see."""
+        graphs = self._workspace.graphs()
+        if name in graphs and caller.sees(name):
+            return graphs[name]
+        there = ", ".join(self.names(caller)) or "none"
+        raise Missing(f"there is no graph {name!r}; there are: {there}")
+
+    @asynccontextmanager
+    async def lease(
+        self, name: str, caller: Principal, *, searched: bool = False
+    ) -> AsyncIterator[KnowledgeGraph]:
+        """Lend a graph; with `searched`, its indices are in place.
+
+        Within it, a SERVICE reaches only graphs that the caller may see. Raises `Missing`, and
+        what opening raises.
+        """
+        self.settings(name, caller)
+        kept = await self._kept(name)
+        kept.users += 1
+        try:
+            if searched and not kept.searched:
+                await asyncio.to_thread(build_missing, kept.graph)
+                kept.searched = True
+            with only_services(None if caller.graphs is None else set(self.names(caller))):
+                yield await self._learned(name, kept)
+        finally:
+            kept.users -= 1
+            if kept.gone and not kept.users:
+                await kept.graph.endpoint.close()
+
+    @asynccontextmanager
+    async def leases(
+        self, names: Sequence[str], caller: Principal, *, searched: bool = False
+    ) -> AsyncIterator[tuple[KnowledgeGraph, ...]]:
+        """Lend several graphs at once; see `lease`."""
+        async with AsyncExitStack() as stack:
+            yield tuple(
+                [
+                    await stack.enter_async_context(self.lease(name, caller, searched=searched))
+                    for name in dict.fromkeys(names)
+                ]
+            )
+
+    async def forget(self, name: str) -> None:
+        """Let go of a graph that was removed or replaced."""
+        kept = self._open.pop(name, None)
+        if kept is not None:
+            await self._release(kept)
+
+    async def close(self) -> None:
+        """Close all graphs that nobody works on; the others once their work is done."""
+        for name in list(self._open):
+            await self.forget(name)
+
+    async def _kept(self, name: str) -> _Kept:
+        async with self._locks.setdefault(name, asyncio.Lock()):
+            settings = self._workspace.graphs().get(name)
+            kept = self._open.get(name)
+            if kept is not None and await self._outdated(name, kept, settings):
+                await self.forget(name)
+                kept = None
+            if kept is None or settings is None:
+                graph = await asyncio.to_thread(self._workspace.graph, name)
+                settings = self._workspace.graphs().get(name)
+                if settings is None:
+                    await graph.endpoint.close()
+                    raise Missing(f"the graph {name!r} was removed just now")
+                kept = self._open[name] = _Kept(graph, settings, self._place(name))
+            return kept
+
+    async def _outdated(self, name: str, kept: _Kept, settings: GraphSettings | None) -> bool:
+        if settings != kept.settings or self._place(name) != kept.place:
+            return True
+        if time.monotonic() - kept.looked < _LOOK:
+            return False
+        kept.looked = time.monotonic()
+        return await asyncio.to_thread(self._workspace.stale, name) is not None
+
+    def _place(self, name: str) -> tuple[int, int]:
+        """Tell the data folder from another one that takes its place."""
+        try:
+            status = (self._workspace.data(name) / "built.json").stat()
+        except FileNotFoundError:
+            return (0, 0)
+        return (status.st_ino, status.st_mtime_ns)
+
+    async def _learned(self, name: str, kept: _Kept) -> KnowledgeGraph:
+        """The graph with the answers that were verified so far, before its other examples."""
+        version = await self._store.verified_version(name)
+        if kept.learned is None or kept.verified != version:
+            verified = [one.example for one in await self._store.verified(name)]
+            kept.learned = replace(kept.graph, examples=(*verified, *kept.graph.examples))
+            kept.verified = version
+        return kept.learned
+
+    async def _release(self, kept: _Kept) -> None:
+        kept.gone = True
+        if not kept.users:
+            await kept.graph.endpoint.close()

@@ -1,0 +1,119 @@
+"""Uploaded files on disk: under the names that their sender gives them, and with their formats.
+
+What a file is called by its sender is what its faults are told by, a hint at its format and never a
+path; what it holds decides whether it is packed, and its format where its name says none.
+"""
+
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from askgraph.errors import SetupError
+from askgraph.rdf.formats import FORMATS
+from askgraph.serve.graphs.bounds import unpacked
+from askgraph.workspace.settings import GraphSettings
+
+__all__ = ["Sent", "clear_orphans", "stored", "upload_folder", "uploads_of"]
+
+_FOLDER = "uploads"
+_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
+_ARCHIVES = (b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf")
+_START = 4096
+_LONGEST = 60  # characters of a name, of up to four bytes each
+_FOUR_TERMS = re.compile(rb"^\s*(<[^>]*>|_:\S+)\s+<[^>]*>\s+.+?\s(<[^>]*>|_:\S+)\s*\.\s*$", re.M)
+_THREE_TERMS = re.compile(rb"^\s*(<[^>]*>|_:\S+)\s+<[^>]*>\s+\S.*\.\s*$", re.M)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A file as it was sent: what its sender calls it, and its content from the start."""
+
+    name: str
+    content: IO[bytes]
+
+
+def upload_folder(workspace: Path, job: str) -> Path:
+    """Return the folder in which the files of a job lie, and then stay."""
+    return workspace / _FOLDER / job
+
+
+def stored(files: Sequence[Sent], folder: Path) -> tuple[Path, ...]:
+    """Copy files into a new folder; `SetupError` for one that is no RDF by name and content."""
+    if not files:
+        raise SetupError("no file was sent: send one or more as 'files'")
+    folder.mkdir(parents=True)
+    return tuple(_stored(sent, number, folder) for number, sent in enumerate(files, 1))
+
+
+def uploads_of(workspace: Path, settings: GraphSettings) -> Path | None:
+    """Return the folder of uploaded files that a graph was read from; None for other graphs."""
+    places = {Path(source).parent for source in settings.sources}
+    uploads = workspace / _FOLDER
+    return next((place for place in places if place.parent == uploads), None)
+
+
+def clear_orphans(workspace: Path, graphs: Iterable[GraphSettings], *, before: float) -> None:
+    """Remove uploaded files of no graph that are older than `before` (seconds of the clock)."""
+    used = {uploads_of(workspace, settings) for settings in graphs}
+    for folder in (workspace / _FOLDER).glob("*"):
+        if folder not in used and folder.is_dir() and folder.stat().st_mtime < before:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _stored(sent: Sent, number: int, folder: Path) -> Path:
+    start = sent.content.read(_START)
+    sent.content.seek(0)
+    if start.startswith(_ARCHIVES):
+        raise SetupError(
+            f"{_shown(sent.name)} is an archive: send the files in it, each packed by gzip, bzip2,"
+            " xz or not at all"
+        )
+    packed = next((ending for magic, ending in _PACKED.items() if start.startswith(magic)), "")
+    received = folder / f"{number:02}{packed}"
+    with received.open("xb") as out:
+        shutil.copyfileobj(sent.content, out, 1 << 20)
+    if packed:
+        start = next(unpacked(received, part=_START), b"")
+    stem, suffix = _named(sent.name)
+    suffix = suffix or _looks_like(start)
+    if not suffix:
+        raise SetupError(
+            f"{_shown(sent.name)} is of no known kind; known are {', '.join(FORMATS)}, each also"
+            " packed by gzip, bzip2 or xz"
+        )
+    own = folder / f"{stem}{suffix}{packed}"
+    other = folder / f"{number:02}-{stem}{suffix}{packed}"
+    return received.rename(other if own.exists() else own)
+
+
+def _named(name: str) -> tuple[str, str]:
+    """What a file is called, in letters and digits, and its suffix if it is that of a format."""
+    last = re.split(r"[/\\]", name)[-1]
+    for ending in _PACKED.values():
+        last = last.removesuffix(ending)
+    stem, dot, suffix = last.rpartition(".")
+    suffix = f".{suffix.lower()}" if dot else ""
+    known = suffix if suffix in FORMATS else ""
+    plain = re.sub(r"[^\w-]+", "-", stem if known else last).strip("-")[:_LONGEST]
+    return plain or "file", known
+
+
+def _looks_like(start: bytes) -> str:
+    """The suffix of the format that a file begins like, empty where none."""
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith((b"<?xml", b"<!DOCTYPE", b"<rdf:RDF")):
+        return ".rdf"
+    if text.startswith((b"{", b"[")):
+        return ".jsonld"
+    if _FOUR_TERMS.search(text):
+        return ".nq"
+    if re.match(rb"(@prefix|@base|PREFIX\s|BASE\s)", text, re.I) or _THREE_TERMS.search(text):
+        return ".ttl"
+    return ""
+
+
+def _shown(name: str) -> str:
+    return repr(name[-80:])

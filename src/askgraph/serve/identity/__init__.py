@@ -1,0 +1,1 @@
+"""Callers and their rights: API keys, a proxy's word, visitors, limits."""

@@ -1,0 +1,1 @@
+"""Middleware before the server's handlers, and what its operator sees of it."""

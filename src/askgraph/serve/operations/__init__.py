@@ -1,1 +1,0 @@
-"""What stands before the server's handlers, and what its operator sees of it."""

@@ -1,0 +1,1 @@
+"""The protocols that the server speaks, each a thin view of the same runs."""

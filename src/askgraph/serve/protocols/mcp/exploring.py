@@ -1,0 +1,140 @@
+"""Tools that look around in a graph: which there are, search, describe, examples."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.index import Hit as IndexHit
+from askgraph.index import Resource
+from askgraph.metadata.examples.similar import random_examples, similar_examples
+from askgraph.serve.protocols.mcp.access import Known, current
+from askgraph.serve.protocols.mcp.failing import telling
+from askgraph.serve.protocols.mcp.looking import GraphName, Language, classes_told, looking
+from askgraph.serve.protocols.mcp.results import (
+    Described,
+    Example,
+    Examples,
+    Graph,
+    Graphs,
+    Hit,
+    Hits,
+)
+from askgraph.tools.describe import describe as describe_in
+from askgraph.tools.hits import Found, entity_lines, property_lines, term_of
+from askgraph.tools.shown import clipped, labels_in
+
+__all__ = ["describe", "examples", "list_graphs", "search"]
+
+Kind = Literal["entity", "class", "property", "value"]
+
+_TOLD = 10  # classes of a graph in the list of graphs
+_NAME = 200  # characters
+_QUERY = 4_000
+
+
+async def list_graphs() -> Graphs:
+    """List the graphs that can be asked, with their main classes, and the methods that answer."""
+    access = current()
+    with telling():
+        access.check("ask")
+    found = []
+    for name in access.graph_names():
+        with telling():
+            found.append(_graph(await access.known(name)))
+    return Graphs(graphs=found, methods=list(access.method_names()))
+
+
+async def search(
+    query: Annotated[str, Field(description="A name or keywords.", max_length=500)],
+    kind: Annotated[Kind, Field(description="What is looked for.")] = "entity",
+    graph: GraphName = None,
+    limit: Annotated[int, Field(description="Hits at most.", ge=1, le=50)] = 10,
+    language: Language = None,
+) -> Hits:
+    """Find things, classes, properties or values by name, with what the graph says of each."""
+    async with looking(graph, text=query, language=language) as context:
+        found = await asyncio.to_thread(_found, context.graph, query, kind, limit)
+        known = [Found(term_of(one.item.iri), one.item, one.name) for one in found]
+        told = await (property_lines if kind == "property" else entity_lines)(context, known)
+        return Hits(
+            graph=context.graph.name,
+            hits=[_hit(one, context.graph) for one in found],
+            text="\n".join(told.lines) or f"nothing goes by {query!r}; try other or fewer words",
+        )
+
+
+async def describe(
+    iri: Annotated[str, Field(description="Its IRI, as prefix:name or <http://…>.")],
+    graph: GraphName = None,
+    language: Language = None,
+) -> Described:
+    """Get what the graph says of one entity, class or property: types, values, links both ways."""
+    async with looking(graph, language=language) as context:
+        told = await describe_in(context, iri)
+        full = _described(told.seen, told.text, context.graph)
+        labels = await labels_in(context, [full])
+        return Described(graph=context.graph.name, iri=full, label=labels.get(full), text=told.text)
+
+
+async def examples(
+    question: Annotated[
+        str | None, Field(description="Those most like this one; without it, any.")
+    ] = None,
+    graph: GraphName = None,
+    limit: Annotated[int, Field(description="Examples at most.", ge=1, le=20)] = 3,
+) -> Examples:
+    """Get questions that were asked of the graph, with the SPARQL queries that answer them."""
+    async with looking(graph, text=question or "") as context:
+        every = context.graph.examples
+        if question:
+            near = await asyncio.to_thread(similar_examples, question, every, limit=limit)
+        else:
+            near = [(one, -1.0) for one in random_examples("", every, limit=limit)]
+        told = [
+            Example(
+                question=clipped(one.question, 500),
+                query=clipped(one.query, _QUERY),
+                origin=one.origin,
+                similarity=round(score, 3) if score >= 0 else None,
+            )
+            for one, score in near
+        ]
+        return Examples(graph=context.graph.name, examples=told, total=len(every))
+
+
+def _graph(graph: Known) -> Graph:
+    return Graph(
+        name=graph.name,
+        triples=graph.profile.triples,
+        classes=classes_told(graph, "en", most=_TOLD),
+        languages=[language for language, _ in graph.profile.languages[:_TOLD]],
+        remote=graph.remote,
+    )
+
+
+def _described(seen: Sequence[str], text: str, graph: KnowledgeGraph) -> str:
+    """The IRI of what a description begins with, in full."""
+    short, _, _ = text.partition("\n")[0].partition(" ")
+    return next(iri for iri in seen if graph.prefixes.shorten(iri) == short)
+
+
+def _found(graph: KnowledgeGraph, text: str, kind: Kind, limit: int) -> list[IndexHit[Resource]]:
+    """What an index knows by a name; lone halves of characters are no part of one."""
+    keys = {"property": "properties", "value": "literals"}
+    index = graph.indices.get(keys.get(kind, "entities"))
+    within = [one.iri for one in graph.profile.classes] if kind == "class" else None
+    words = " ".join(text.encode(errors="replace").decode().split())
+    return [] if index is None else list(index.search(words, limit=limit, within=within))
+
+
+def _hit(hit: IndexHit[Resource], graph: KnowledgeGraph) -> Hit:
+    iri = hit.item.iri
+    return Hit(
+        iri=clipped(iri, 2 * _NAME) if iri.startswith('"') else iri,
+        name=clipped(iri, _NAME) if iri.startswith('"') else graph.prefixes.shorten(iri),
+        label=clipped(hit.item.label, _NAME),
+        matched=clipped(hit.name or hit.item.label, _NAME),
+    )

@@ -1,0 +1,155 @@
+"""Tools for queries: propose, validate, execute. Nothing writes."""
+
+import asyncio
+from typing import Annotated
+
+from pydantic import Field
+
+from askgraph.errors import QueryError
+from askgraph.explanation.labels import labels_of
+from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.serve.protocols.mcp.bounded import ROWS, cells, cut_words, iris_in, labels_shown
+from askgraph.serve.protocols.mcp.looking import GraphName, Language, looking
+from askgraph.serve.protocols.mcp.results import Candidate, Candidates, Checked, Finding, Table
+from askgraph.sparql.results import GraphResult, Row, SelectResult
+from askgraph.tools import Context
+from askgraph.tools.executed import executed
+from askgraph.tools.proposals import Proposals, Proposed, proposals_for, unused_words
+from askgraph.tools.running import Ran
+from askgraph.trace import Observation
+from askgraph.validation import WRONG, Validation
+from askgraph.validation.graph_knowledge import graph_knowledge
+from askgraph.validation.knowledge import Services
+from askgraph.validation.validate import validated
+
+__all__ = ["execute", "propose_queries", "validate"]
+
+_TAKEN = 1_000  # rows that are fetched
+_PREVIEW = 5
+_FINDINGS = 20
+
+Query = Annotated[
+    str,
+    Field(description="SPARQL that reads; known prefixes need no PREFIX line.", max_length=100_000),
+]
+
+
+async def propose_queries(
+    question: Annotated[
+        str, Field(description="A question or a part of one.", min_length=1, max_length=2_000)
+    ],
+    graph: GraphName = None,
+    language: Language = None,
+) -> Candidates:
+    """Get queries that may answer a question, with their results. Asks no language model."""
+    async with looking(graph, text=question, language=language) as context:
+        found = await proposals_for(context, question)
+        shown = [row for one in found.candidates for row in one.result.rows[:_PREVIEW]]
+        iris = [*iris_in(shown), *(iri for one in found.candidates for iri in iris_of(one.query))]
+        labels = await labels_of(iris, context.graph, [context.language, "en"])
+        told = [_candidate(one, found, labels, context) for one in found.candidates]
+        rows = [row for one in told for row in one.rows]
+        return Candidates(
+            graph=context.graph.name,
+            candidates=told,
+            confidence=round(found.confidence, 4),
+            labels=labels_shown(rows, labels),
+        )
+
+
+async def validate(query: Query, graph: GraphName = None, language: Language = None) -> Checked:
+    """Check a query against what is known of the graph, and repair it where that is safe.
+
+    Nothing is run. Finds errors of syntax, names that the graph does not hold, wrong directions and
+    datatypes, filters that never hold.
+    """
+    async with looking(graph, language=language) as context:
+        services = Services(graph_knowledge(context.graph), {})
+        found = await asyncio.to_thread(validated, query, services, language=context.language)
+        return _checked(context.graph.name, found)
+
+
+async def execute(
+    query: Query,
+    graph: GraphName = None,
+    limit: Annotated[int, Field(description="Rows to show at most.", ge=1, le=500)] = ROWS,
+    language: Language = None,
+) -> Table:
+    """Run a SPARQL query that reads (SELECT, ASK, CONSTRUCT, DESCRIBE) and see its result.
+
+    A query that fails comes with the place and the nearest valid names, an empty result with the
+    reason for it. At most 1,000 rows are taken.
+    """
+    async with looking(graph, language=language, scope="query") as context:
+        found = await executed(context, query, rows=_TAKEN)
+        if isinstance(found, Observation):
+            raise QueryError(found.text)
+        notes = [*found.notes, *([found.remark.text] if found.remark.text else [])]
+        return await _table(context, found.ran, limit, notes)
+
+
+def _candidate(
+    one: Proposed, found: Proposals, labels: dict[str, str], context: Context
+) -> Candidate:
+    return Candidate(
+        words=in_words(one.query, labels, language=context.language),
+        query=one.query,
+        columns=list(one.result.variables),
+        rows=cells(one.result.rows, _PREVIEW),
+        total=1 if one.boolean is not None else len(one.result.rows),
+        boolean=one.boolean,
+        unused_words=unused_words(found.proposal, one.cluster.best),
+    )
+
+
+def _checked(graph: str, found: Validation) -> Checked:
+    return Checked(
+        graph=graph,
+        valid=not found.is_wrong,
+        findings=[
+            Finding(
+                kind=one.kind.value,
+                message=one.message,
+                line=one.place.line if one.place else None,
+                column=one.place.column if one.place else None,
+                certainty=round(one.certainty, 3),
+                instead=[
+                    f"{new.text} ({new.label})" if new.label else new.text for new in one.proposals
+                ],
+            )
+            for one in sorted(found.findings, key=lambda one: one.certainty < WRONG)[:_FINDINGS]
+        ],
+        repaired=found.repaired if found.repairs else None,
+        repairs=[one.note for one in found.repairs],
+    )
+
+
+async def _table(context: Context, ran: Ran, limit: int, notes: list[str]) -> Table:
+    columns, rows, boolean = _content(ran)
+    shown = cells(rows, limit)
+    languages = [context.language, "en"]
+    labels = await labels_of(iris_in(rows[: len(shown)]), context.graph, languages)
+    cut = None if isinstance(ran.result, bool) else ran.result.truncated
+    return Table(
+        graph=context.graph.name,
+        query=ran.query,
+        columns=columns,
+        rows=shown,
+        total=len(rows),
+        boolean=boolean,
+        labels=labels_shown(shown, labels),
+        cut=cut_words(cut),
+        notes=notes,
+    )
+
+
+def _content(ran: Ran) -> tuple[list[str], list[Row], bool | None]:
+    """The columns and rows of a result; triples are rows of three."""
+    match ran.result:
+        case bool() as holds:
+            return [], [], holds
+        case SelectResult() as result:
+            return list(result.variables), list(result.rows), None
+        case GraphResult() as result:
+            triples: list[Row] = [(t.subject, t.predicate, t.object) for t in result.triples]
+            return ["subject", "predicate", "object"], triples, None

@@ -1,0 +1,113 @@
+"""Graphs as resources: what is in them, their prefixes, and the shapes of their classes."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from mcp_types import Resource
+
+from askgraph.metadata import ClassProfile, PredicateProfile
+from askgraph.metadata.shapes import known_shape
+from askgraph.metadata.shex import document
+from askgraph.serve.protocols.mcp.access import Known, chosen, current
+from askgraph.serve.protocols.mcp.failing import telling_of_resource
+from askgraph.serve.protocols.mcp.looking import classes_told, named
+from askgraph.serve.protocols.mcp.results import NOTICE
+
+__all__ = ["PARTS", "Part", "listed"]
+
+_CLASSES, _PREDICATES, _SHAPES = 50, 100, 20
+_ENDS = 2
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that can be read of each graph."""
+
+    name: str
+    words: str
+    mime_type: str
+    read: Callable[[str], Awaitable[str]]
+
+    @property
+    def template(self) -> str:
+        """The address of it, with the graph to fill in."""
+        return f"askgraph://graphs/{{graph}}/{self.name}"
+
+
+async def _known(graph: str) -> Known:
+    access = current()
+    with telling_of_resource():
+        access.check("ask")
+        return await access.known(chosen(access, graph))
+
+
+async def _profile(graph: str) -> str:
+    return "\n".join(_profile_lines(await _known(graph)))
+
+
+async def _prefixes(graph: str) -> str:
+    pairs = (await _known(graph)).prefixes.namespaces.items()
+    return "\n".join(f"PREFIX {prefix}: <{iri}>" for prefix, iri in pairs)
+
+
+async def _shapes(graph: str) -> str:
+    known = await _known(graph)
+    profile = known.profile
+    shapes = [known_shape(profile, one.iri) for one in profile.classes[:_SHAPES]]
+    terms: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
+    labels = {one.iri: named(one.names, one.iri, "en") for one in terms}
+    return document((one for one in shapes if one.lines), known.prefixes, labels=labels)
+
+
+PARTS = (
+    Part(
+        "profile",
+        "size, languages, classes and predicates, the most frequent first",
+        "text/plain",
+        _profile,
+    ),
+    Part("prefixes", "the prefixes that queries need not declare", "text/plain", _prefixes),
+    Part(
+        "shapes",
+        "what the instances of the most frequent classes have, as ShEx",
+        "text/shex",
+        _shapes,
+    ),
+)
+"""What can be read of each graph."""
+
+
+def listed() -> Iterator[Resource]:
+    """Yield the resources of all graphs that the caller may see."""
+    for graph in current().graph_names():
+        for part in PARTS:
+            yield Resource(
+                uri=part.template.replace("{graph}", quote(graph, safe="")),
+                name=f"{graph} {part.name}",
+                description=f"{graph}: {part.words}",
+                mime_type=part.mime_type,
+            )
+
+
+def _profile_lines(graph: Known) -> Iterator[str]:
+    profile = graph.profile
+    yield f"# {graph.name}: {profile.triples:,} triples"
+    yield f"# {NOTICE}"
+    if profile.languages:
+        yield "languages: " + ", ".join(f"{tag} ({n:,})" for tag, n in profile.languages[:10])
+    yield ""
+    yield f"{len(profile.classes):,} classes"
+    yield from classes_told(graph, "en", most=_CLASSES)
+    yield ""
+    yield f"{len(profile.predicates):,} predicates"
+    yield from (_predicate(one, graph) for one in profile.predicates[:_PREDICATES])
+
+
+def _predicate(one: PredicateProfile, graph: Known) -> str:
+    """`ont:orbits "orbits": 55 triples, ont:Moon → ont:Planet`."""
+    short = graph.prefixes.shorten
+    of = " or ".join(short(iri) for iri, _ in one.subject_classes[:_ENDS])
+    gives = " or ".join(short(iri) for iri, _ in (*one.object_classes, *one.datatypes)[:_ENDS])
+    ends = f", {of or 'anything'} → {gives or 'anything'}"
+    return f'{short(one.iri)} "{named(one.names, one.iri, "en")}": {one.triples:,} triples{ends}'

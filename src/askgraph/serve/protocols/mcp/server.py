@@ -1,0 +1,99 @@
+"""The MCP server: tools, resources, prompts; what a caller may reach is found anew each time."""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver import MCPServer
+from mcp.server.request_state import RequestStateSecurity
+from mcp_types import Resource, ToolAnnotations
+
+from askgraph.serve.protocols.mcp import prompts
+from askgraph.serve.protocols.mcp.access import CALLER, Access
+from askgraph.serve.protocols.mcp.asking import ask
+from askgraph.serve.protocols.mcp.asking_back import OpenState
+from askgraph.serve.protocols.mcp.exploring import describe, examples, list_graphs, search
+from askgraph.serve.protocols.mcp.querying import execute, propose_queries, validate
+from askgraph.serve.protocols.mcp.resources import PARTS, listed
+from askgraph.serve.protocols.mcp.results import NOTICE
+from askgraph.serve.protocols.mcp.shaping import shapes
+
+__all__ = ["AccessOf", "graph_server"]
+
+Request = ServerRequestContext[Any, Any]
+
+AccessOf = Callable[[Request], Awaitable[Access]]
+"""Finds what the sender of a message may reach; raises `MCPError` where that is nothing."""
+
+_TOOLS = (
+    list_graphs,
+    ask,
+    propose_queries,
+    search,
+    describe,
+    shapes,
+    examples,
+    validate,
+    execute,
+)
+
+_INSTRUCTIONS = f"""\
+Knowledge graphs (RDF), asked in natural language or SPARQL. Start with `ask`: it gives the answer
+with its query, how the question was read, and how sure that is. Where it is unsure, or asks back,
+look for yourself: `search`, `describe` and `shapes` show what there is, `propose_queries` gives
+candidates, `validate` and `execute` are for queries of your own. Nothing here can change a graph.
+{NOTICE}
+"""
+
+
+class _GraphServer(MCPServer[Any]):
+    """Lists the resources of the caller's graphs."""
+
+    async def list_resources(self) -> list[Resource]:
+        return list(listed())
+
+
+def graph_server(access_of: AccessOf) -> MCPServer[Any]:
+    """Return a server with all tools, whose callers reach what `access_of` gives them."""
+
+    async def as_caller(ctx: Request, call_next: CallNext) -> HandlerResult:
+        token = CALLER.set(await access_of(ctx))
+        try:
+            return await call_next(ctx)
+        finally:
+            CALLER.reset(token)
+
+    with _logging_left_alone():
+        server = _GraphServer(
+            "askgraph",
+            title="Askgraph",
+            description="Questions over knowledge graphs, answered with their queries.",
+            instructions=_INSTRUCTIONS,
+            version=version("askgraph"),
+            request_state_security=RequestStateSecurity(codec=OpenState()),
+            middleware=[as_caller],
+        )
+    for tool in _TOOLS:
+        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True))
+    for part in PARTS:
+        resource = server.resource(
+            part.template, name=part.name, description=part.words, mime_type=part.mime_type
+        )
+        resource(part.read)
+    for prompt in (prompts.explore_graph, prompts.write_query):
+        server.prompt()(prompt)
+    return server
+
+
+@contextmanager
+def _logging_left_alone() -> Iterator[None]:
+    """Keep the library from setting up the logs of the whole process, where nobody did yet."""
+    handler = logging.NullHandler()
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)

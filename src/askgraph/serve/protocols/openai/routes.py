@@ -1,0 +1,120 @@
+"""`/v1/models` and `/v1/chat/completions`: what OpenAI's clients call."""
+
+from collections.abc import AsyncGenerator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
+
+from askgraph.errors import SetupError
+from askgraph.serve.depends import HubDep, needs
+from askgraph.serve.hub import Hub
+from askgraph.serve.identity.principal import Principal
+from askgraph.serve.problems import Missing
+from askgraph.serve.protocols.disconnect import unless_left
+from askgraph.serve.protocols.openai.completions import Completion
+from askgraph.serve.protocols.openai.conversation import Talk, talk_of
+from askgraph.serve.protocols.openai.errors import ChatRoute
+from askgraph.serve.protocols.openai.models import asked_of, model_ids
+from askgraph.serve.protocols.openai.views import (
+    ChatBody,
+    ChatError,
+    ChatModel,
+    ChatModels,
+    CompletionView,
+)
+from askgraph.serve.protocols.streams import text_stream
+from askgraph.serve.runs.asking import method_names
+from askgraph.serve.runs.choosing import chosen
+from askgraph.serve.runs.steps import steps_read
+from askgraph.serve.views.runs import MOST_QUESTION, AskBody
+from askgraph.trace import Clarification, Step
+
+__all__ = ["router"]
+
+router = APIRouter(
+    prefix="/v1",
+    tags=["OpenAI-compatible"],
+    route_class=ChatRoute,
+    responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
+)
+Asker = Annotated[Principal, Depends(needs("ask"))]
+_BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they have none
+
+
+@router.get("/models")
+async def models(hub: HubDep, caller: Asker) -> ChatModels:
+    """List the methods as models, also for each graph where there are several."""
+    ids = await model_ids(hub, caller)
+    return ChatModels(data=[ChatModel(id=id, created=_BEGUN) for id in ids])
+
+
+@router.get("/models/{model}")
+async def model(model: str, hub: HubDep, caller: Asker) -> ChatModel:
+    """Return one model."""
+    graphs = hub.graphs.names(caller)
+    asked_of(model, named=graphs[:1], methods=method_names(hub.settings), graphs=graphs)
+    return ChatModel(id=model, created=_BEGUN)
+
+
+@router.post("/chat/completions", response_model=CompletionView)
+async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker) -> Response:
+    """Answer the last message of a conversation.
+
+    Beside the usual fields, `graph` or `graphs` name what is asked, and `language` the question's.
+    A message that is only a number takes that reading of what was asked back before.
+    """
+    if body.n not in (None, 1):
+        raise SetupError("only one answer is given: leave out 'n'")
+    talk = talk_of(body.messages)
+    run, steps = await _begun(body, talk, hub, caller)
+    usage = bool(body.stream_options and body.stream_options.include_usage)
+    reply = Completion(run, body.model, usage)
+    if body.stream:
+        return text_stream(reply.chunks(steps))
+    whole = await unless_left(request, reply.whole(steps))
+    return JSONResponse(whole.model_dump(mode="json"))
+
+
+async def _begun(
+    body: ChatBody, talk: Talk, hub: Hub, caller: Principal
+) -> tuple[str, AsyncGenerator[Step, None]]:
+    """The run that a request begins, and its steps."""
+    if talk.choice is not None and talk.run is not None:
+        taken = await _taken(talk.run, talk.choice, hub, caller)
+        if taken is not None:
+            return taken
+    if len(talk.question) > MOST_QUESTION:
+        raise SetupError(f"the question has more than {MOST_QUESTION:,} characters")
+    if "\0" in talk.question:
+        raise SetupError("the question holds a NUL (U+0000), which no text here may: leave it out")
+    method, graphs = asked_of(
+        body.model,
+        named=body.graphs or ([body.graph] if body.graph else []),
+        methods=method_names(hub.settings),
+        graphs=hub.graphs.names(caller),
+    )
+    asked = AskBody(
+        question=talk.question, graphs=graphs or None, method=method, language=body.language
+    )
+    run = await hub.ask(asked, caller, before=talk.before)
+    return run.id, steps_read(hub, run)
+
+
+async def _taken(
+    run: str, choice: int, hub: Hub, caller: Principal
+) -> tuple[str, AsyncGenerator[Step, None]] | None:
+    """The reading with a number of what a run asked back; None where it asked nothing back."""
+    try:
+        _, _, outcome = await hub.kept.outcome(run, caller)
+    except Missing:
+        return None
+    if not isinstance(outcome, Clarification) or not 1 <= choice <= len(outcome.options):
+        return None
+    view = await chosen(hub, run, choice - 1, caller)
+    trace, _, _ = await hub.kept.outcome(view.id, caller)
+
+    async def steps() -> AsyncGenerator[Step, None]:
+        yield trace.outcome
+
+    return view.id, steps()

@@ -1,0 +1,127 @@
+"""Add a graph by address or upload, hear how far that is, stop it, take the graph away again."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from starlette.datastructures import UploadFile
+
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.endpoint.public_only import Guard
+from askgraph.errors import NotPublic, SetupError, Unreachable
+from askgraph.serve.depends import HubDep, needs
+from askgraph.serve.graphs.jobs import NewGraph
+from askgraph.serve.graphs.uploads import Sent, stored, upload_folder
+from askgraph.serve.identity.principal import Principal
+from askgraph.serve.protocols.streams import event_stream
+from askgraph.serve.store import new_id
+from askgraph.serve.views.jobs import AddBody, JobsView, JobView
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1", tags=["graphs"])
+Manager = Annotated[Principal, Depends(needs("manage"))]
+_FILES = 100
+_RESOLVING = 10.0  # seconds
+_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["name", "files"],
+                    "properties": {
+                        "name": {"type": "string", "maxLength": 64},
+                        "files": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "RDF in any format, packed or not.",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post("/graphs", status_code=202)
+async def add(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
+    """Begin to add the graph of a SPARQL endpoint, which must be at a public address."""
+    hub.jobs.check(body.name, caller)
+    allowed = hub.settings.private_addresses
+    settings: dict[str, object] = {
+        "public_only": True,
+        "private_addresses": list(allowed),
+        "added_by": caller.id,
+        **body.model_dump(include={"dialect", "graphs", "timeout"}, exclude_defaults=True),
+    }
+    await _check_address(body, Guard(allowed))
+    return await hub.jobs.begin(NewGraph(body.name, "address", [body.url], settings), caller)
+
+
+@router.post("/graphs/upload", status_code=202, openapi_extra=_FORM)
+async def upload(request: Request, hub: HubDep, caller: Manager) -> JobView:
+    """Begin to add a graph of the files that are sent, as a form with `name` and `files`."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise SetupError("send a form (multipart/form-data) with 'name' and 'files'")
+    id = new_id()
+    folder = upload_folder(hub.workspace.folder, id)
+    async with request.form(max_files=_FILES, max_fields=10) as form:
+        name = form.get("name")
+        if not isinstance(name, str):
+            raise SetupError("the form has no field 'name': what to call the graph")
+        hub.jobs.check(name, caller)
+        files = [
+            Sent(file.filename or "", file.file)
+            for file in form.getlist("files")
+            if isinstance(file, UploadFile)
+        ]
+        new = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
+        return await hub.jobs.begin(new, caller, lambda: stored(files, folder))
+
+
+@router.delete("/graphs/{graph}", status_code=204)
+async def remove(graph: str, hub: HubDep, caller: Manager) -> None:
+    """Take a graph away that was added over the web."""
+    await hub.jobs.remove(graph, caller)
+
+
+@router.get("/jobs")
+async def jobs(hub: HubDep, caller: Manager) -> JobsView:
+    """Return what the caller has been adding, the latest first."""
+    return JobsView(jobs=await hub.jobs.of(caller))
+
+
+@router.get("/jobs/{id}")
+async def job(id: str, hub: HubDep, caller: Manager) -> JobView:
+    """Return how far a job is."""
+    return await hub.jobs.view(id, caller)
+
+
+@router.get("/jobs/{id}/events", response_class=Response)
+async def events(id: str, hub: HubDep, caller: Manager) -> Response:
+    """Return a job each time that it is further, as events `job`, to its end."""
+    await hub.jobs.view(id, caller)
+    return event_stream(hub.jobs.follow(id, caller))
+
+
+@router.delete("/jobs/{id}")
+async def cancel(id: str, hub: HubDep, caller: Manager) -> JobView:
+    """Stop a job; nothing is left of its graph."""
+    return await hub.jobs.cancel(id, caller)
+
+
+async def _check_address(body: AddBody, guard: Guard) -> None:
+    """Refuse an address at once that the guard would refuse later."""
+    await HttpEndpoint(body.url, dialect=body.dialect, guard=guard).close()
+    try:
+        async with asyncio.timeout(_RESOLVING):
+            await guard.addresses(body.url)
+    except TimeoutError as problem:
+        raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
+    except NotPublic:
+        raise
+    except Unreachable as problem:
+        raise SetupError(f"{problem}: check the address") from problem

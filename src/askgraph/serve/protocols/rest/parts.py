@@ -1,0 +1,136 @@
+"""The parts of a query that can be changed: told in words, with alternatives, and swapped."""
+
+import asyncio
+
+from fastapi import APIRouter
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.errors import QueryError
+from askgraph.explanation.alternatives import Alternative, alternatives
+from askgraph.explanation.labels import labels_of
+from askgraph.explanation.parts import Part, ReadBack, read_back
+from askgraph.graph import KnowledgeGraph
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.vocabulary import XSD_STRING
+from askgraph.search.linking.also_meant import also_meant
+from askgraph.search.propose import read_and_linked
+from askgraph.serve.depends import HubDep
+from askgraph.serve.protocols.rest.graphs import Asker, GraphName
+from askgraph.serve.protocols.rest.named import NamedQuery, named_query
+from askgraph.serve.views.queries import (
+    AlternativeView,
+    PartsBody,
+    PartsView,
+    PartView,
+    PieceView,
+    SwapBody,
+    SwappedView,
+)
+from askgraph.sparql.swapped import swapped
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1", tags=["queries"])
+
+_MOST = 40  # parts that have alternatives
+_SECONDS = 3.0  # for each query that looks for alternatives
+
+
+@router.post("/graphs/{graph}/parts")
+async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -> PartsView:
+    """Return a query in words, which words are which of its parts, and what else could stand there.
+
+    First what the question's words may mean as well. What has an answer in the place of a part is
+    asked of the graph where the caller may run queries.
+    """
+    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
+        asked = await named_query(body.query, opened, body.language)
+        back = await _read_back(asked)
+        others: tuple[tuple[Alternative, ...], ...] = ()
+        if body.alternatives:
+            meant = await asyncio.to_thread(_meant, body, back, opened)
+            others = await alternatives(
+                asked.text,
+                back.parts[:_MOST],
+                opened,
+                [body.language],
+                timeout=min(_SECONDS, hub.settings.query_timeout),
+                asking=caller.may("query"),
+                meant=meant,
+            )
+    pieces = [PieceView(text=piece.text, part=piece.part) for piece in back.pieces]
+    views = [
+        _part(number, part, asked.labels, others[number] if number < len(others) else ())
+        for number, part in enumerate(back.parts)
+    ]
+    return PartsView(pieces=pieces, parts=views)
+
+
+@router.post("/graphs/{graph}/swap")
+async def swap(graph: GraphName, body: SwapBody, hub: HubDep, caller: Asker) -> SwappedView:
+    """Return a query with another term in the place of one of its parts; nothing is run."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        back = await _read_back(await named_query(body.query, opened, body.language))
+        part = _chosen(back, body.part)
+        labels: dict[str, str] = {}
+        if isinstance(part.term, NamedNode):
+            labels = await labels_of([part.term.value, body.to], opened, [body.language])
+        query = await asyncio.to_thread(
+            swapped, body.query, part.term, body.to, prefixes=opened.prefixes, labels=labels
+        )
+        changed = await named_query(query, opened, body.language)
+        return SwappedView(query=query, words=await changed.words())
+
+
+async def _read_back(query: NamedQuery) -> ReadBack:
+    return await asyncio.to_thread(read_back, query.text, query.labels, language=query.language)
+
+
+def _meant(body: PartsBody, back: ReadBack, graph: KnowledgeGraph) -> dict[str, tuple[str, ...]]:
+    """What the words of the question may mean besides the parts of the query."""
+    if not body.question:
+        return {}
+    linked = read_and_linked(body.question, body.language, graph.names)
+    iris = [part.term.value for part in back.parts if isinstance(part.term, NamedNode)]
+    return {iri: also_meant(linked, iri) for iri in iris}
+
+
+def _chosen(back: ReadBack, wanted: int | str) -> Part:
+    """The part of a number, or whose IRI or value it is."""
+    if isinstance(wanted, int):
+        found = back.parts[wanted : wanted + 1] if wanted >= 0 else ()
+    else:
+        found = tuple(part for part in back.parts if part.term.value == wanted)
+    if not found:
+        raise QueryError(
+            f"the query has no part {wanted!r}; it has {len(back.parts)}, which POST …/parts lists"
+        )
+    return found[0]
+
+
+def _part(
+    number: int, part: Part, labels: dict[str, str], others: tuple[Alternative, ...]
+) -> PartView:
+    views = [
+        AlternativeView(
+            iri=one.term.value if isinstance(one.term, NamedNode) else None,
+            value=one.term.value if isinstance(one.term, Literal) else None,
+            label=one.label,
+            description=one.description or None,
+            rows=one.rows,
+        )
+        for one in others
+    ]
+    term = part.term
+    if isinstance(term, NamedNode):
+        label = labels.get(term.value) or words_of_local_name(term.value)
+        return PartView(id=number, kind=part.kind, iri=term.value, label=label, alternatives=views)
+    typed = not term.language and term.datatype.value != XSD_STRING
+    return PartView(
+        id=number,
+        kind="value",
+        value=term.value,
+        datatype=term.datatype.value if typed else None,
+        label=term.value,
+        alternatives=views,
+    )

@@ -1,0 +1,221 @@
+"""What a graph holds: its classes and predicates, instances, and all that it says of one thing."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pyoxigraph import NamedNode
+
+from askgraph.explanation.labels import labels_of
+from askgraph.explanation.resource import (
+    Facts,
+    instances_of,
+    resource_facts,
+    some_instances,
+)
+from askgraph.explanation.starters import values_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.metadata import ClassProfile, PredicateProfile
+from askgraph.rdf.labels import best_label, words_of_local_name
+from askgraph.serve.depends import HubDep
+from askgraph.serve.protocols.rest.graphs import Asker, GraphName, Offset
+from askgraph.serve.views.cells import Cell, cell_of
+from askgraph.serve.views.graphs import (
+    ClassView,
+    EndView,
+    FactsView,
+    InstancesView,
+    PredicateView,
+    ProfileView,
+    ResourceView,
+)
+from askgraph.serve.views.queries import Language
+from askgraph.sparql.results import Term
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1", tags=["graphs"])
+Tongue = Annotated[Language, Query()]
+Iri = Annotated[str, Query(min_length=1, max_length=4000, description="An IRI in full.")]
+
+_ENDS = 20
+_GRAPHS = 1000
+
+
+@router.get("/graphs/{graph}/profile")
+async def profile(
+    graph: GraphName,
+    hub: HubDep,
+    caller: Asker,
+    language: Tongue = "en",
+    search: Annotated[str, Query(max_length=200)] = "",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> ProfileView:
+    """Return the classes and predicates of a graph, the most used first.
+
+    `offset` and `limit` are of both. With `search`, those whose label or IRI holds the text.
+    """
+    async with hub.graphs.lease(graph, caller) as opened:
+        view = await asyncio.to_thread(_profile, opened, language, search, offset, limit)
+        cells = [cell for cls in view.classes for cell in cls.examples]
+        labels = await labels_of([cell.value for cell in cells], opened, [language])
+    for cell in cells:
+        cell.label = labels.get(cell.value)
+    return view
+
+
+@router.get("/graphs/{graph}/instances", response_model_by_alias=True)
+async def instances(
+    graph: GraphName,
+    hub: HubDep,
+    caller: Asker,
+    cls: Annotated[
+        str, Query(alias="class", min_length=1, max_length=4000, description="A class, by its IRI.")
+    ],
+    language: Tongue = "en",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> InstancesView:
+    """Return a page of the instances of a class."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        timeout = hub.settings.query_timeout
+        found = await instances_of(cls, opened, limit=limit, offset=offset, timeout=timeout)
+        iris = [cls, *(one.value for one in found.values if isinstance(one, NamedNode))]
+        labels = await labels_of(iris, opened, [language], timeout=timeout)
+    return InstancesView(
+        cls=_cell(NamedNode(cls), labels),
+        instances=[_cell(one, labels) for one in found.values],
+        total=found.total,
+        at_least=found.at_least,
+    )
+
+
+@router.get("/graphs/{graph}/resource")
+async def resource(
+    graph: GraphName,
+    hub: HubDep,
+    caller: Asker,
+    iri: Iri,
+    language: Tongue = "en",
+    predicate: Annotated[
+        str | None, Query(max_length=4000, description="Only the facts with this predicate.")
+    ] = None,
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=200, description="Values of each predicate.")] = 20,
+) -> ResourceView:
+    """Return what a graph says of a thing, and what points at it, by predicate."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        found = await resource_facts(
+            iri,
+            opened,
+            [language],
+            predicate=predicate,
+            each=limit,
+            offset=offset,
+            timeout=hub.settings.query_timeout,
+        )
+    return ResourceView(
+        iri=iri,
+        label=found.label,
+        description=found.description or None,
+        types=[_cell(NamedNode(one), found.labels) for one in found.types],
+        outgoing=[_facts(one, found.labels) for one in found.outgoing],
+        incoming=[_facts(one, found.labels) for one in found.incoming],
+    )
+
+
+def _facts(facts: Facts, labels: Mapping[str, str]) -> FactsView:
+    return FactsView(
+        predicate=_cell(NamedNode(facts.predicate), labels),
+        values=[_cell(value, labels) for value in facts.values],
+        total=facts.total,
+        at_least=facts.at_least,
+    )
+
+
+def _cell(term: Term, labels: Mapping[str, str]) -> Cell:
+    cell = cell_of(term, labels)
+    assert cell is not None
+    return cell
+
+
+def _profile(
+    graph: KnowledgeGraph, language: str, search: str, offset: int, limit: int
+) -> ProfileView:
+    known = graph.profile
+    terms: list[ClassProfile | PredicateProfile] = [*known.classes, *known.predicates]
+    labels = {item.iri: _label(item, language) for item in terms}
+    wanted = search.casefold()
+
+    def fits(item: ClassProfile | PredicateProfile) -> bool:
+        return wanted in labels[item.iri].casefold() or wanted in item.iri.casefold()
+
+    classes = [one for one in known.classes if fits(one)]
+    predicates = [one for one in known.predicates if fits(one)]
+    page = classes[offset : offset + limit], predicates[offset : offset + limit]
+    return ProfileView(
+        name=graph.name,
+        triples=known.triples,
+        classes=_classes(page[0], graph, labels),
+        predicates=_predicates(page[1], graph, labels, language),
+        total_classes=len(classes),
+        total_predicates=len(predicates),
+        languages=dict(known.languages),
+        graphs=dict(known.graphs[:_GRAPHS]),
+        cuts=list(known.cuts),
+        created=known.created,
+    )
+
+
+def _classes(
+    classes: Sequence[ClassProfile], graph: KnowledgeGraph, labels: Mapping[str, str]
+) -> list[ClassView]:
+    some = some_instances([one.iri for one in classes], graph)
+    return [
+        ClassView(
+            iri=one.iri,
+            label=labels[one.iri],
+            instances=one.instances,
+            parents=list(one.parents),
+            nary=one.nary,
+            examples=[_cell(NamedNode(iri), {}) for iri in some.get(one.iri, ())],
+        )
+        for one in classes
+    ]
+
+
+def _predicates(
+    predicates: Sequence[PredicateProfile],
+    graph: KnowledgeGraph,
+    labels: Mapping[str, str],
+    language: str,
+) -> list[PredicateView]:
+    iris = [one.iri for one in predicates]
+    values = values_of(iris, graph.profile, graph.arrays, graph.prefixes, [language])
+
+    def ends(counted: Sequence[tuple[str, int]]) -> list[EndView]:
+        return [
+            EndView(iri=iri, label=labels.get(iri) or words_of_local_name(iri), count=count)
+            for iri, count in counted[:_ENDS]
+        ]
+
+    return [
+        PredicateView(
+            iri=one.iri,
+            label=labels[one.iri],
+            triples=one.triples,
+            subjects=one.subjects,
+            objects=one.objects,
+            subject_classes=ends(one.subject_classes),
+            object_classes=ends(one.object_classes),
+            datatypes=ends(one.datatypes),
+            example=values.get(one.iri),
+        )
+        for one in predicates
+    ]
+
+
+def _label(item: ClassProfile | PredicateProfile, language: str) -> str:
+    return best_label(item.names, [language]) or words_of_local_name(item.iri)

@@ -1,0 +1,174 @@
+"""Queries that callers write: run, checked, laid out; and what is behind a row of their result."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from itertools import islice
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pyoxigraph import NamedNode, Triple
+
+from askgraph.errors import QueryError
+from askgraph.explanation.evidence import evidence
+from askgraph.explanation.labels import labels_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.serve.depends import HubDep, needs
+from askgraph.serve.hub import Hub
+from askgraph.serve.identity.principal import Principal
+from askgraph.serve.problems import Missing
+from askgraph.serve.protocols.rest.graphs import Asker, GraphName
+from askgraph.serve.protocols.rest.named import named_query
+from askgraph.serve.views.cells import TableView, table_of
+from askgraph.serve.views.queries import (
+    EvidenceBody,
+    FindingView,
+    FormattedView,
+    QueryBody,
+    QueryText,
+    RowEvidenceView,
+    ValidationView,
+)
+from askgraph.sparql.format import formatted
+from askgraph.sparql.results import GraphResult, SelectResult, Term
+from askgraph.sparql.service import called_services
+from askgraph.sparql.stored import Result
+from askgraph.validation import WRONG, Finding, Kind, Validation
+from askgraph.validation.graph_knowledge import graph_knowledge
+from askgraph.validation.knowledge import Knowledge, Services
+from askgraph.validation.repairs import SURE
+from askgraph.validation.validate import validated
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1", tags=["queries"])
+Querier = Annotated[Principal, Depends(needs("query"))]
+
+_LABELLED = 500  # things of a result that are named
+_CHECKED = 10_000  # characters of a query that is checked: it is parsed, more than once
+
+
+@router.post("/graphs/{graph}/query")
+async def query(graph: GraphName, body: QueryBody, hub: HubDep, caller: Querier) -> TableView:
+    """Run a query, which may only read; prefixes of the graph need not be declared."""
+    most = hub.settings.page_rows if body.limit is None else body.limit
+    async with hub.graphs.lease(graph, caller) as opened:
+        ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
+        result = await hub.queries.run(ready, opened, timeout=body.timeout)
+        labels = await labels_of(
+            islice(_iris(result), _LABELLED),
+            opened,
+            [body.language],
+            timeout=hub.settings.query_timeout,
+        )
+    return await asyncio.to_thread(table_of, result, labels, limit=min(most, hub.settings.max_rows))
+
+
+@router.post("/graphs/{graph}/evidence")
+async def row_evidence(
+    graph: GraphName, body: EvidenceBody, hub: HubDep, caller: Querier
+) -> RowEvidenceView:
+    """Return the triples behind one row of a SELECT query's result, with names."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
+        result = await hub.queries.run(ready, opened, limit=body.row + 1)
+        rows = result.rows[body.row :] if isinstance(result, SelectResult) else ()
+        if not isinstance(result, SelectResult) or not rows:
+            raise Missing(f"the result has no row {body.row}; rows count from 0")
+        one = SelectResult(result.variables, rows[:1])
+        async with hub.queries.turn(graph):
+            behind = await evidence(ready.text, one, opened.endpoint, rows=1)
+            labels = await labels_of(behind.iris, opened, [body.language])
+    told = behind.told(labels)
+    return RowEvidenceView(
+        row=body.row,
+        triples=list(told[0].triples) if told else [],
+        words=list(told[0].words) if told else [],
+        labels=labels,
+    )
+
+
+@router.post("/graphs/{graph}/validate")
+async def validate(graph: GraphName, body: QueryText, hub: HubDep, caller: Asker) -> ValidationView:
+    """Check a query against what the graph is known to hold; nothing is run."""
+    if len(body.query) > _CHECKED:
+        raise QueryError(f"queries are checked up to {_CHECKED:,} characters; this one is longer")
+    async with AsyncExitStack() as stack:
+        opened = await stack.enter_async_context(hub.graphs.lease(graph, caller))
+        services = await _services(body.query, opened, hub, caller, stack)
+        found = await asyncio.to_thread(validated, body.query, services, language=body.language)
+        asked = await named_query(found.query, opened, body.language)
+        return _validation(found, await asked.words())
+
+
+@router.post("/graphs/{graph}/format")
+async def format_query(
+    graph: GraphName, body: QueryText, hub: HubDep, caller: Asker
+) -> FormattedView:
+    """Lay a query out, with short names and with labels as comments; it means the same."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        asked = await named_query(body.query, opened, body.language)
+        text = await asyncio.to_thread(formatted, body.query, opened.prefixes, asked.labels)
+    return FormattedView(query=text)
+
+
+async def _services(
+    query: str, graph: KnowledgeGraph, hub: Hub, caller: Principal, stack: AsyncExitStack
+) -> Services:
+    """What is known of a graph, and of those that the query calls and the caller may see."""
+    names = {f"askgraph:{name}": name for name in hub.graphs.names(caller)}
+    others: dict[str, Knowledge] = {}
+    for target in called_services(query):
+        if target in names:
+            other = await stack.enter_async_context(hub.graphs.lease(names[target], caller))
+            others[target] = await asyncio.to_thread(graph_knowledge, other)
+    return Services(await asyncio.to_thread(graph_knowledge, graph), others)
+
+
+def _validation(found: Validation, words: str) -> ValidationView:
+    return ValidationView(
+        query=found.query,
+        findings=[_finding(one) for one in found.findings],
+        words=words,
+        repaired=found.repaired if found.repairs else None,
+        repairs=[repair.note for repair in found.repairs],
+    )
+
+
+def _finding(finding: Finding) -> FindingView:
+    place, sure = finding.place, finding.certainty
+    # A known prefix need not be declared to be run here; elsewhere it must be.
+    harmless = finding.kind is Kind.PREFIX and finding.proposals
+    return FindingView(
+        check=finding.kind.value,
+        message=finding.message,
+        severity="info" if harmless or sure < WRONG else "error" if sure >= SURE else "warning",
+        certainty=sure,
+        line=place.line if place else None,
+        column=place.column if place else None,
+        start=place.start if place else None,
+        end=place.end if place else None,
+        repair=finding.proposals[0].text if finding.proposals else None,
+    )
+
+
+def _iris(result: Result) -> Iterator[str]:
+    """The IRIs of a result, in the order in which they are shown."""
+    rows: Iterator[tuple[Term | None, ...]] = iter(())
+    match result:
+        case SelectResult():
+            rows = iter(result.rows)
+        case GraphResult():
+            rows = (_terms(triple) for triple in result.triples)
+        case _:
+            pass
+    seen: set[str] = set()
+    for row in rows:
+        for term in row:
+            if isinstance(term, NamedNode) and term.value not in seen:
+                seen.add(term.value)
+                yield term.value
+
+
+def _terms(triple: Triple) -> tuple[Term, Term, Term]:
+    return triple.subject, triple.predicate, triple.object

@@ -1,0 +1,112 @@
+"""A request becomes a question, its graphs and its method: checked before anything is run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from askgraph import registry
+from askgraph.errors import SetupError
+from askgraph.serve.identity.principal import NotAllowed, Principal
+from askgraph.trace import Question
+
+if TYPE_CHECKING:
+    from askgraph.methods import Method
+    from askgraph.serve.settings import ServeSettings
+    from askgraph.workspace import Workspace
+    from askgraph.workspace.models import Models
+
+__all__ = ["Asked", "checked_choice", "method_names", "model_names", "open_settings"]
+
+_TIMES = 10  # how far a caller's number may go beyond the default
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question on its way: of which graphs it is asked, by which method, in which session.
+
+    `begins` says that the session is a new one. `timeout` is in seconds. With `anew` an answer that
+    was confirmed before is not taken.
+    """
+
+    question: Question
+    graphs: tuple[str, ...]
+    method: str
+    model: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    session: str = ""
+    timeout: float | None = None
+    anew: bool = False
+    after: str | None = None
+    begins: bool = False
+
+    def within(self, session: str, *, begins: bool = False) -> "Asked":
+        """Return the same question as a part of a session, or as what begins it."""
+        return replace(self, session=session, begins=begins)
+
+    def made(self, workspace: "Workspace", models: "Models") -> "Method":
+        """Return the method, ready to answer."""
+        chosen = dict(self.settings) | ({"model": self.model} if self.model else {})
+        return workspace.method(self.method, chosen, models=models, confirmed=not self.anew)
+
+
+def method_names(settings: "ServeSettings") -> list[str]:
+    """Return the methods that callers may choose, as they are written: `graph-search`."""
+    known = [name.replace("_", "-") for name in registry.names("method")]
+    if not settings.methods:
+        return known
+    wanted = [name.replace("_", "-") for name in settings.methods]
+    return [name for name in known if name in wanted]
+
+
+def model_names(workspace: "Workspace") -> list[str]:
+    """Return the language models that callers may choose: those with a table in the workspace."""
+    from askgraph.workspace.settings import model_tables
+
+    return list(model_tables(workspace.folder))
+
+
+def checked_choice(
+    asked: Asked, caller: Principal, server: "ServeSettings", models: Sequence[str]
+) -> None:
+    """Raise where a caller may not ask in this way.
+
+    Of a method's settings anybody may change switches and, within ten times their default, numbers;
+    paths, addresses and names of variables only who has the scope `admin`. Raises `SetupError` for
+    what does not exist, `NotAllowed` for what is not theirs to choose.
+    """
+    names = method_names(server)
+    if asked.method.replace("_", "-") not in names:
+        raise SetupError(f"no method {asked.method!r} here; there are {', '.join(names)}")
+    if caller.may("admin"):
+        return
+    if asked.model is not None and asked.model not in models:
+        there = ", ".join(models) or "none"
+        raise NotAllowed(f"the model {asked.model!r} is none of this server's: {there}")
+    plugin = registry.load("method", asked.method)
+    defaults = open_settings(plugin)
+    for name, value in asked.settings.items():
+        if name not in defaults:
+            there = ", ".join(defaults) or "none"
+            raise NotAllowed(
+                f"{name!r} is no setting of {asked.method!r} that can be chosen here: {there}"
+            )
+        _check_number(name, value, defaults[name])
+
+
+def open_settings(plugin: Any) -> dict[str, bool | int | float]:
+    """Return the settings of a method that anybody may change: switches and numbers, by default."""
+    if not is_dataclass(plugin):
+        return {}
+    return {
+        one.name: one.default
+        for one in fields(plugin)
+        if one.init and isinstance(one.default, bool | int | float)
+    }
+
+
+def _check_number(name: str, value: object, default: float) -> None:
+    if isinstance(value, bool) or isinstance(default, bool):
+        return
+    most = max(abs(default) * _TIMES, 1)
+    if isinstance(value, int | float) and abs(value) > most:
+        raise NotAllowed(f"{name!r} may be at most {most:g} here, not {value:g}")

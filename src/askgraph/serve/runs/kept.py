@@ -1,0 +1,276 @@
+"""Runs in the store: begun and ended there, and read from it by those who may."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from askgraph.errors import ServiceError, SetupError
+from askgraph.index.tokens import tokens
+from askgraph.search.linking.word_lists import detected_language
+from askgraph.serve.identity.principal import ANONYMOUS, Principal, TooMany
+from askgraph.serve.middleware.masking import masked_value
+from askgraph.serve.problems import Missing, Problem
+from askgraph.serve.runs.asking import Asked
+from askgraph.serve.runs.outbox import Endings, ending_of
+from askgraph.serve.store import RunRow, SessionRow, Store, new_id
+from askgraph.serve.views.runs import (
+    AnswerView,
+    EarlierView,
+    FeedbackView,
+    RunSummary,
+    RunView,
+    State,
+)
+from askgraph.trace import Earlier, Outcome, Step, Trace
+from askgraph.trace.lines import Head, step_told, trace_in
+
+__all__ = ["KeptRuns"]
+
+_CONVERSATION = 20  # earlier questions that a question may follow
+_TITLE = 120
+
+
+class KeptRuns:
+    """What the store knows of questions, for callers who may know it.
+
+    `process` is the id of this server process, `rows` how many rows of an answer are kept. Traces
+    are kept without `secrets`, and without what looks like one.
+    """
+
+    def __init__(
+        self, store: Store, process: str, *, rows: int, secrets: Sequence[str] = ()
+    ) -> None:
+        self._store = store
+        self._process = process
+        self._rows = rows
+        self._secrets = secrets
+        self._endings = Endings(store)
+
+    async def begin(self, asked: Asked, caller: Principal, state: State) -> str:
+        """Keep a question that begins, with the session if that is new, and return its id.
+
+        Raises `TooMany` where the caller has too many under way.
+        """
+        run = RunRow(
+            new_id(),
+            caller.id,
+            asked.question.text,
+            asked.graphs,
+            asked.method,
+            session=asked.session or None,
+            language=asked.question.language,
+            model=asked.model,
+            settings=dict(asked.settings),
+            after=asked.after,
+            process=self._process,
+            state=state,
+            counted_as=caller.counted_as,
+        )
+        title = asked.question.text[:_TITLE]
+        session = SessionRow(asked.session, caller.id, title) if asked.begins else None
+        most = caller.limits.parallel
+        if not await self._store.begin_run(run, at_most=most, session=session):
+            raise TooMany(
+                f"{most} of your questions are under way, and no more may be at "
+                "once: wait for one, or stop it",
+                retry_after=5.0,
+            )
+        return run.id
+
+    async def started(self, id: str) -> None:
+        """Keep that a question is worked on now."""
+        await self._store.run_started(id, self._process)
+
+    def told(self, step: Step) -> object:
+        """Return a step as JSON that may be sent: without secrets."""
+        return masked_value(step_told(step), self._secrets)
+
+    async def ended(
+        self,
+        id: str,
+        state: State,
+        trace: Trace,
+        head: Head,
+        *,
+        problem: Problem | None = None,
+        seconds: float,
+    ) -> None:
+        """Keep how a question ended, with its steps; where the store fails, it is tried again."""
+        ending = ending_of(
+            id,
+            state,
+            trace,
+            head,
+            problem=problem,
+            seconds=seconds,
+            rows=self._rows,
+            secrets=self._secrets,
+        )
+        await self._endings.keep(ending)
+
+    async def row(self, id: str, caller: Principal) -> RunRow:
+        """Return a run; `Missing` where there is none that the caller may read."""
+        row = await self._store.run(id)
+        if row is None or not _readable(row, caller):
+            raise Missing(f"there is no question {id!r}, or it is not yours")
+        return row
+
+    async def own(self, id: str, caller: Principal) -> RunRow:
+        """Return a run of the caller's own; `Missing` where it is none."""
+        row = await self.row(id, caller)
+        if not _owned(row, caller):
+            raise Missing(f"there is no question {id!r}, or it is not yours")
+        return row
+
+    async def view(self, id: str, caller: Principal) -> RunView:
+        """Return a run as it goes over the wire; `Missing` where the caller may not read it."""
+        row = await self.row(id, caller)
+        said = [one for one in await self._store.feedback(id) if one.owner == caller.id]
+        feedback = FeedbackView(verdict=said[0].verdict, comment=said[0].comment) if said else None
+        answer = AnswerView.model_validate(row.answer) if row.answer else None
+        before = await self._before(row.after, caller)
+        return RunView(
+            id=row.id,
+            session=row.session or "",
+            question=row.question,
+            language=row.language or detected_language(tokens(row.question)),
+            graphs=list(row.graphs),
+            method=row.method,
+            model=row.model,
+            state=row.state,
+            created=row.created,
+            seconds=row.seconds,
+            before=[EarlierView(question=one.question) for one in before],
+            answer=answer,
+            problem=Problem.model_validate(row.problem) if row.problem else None,
+            feedback=feedback,
+            verified=bool(await self._store.verified_of([row.id])),
+            shared=row.shared,
+            mine=_owned(row, caller),
+        )
+
+    async def summaries(self, rows: Sequence[RunRow], caller: Principal) -> list[RunSummary]:
+        """Return runs of the caller's as lines of the history."""
+        before = {row.after for row in rows if row.after is not None}
+        questions = await self._store.questions(before, caller.id)
+        return [_summary(row, questions) for row in rows]
+
+    async def tells_steps(self, id: str, caller: Principal) -> bool:
+        """Whether the caller may read a run's steps: they quote the questions before it."""
+        row: RunRow | None = await self.row(id, caller)
+        if row and _owned(row, caller):
+            return True
+        for _ in range(_CONVERSATION):
+            row = await self._store.run(row.after) if row and row.after else None
+            if row is None:
+                return True
+            if not _readable(row, caller):
+                return False
+        return True
+
+    async def steps(self, id: str, caller: Principal) -> str:
+        """Return the steps of a run as the text of a trace file; see `tells_steps`."""
+        if not await self.tells_steps(id, caller):
+            raise Missing(
+                f"the steps of {id!r} quote questions before it, which are not shared with you"
+            )
+        return await self._trace(id)
+
+    async def _trace(self, id: str) -> str:
+        text = await self._store.trace(id)
+        if text is None:
+            raise Missing(f"the question {id!r} has no steps yet: it is still under way")
+        return text
+
+    async def outcome(self, id: str, caller: Principal) -> tuple[Trace, Head, Outcome]:
+        """Return what came of a run; `SetupError` where it came to no outcome."""
+        await self.row(id, caller)
+        trace, head = trace_in(await self._trace(id), f"of question {id}")
+        try:
+            return trace, head, trace.outcome
+        except ValueError as error:
+            raise SetupError(f"question {id!r} came to no answer: {error}") from error
+
+    async def earlier(self, id: str, caller: Principal) -> tuple[Earlier, ...]:
+        """Return the conversation up to a run, oldest first, for the question that follows it.
+
+        It is read from the store alone: what a caller says of earlier questions is not believed.
+        """
+        row = await self.row(id, caller)
+        before = await self._before(row.id, caller)
+        if not before or before[-1].question != row.question:
+            raise SetupError(
+                f"nothing can be asked after {row.question!r}: it came to no query. Ask on its own"
+            )
+        return before
+
+    async def check_session(self, id: str, caller: Principal) -> None:
+        """Raise `Missing` where a session is not the caller's."""
+        known = await self._store.session(id)
+        if known is None or known.owner != caller.id:
+            raise Missing(f"there is no session {id!r}, or it is not yours")
+
+    async def ask_to_cancel(self, id: str) -> None:
+        """Ask the process that works on a run to stop it."""
+        await self._store.ask_to_cancel(id)
+
+    async def beat(self) -> None:
+        """Say that this process lives, and hand back what those left that live no more.
+
+        What the store did not take before is given to it again.
+        """
+        await self._store.beat(self._process)
+        await self._store.hand_back_orphans()
+        await self._endings.again()
+
+    async def to_cancel(self) -> list[str]:
+        """Return the runs that this process is asked to stop."""
+        return await self._store.cancel_wanted(self._process)
+
+    async def leave(self) -> None:
+        """Say that this process ends."""
+        with contextlib.suppress(ServiceError):
+            await self._endings.again()
+        await self._store.leave(self._process)
+
+    async def _before(self, id: str | None, caller: Principal) -> tuple[Earlier, ...]:
+        """The chain of questions up to a run: those that came to a query and the caller may read.
+
+        Who shares a question does not share those before it.
+        """
+        found: list[Earlier] = []
+        for _ in range(_CONVERSATION):
+            row = await self._store.run(id) if id else None
+            if row is None:
+                break
+            query = (row.answer or {}).get("sparql")
+            if isinstance(query, str) and _readable(row, caller):
+                found.append(Earlier(row.question, query))
+            id = row.after
+        return tuple(reversed(found))
+
+
+def _summary(row: RunRow, questions: Mapping[str, str]) -> RunSummary:
+    """Return a run as a line of the history; `questions` are those of runs before it, by id."""
+    values: dict[str, Any] = {
+        name: value for name, value in asdict(row).items() if name in RunSummary.model_fields
+    }
+    return RunSummary(
+        **{
+            **values,
+            "session": row.session or "",
+            "graphs": list(row.graphs),
+            "follows": questions.get(row.after or ""),
+        }
+    )
+
+
+def _owned(row: RunRow, caller: Principal) -> bool:
+    return row.owner == caller.id
+
+
+def _readable(row: RunRow, caller: Principal) -> bool:
+    if not all(caller.sees(graph) for graph in row.graphs):
+        return False
+    return _owned(row, caller) or row.shared or row.owner == ANONYMOUS or caller.may("admin")

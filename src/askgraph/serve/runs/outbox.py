@@ -1,0 +1,98 @@
+"""How questions ended, until the store has it: what it did not take once is tried again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from askgraph.serve.middleware.masking import masked_lines, masked_value, without
+from askgraph.serve.problems import Problem
+from askgraph.serve.store import Json, Store
+from askgraph.serve.views.runs import State, answer_view
+from askgraph.trace import Trace
+from askgraph.trace.lines import Head, trace_text
+from askgraph.trace.spent import spent
+
+__all__ = ["Ending", "Endings", "ending_of"]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a question ended, as the store keeps it: without secrets."""
+
+    run: str
+    state: State
+    answer: Json | None
+    trace: str
+    problem: Json | None
+    seconds: float
+    tokens: int
+    money: float
+
+
+class Endings:
+    """Gives endings to the store; a question whose ending is not there counts as under way."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: dict[str, Ending] = {}
+
+    async def keep(self, ending: Ending) -> None:
+        """Keep how a question ended; where the store fails, which is raised, `again` will."""
+        self._waiting[ending.run] = ending
+        await self._give(ending)
+
+    async def again(self) -> None:
+        """Keep what could not be kept; `ServiceError` where the store fails still."""
+        for ending in list(self._waiting.values()):
+            await self._give(ending)
+
+    async def _give(self, ending: Ending) -> None:
+        status = ending.answer["status"] if ending.answer else None
+        await self._store.finish_run(
+            ending.run,
+            ending.state,
+            status=str(status) if status else None,
+            answer=ending.answer,
+            trace=ending.trace,
+            problem=ending.problem,
+            seconds=ending.seconds,
+            tokens=ending.tokens,
+            money=ending.money,
+        )
+        self._waiting.pop(ending.run, None)
+
+
+def ending_of(
+    run: str,
+    state: State,
+    trace: Trace,
+    head: Head,
+    *,
+    problem: Problem | None,
+    seconds: float,
+    rows: int,
+    secrets: Sequence[str],
+) -> Ending:
+    """Return how a question ended, with at most `rows` of its answer and without `secrets`.
+
+    Of an answer nothing else is masked: what looks like a secret there is data of a graph.
+    """
+    outcome = trace.outcome if state == "done" else None
+    answer = answer_view(outcome, limit=rows).model_dump() if outcome else None
+    usage = spent(trace.steps)
+    return Ending(
+        run,
+        state,
+        {key: without(value, secrets) for key, value in answer.items()} if answer else None,
+        masked_lines(trace_text(trace, head), secrets),
+        _masked(problem, secrets),
+        seconds,
+        usage.input_tokens + usage.output_tokens,
+        usage.money,
+    )
+
+
+def _masked(problem: Problem | None, secrets: Sequence[str]) -> Json | None:
+    if problem is None:
+        return None
+    told = problem.model_dump()
+    return {**told, "detail": masked_value(told["detail"], secrets)}

@@ -1,0 +1,94 @@
+"""The line in which questions wait: so many at once, first come, first served, places told."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from itertools import islice
+
+from askgraph.serve.identity.principal import TooMany
+
+__all__ = ["Line"]
+
+Tell = Callable[[int], None]
+_TOLD = 10
+
+
+class Line:
+    """Lets `parallel` in at once; up to `queue` wait.
+
+    Who waits is told how many are ahead: at the start, and each time among the first ten.
+    """
+
+    def __init__(self, parallel: int, queue: int, *, what: str = "questions") -> None:
+        self._parallel = parallel
+        self._queue = queue
+        self._what = what
+        self._inside = 0
+        self._waiting: deque[tuple[asyncio.Future[None], Tell]] = deque()
+
+    @property
+    def inside(self) -> int:
+        """How many are in."""
+        return self._inside
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    @property
+    def full(self) -> bool:
+        """Whether the next one has to wait."""
+        return self._inside >= self._parallel or bool(self._waiting)
+
+    @asynccontextmanager
+    async def turn(self, tell: Tell) -> AsyncIterator[None]:
+        """Wait for a turn and hold it; `tell` gets its place, from 1.
+
+        Raises `TooMany` where too many wait already.
+        """
+        if self.full:
+            await self._waited(tell)
+        else:
+            self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+            self._let_in()
+
+    async def _waited(self, tell: Tell) -> None:
+        if len(self._waiting) >= self._queue:
+            raise TooMany(
+                f"{len(self._waiting):,} {self._what} wait already; ask again a little later",
+                retry_after=10.0,
+            )
+        place = asyncio.get_running_loop().create_future(), tell
+        self._waiting.append(place)
+        tell(len(self._waiting))
+        try:
+            await place[0]
+        except asyncio.CancelledError:
+            if place in self._waiting:
+                self._waiting.remove(place)
+                self._tell_first()
+            elif place[0].done() and not place[0].cancelled():
+                self._inside -= 1  # it was let in while it gave up
+                self._let_in()
+            raise
+
+    def _let_in(self) -> None:
+        let = False
+        while self._waiting and self._inside < self._parallel:
+            waiter, _ = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                self._inside += 1
+                let = True
+        if let:
+            self._tell_first()
+
+    def _tell_first(self) -> None:
+        for ahead, (_, tell) in enumerate(islice(self._waiting, _TOLD), 1):
+            tell(ahead)

@@ -1,0 +1,164 @@
+"""Pairs of a question with candidates and the query it means: what a model is trained on.
+
+Query-based KGQA (NLDB 2025, section 4.3 and appendix C): the candidates of a question are those
+that its gold query names, and among them wrong ones that linking would bring along, which are
+nearest to the right ones by BM25. A question comes in one to three copies with other wrong ones.
+"""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from askgraph.errors import QuerySyntaxError, SetupError
+from askgraph.evaluation.whole_file import json_line, replaced
+from askgraph.index.names import Kind
+from askgraph.training.near_terms import NearTerms
+from askgraph.writing import Listed
+from askgraph.writing.gold_terms import gold_terms
+from askgraph.writing.prompt import target
+from askgraph.writing.references import References
+
+__all__ = ["Asked", "LeftOut", "Pair", "made_pairs", "read_pairs", "write_pairs"]
+
+_COPIES = (1, 2, 3)
+_CHANCES = (0.5, 0.25, 0.25)
+_NEAREST = 5  # wrong candidates of each right one, of which one to three are taken
+_MOST = 3
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question and its gold query; with `then`, the query that goes on from it (`?IT`)."""
+
+    id: str
+    text: str
+    query: str
+    then: str = ""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A question, what a query may name, and the reply that is wanted, which names it so."""
+
+    id: str
+    question: str
+    listed: tuple[Listed, ...]
+    target: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A question whose query cannot be written with references, and why."""
+
+    id: str
+    reason: str
+
+
+def made_pairs(
+    asked: Iterable[Asked], terms: NearTerms, *, seed: int = 42, copies: bool = True
+) -> Iterator[Pair | LeftOut]:
+    """Give the pairs of each question, in order; without `copies`, one of each.
+
+    The same seed gives the same pairs of a question, whatever stands around it.
+    """
+    for one in asked:
+        chance = random.Random(f"{seed} {one.id}")
+        try:
+            needed = _needed(one, terms)
+        except QuerySyntaxError as problem:
+            yield LeftOut(one.id, str(problem))
+            continue
+        number = chance.choices(_COPIES, _CHANCES)[0] if copies else 1
+        for copy in range(number):
+            listed = [*needed, *_wrong(needed, terms, chance)]
+            chance.shuffle(listed)
+            references = References(listed)
+            try:
+                wanted = target(one.query, references, then=one.then)
+            except QuerySyntaxError as problem:
+                yield LeftOut(one.id, str(problem))
+                break
+            yield Pair(f"{one.id}#{copy}" if copy else one.id, one.text, tuple(listed), wanted)
+
+
+def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
+    """Write pairs as lines of JSON over what was there; return how many.
+
+    Raises `SetupError` where there are none, and leaves what was there.
+    """
+    number = 0
+    with replaced(path) as file:
+        for pair in pairs:
+            number += 1
+            file.write(json_line(_object(pair)))
+        if not number:
+            raise SetupError(f"no question makes a pair, so {path} is not written")
+    return number
+
+
+def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
+    """Read files of pairs; return them, and the SHA-256 of the files in their order.
+
+    Raises `SetupError` for a file that is missing, empty or holds anything else.
+    """
+    digest = hashlib.sha256()
+    pairs: list[Pair] = []
+    for path in paths:
+        try:
+            content = path.read_bytes()
+        except OSError as problem:
+            raise SetupError(
+                f"cannot read {path}: {problem.strerror}; 'askgraph finetune pairs' makes one"
+            ) from problem
+        digest.update(content)
+        for number, line in enumerate(content.splitlines(), start=1):
+            try:
+                pairs.append(_pair(json.loads(line)))
+            except (ValueError, KeyError, TypeError) as problem:
+                raise SetupError(
+                    f"{path}, line {number}: no pair; askgraph finetune pairs makes them"
+                ) from problem
+    if not pairs:
+        raise SetupError(f"{', '.join(map(str, paths))}: there are no pairs to train on")
+    return tuple(pairs), digest.hexdigest()
+
+
+def _needed(one: Asked, terms: NearTerms) -> list[Listed]:
+    """What the gold query names."""
+    found = [*gold_terms(one.query), *(gold_terms(one.then) if one.then else ())]
+    return [terms.listed(kind, name) for kind, name in dict.fromkeys(found)]
+
+
+def _wrong(needed: Sequence[Listed], terms: NearTerms, chance: random.Random) -> list[Listed]:
+    """One to three of the nearest wrong candidates of each right one, none twice."""
+    right = {(each.kind, each.target) for each in needed}
+    found: dict[tuple[Kind, str], Listed] = {}
+    for each in needed:
+        near = terms.near(each.kind, each.label, _NEAREST + len(needed))
+        near = [one for one in near if (one.kind, one.target) not in right][:_NEAREST]
+        number = min(len(near), chance.randint(1, _MOST))
+        found.update(((one.kind, one.target), one) for one in chance.sample(near, number))
+    return list(found.values())
+
+
+def _object(pair: Pair) -> dict[str, object]:
+    listed = [
+        {"kind": one.kind.name.lower(), "target": one.target, "label": one.label}
+        | ({"description": one.description} if one.description else {})
+        for one in pair.listed
+    ]
+    return {"id": pair.id, "question": pair.question, "listed": listed, "target": pair.target}
+
+
+def _pair(record: dict[str, str | list[dict[str, str]]]) -> Pair:
+    listed = record["listed"]
+    if isinstance(listed, str):
+        raise TypeError("listed")
+    terms = tuple(
+        Listed(Kind[one["kind"].upper()], one["target"], one["label"], one.get("description", ""))
+        for one in listed
+    )
+    return Pair(str(record["id"]), str(record["question"]), terms, str(record["target"]))

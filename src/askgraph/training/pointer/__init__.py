@@ -1,0 +1,1 @@
+"""Lessons and training of the pointer writer."""

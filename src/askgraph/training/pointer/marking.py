@@ -1,0 +1,103 @@
+"""Lessons from questions with a known answer: graph search's candidates, marked by results."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+
+from askgraph.errors import QueryError, ServiceError
+from askgraph.evaluation.gold.tables import gold_table
+from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.values import Table
+from askgraph.graph import KnowledgeGraph
+from askgraph.search.form import Form
+from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank.weights import weights_for
+from askgraph.search.render import rendered
+from askgraph.training.pointer.lessons import RIGHT, Lesson, Offer, lesson_of
+from askgraph.training.pointer.questions import asked
+
+__all__ = ["from_examples", "generated"]
+
+_CLUSTERS = 12
+_MEMBERS = 2
+_ROWS = 2_000
+_SECONDS = 5.0
+
+
+async def generated(
+    graph: KnowledgeGraph, *, seed: int, number: int
+) -> AsyncGenerator[Lesson, None]:
+    """Yield lessons from so many questions made up over a graph that lies here.
+
+    Questions whose query fails, gives nothing or gives too much teach nothing.
+    """
+    assert graph.arrays is not None
+    schema = schema_of(graph.arrays, graph.profile)
+    for one in asked(schema, seed, number):
+        gold = await _table(one.form, graph)
+        if gold is None or not gold.rows or len(gold.rows) >= _ROWS:
+            continue
+        proposal = await asyncio.to_thread(_proposal, one.text, "en", graph)
+        lesson = await _lesson(proposal, gold, graph, one.form)
+        if lesson is not None:
+            yield lesson
+
+
+async def from_examples(
+    questions: Sequence[GoldQuestion], graph: KnowledgeGraph, *, ranking: str = ""
+) -> AsyncGenerator[Lesson, None]:
+    """Yield lessons from questions that people asked; those without a gold result are left out.
+
+    Candidates are scored by the weights of the file `ranking`, by the package's where it is empty.
+    """
+    for one in questions:
+        if one.unanswerable or not one.sparql:
+            continue
+        prefixes = graph.prefixes.namespaces
+        try:
+            gold = await gold_table(one, graph.endpoint, prefixes=prefixes, timeout=_SECONDS)
+        except (QueryError, ServiceError):
+            continue
+        proposal = await asyncio.to_thread(_proposal, one.text, one.language, graph, ranking)
+        lesson = await _lesson(proposal, gold, graph, None)
+        if lesson is not None:
+            yield lesson
+
+
+def _proposal(
+    text: str, language: str | None, graph: KnowledgeGraph, ranking: str = ""
+) -> Proposal:
+    assert graph.arrays is not None
+    linked = read_and_linked(text, language, graph.names)
+    weights = weights_for(graph.name, ranking)
+    return proposed(linked, schema_of(graph.arrays, graph.profile), weights=weights)
+
+
+async def _lesson(
+    proposal: Proposal, gold: Table, graph: KnowledgeGraph, own: Form | None
+) -> Lesson | None:
+    """The lesson of a question: the members of a cluster have one result, and one worth.
+
+    Where graph search does not find what is right, the question's own form is what to write.
+    """
+    offers: list[Offer] = []
+    for cluster in clusters(proposal.candidates)[:_CLUSTERS]:
+        table = await _table(cluster.best.form, graph)
+        worth = best_column(table, gold).f1 if table is not None else 0.0
+        offers += [Offer(m.form, worth, m.score) for m in cluster.members[:_MEMBERS]]
+    if own is not None and not any(one.worth >= RIGHT for one in offers):
+        offers = [Offer(own, 1.0)]
+    return lesson_of(proposal.linked, offers, graph)
+
+
+async def _table(form: Form, graph: KnowledgeGraph) -> Table | None:
+    """What a query gives; None where it cannot be run in time."""
+    query = rendered(form, graph.prefixes)
+    try:
+        if form.ask:
+            return Table.of_boolean(await graph.endpoint.ask(query, timeout=_SECONDS))
+        result = await graph.endpoint.select(query, timeout=_SECONDS, limit=_ROWS)
+    except (QueryError, ServiceError):
+        return None
+    return Table.of_result(result if form.order else result.sorted())

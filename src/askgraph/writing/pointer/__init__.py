@@ -1,0 +1,1 @@
+"""The pointer writer: small trained weights that write a query piece by piece."""

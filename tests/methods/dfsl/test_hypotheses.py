@@ -1,0 +1,136 @@
+"""Of several queries the first with a result, the largest, or what most give is taken."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import NamedNode
+
+from askgraph.errors import SetupError
+from askgraph.llm import Choice, TokenLogprob
+from askgraph.methods.dfsl.hypotheses import (
+    CHOICES,
+    Hypothesis,
+    by_belief,
+    chosen,
+    queries_in,
+    weighed,
+)
+from askgraph.sparql.results import SelectResult
+
+ONE, OTHER = "SELECT ?a { ?a :p :x }", "SELECT ?a { :x :p ?a }"
+
+
+def gives(*things: str, weight: float = 1.0, name: str = "x") -> Hypothesis:
+    rows = tuple((NamedNode(f"http://example.org/{thing}"),) for thing in things)
+    return Hypothesis("SELECT …", SelectResult((name,), rows), weight)
+
+
+def says(value: bool) -> Hypothesis:
+    return Hypothesis("ASK …", value)
+
+
+def reply(*queries: str, logprobs: tuple[float, ...] = ()) -> Choice:
+    text = " ".join(f"<sparql>{query}</sparql>" for query in queries)
+    return Choice(text, logprobs=tuple(TokenLogprob("t", value) for value in logprobs))
+
+
+def taken(hypotheses: list[Hypothesis], by: str) -> int:
+    found = chosen(hypotheses, by)
+    assert found is not None
+    return hypotheses.index(found[0])
+
+
+def test_the_first_set_is_the_first_that_is_not_empty() -> None:
+    assert taken([gives(), gives("a"), gives("b", "c")], "first") == 1
+
+
+def test_the_largest_set_has_most_rows_and_of_equals_is_the_first() -> None:
+    assert taken([gives("a"), gives("b", "c"), gives("d", "e")], "largest") == 1
+
+
+def test_rows_that_come_again_do_not_make_a_set_larger() -> None:
+    assert taken([gives("a", "b"), gives("c", "c", "c")], "largest") == 0
+
+
+def test_the_vote_goes_to_the_result_that_most_come_to_whatever_its_column_is_called() -> None:
+    hypotheses = [gives("a"), gives("b", "c"), gives("c", "b", name="y")]
+
+    found = chosen(hypotheses, "vote")
+
+    assert found is not None
+    assert found[0] is hypotheses[1] and found[1] == pytest.approx(2 / 3)
+
+
+def test_weights_count_in_the_vote() -> None:
+    assert (
+        taken([gives("a", weight=0.7), gives("b", weight=0.2), gives("b", weight=0.2)], "vote") == 0
+    )
+
+
+def test_a_yes_or_no_is_never_empty() -> None:
+    assert taken([says(False), gives("a")], "first") == 0
+
+
+def test_only_empty_results_leave_the_first_and_none_leaves_none() -> None:
+    assert taken([gives(), gives()], "vote") == 0
+    assert chosen([], "first") is None
+
+
+def test_another_way_of_choosing_is_refused() -> None:
+    with pytest.raises(SetupError, match="largest"):
+        chosen([gives("a")], "best")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("abc"), max_size=3, unique=True), min_size=1, max_size=6),
+    st.sampled_from(CHOICES),
+)
+def test_an_empty_result_is_taken_only_where_all_are(results: list[list[str]], by: str) -> None:
+    hypotheses = [gives(*one) for one in results]
+
+    found = chosen(hypotheses, by)
+
+    assert found is not None
+    assert (found[0].size == 0) is all(one.size == 0 for one in hypotheses)
+    assert 0 < found[1] <= 1
+
+
+def test_replies_are_ranked_by_the_token_so_that_a_short_one_has_no_advantage() -> None:
+    long, short = reply(ONE, logprobs=(-0.1,) * 20), reply(OTHER, logprobs=(-0.5, -0.5))
+
+    assert by_belief([short, long]) == [long, short]
+
+
+def test_a_reply_without_log_probability_is_not_taken_for_a_certain_one() -> None:
+    told, silent = reply(ONE, logprobs=(-0.1,)), reply(OTHER)
+
+    assert by_belief([told, silent]) == [told, silent]
+
+
+def test_queries_that_differ_in_names_and_layout_are_one_and_weigh_together() -> None:
+    same = "SELECT  ?thing\nWHERE { ?thing :p :x . }"
+    found = weighed([reply(OTHER), reply(ONE), reply(same)], prefixes={"": "http://e/"})
+
+    assert found == {ONE: 2.0, OTHER: 1.0}
+    assert list(found) == [ONE, OTHER]
+
+
+def test_with_log_probabilities_the_order_of_the_replies_stays() -> None:
+    replies = [reply(OTHER, logprobs=(-0.1,)), *[reply(ONE, logprobs=(-0.5,))] * 2]
+
+    assert list(weighed(replies)) == [OTHER, ONE]
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        (f"<sparql>{ONE}</sparql> or <SPARQL>{OTHER}</SPARQL>", [ONE, OTHER]),
+        (f"<sparql>{ONE}</sparql><sparql>{ONE}</sparql>", [ONE]),
+        (f"<sparql>\n{ONE}", [ONE]),
+        (f"Here:\n```sparql\n{ONE}\n```", [ONE]),
+        (ONE, [ONE]),
+        ("I cannot say.", []),
+    ],
+)
+def test_queries_are_found_between_tags_in_a_fence_or_bare(text: str, queries: list[str]) -> None:
+    assert queries_in(text) == queries

@@ -1,0 +1,159 @@
+"""Opinions agree by what their answers give; the agreement that weighs most is believed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.methods.guided.opinions import Agreement, Opinion, agreements, voted
+from askgraph.sparql.results import SelectResult, Term
+from askgraph.trace import Answer
+
+Rows = tuple[tuple[Term | None, ...], ...]
+
+
+def things(names: str) -> Rows:
+    return tuple((NamedNode(f"http://example.org/{name}"),) for name in names)
+
+
+def opinion(source: str, given: Rows | bool, weight: float = 0.6) -> Opinion:
+    """What a source gives: rows whose first column is the answer, or yes or no."""
+    boolean = given if isinstance(given, bool) else None
+    rows = () if isinstance(given, bool) else given
+    variables = ("x", *(f"context{at}" for at in range(1, len(rows[0]) if rows else 1)))
+    answer = Answer(
+        query=f"# {given}",
+        graph="g",
+        result=SelectResult(variables, rows),
+        answer_columns=("x",),
+        words="",
+        confidence=0.5,
+        boolean=boolean,
+    )
+    return Opinion(source, answer, weight)
+
+
+OPINIONS = st.lists(
+    st.builds(
+        opinion,
+        source=st.sampled_from(["one", "two", "three"]),
+        given=st.booleans() | st.sampled_from([things(""), things("a"), things("ab"), things("c")]),
+        weight=st.floats(0, 1),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def shown(agreement: Agreement) -> tuple[object, ...]:
+    answer = agreement.answer
+    return frozenset(answer.result.rows), answer.boolean, agreement.sources, agreement.weight
+
+
+def test_rows_that_differ_in_context_alone_agree() -> None:
+    with_label = tuple((row[0], Literal("A")) for row in things("ab"))
+
+    found = agreements([opinion("one", things("ba")), opinion("two", with_label)])
+
+    assert [one.sources for one in found] == [("one", "two")]
+
+
+def test_two_that_agree_outweigh_a_better_one() -> None:
+    vote = voted(
+        [
+            opinion("best", things("a"), 0.7),
+            opinion("two", things("b"), 0.6),
+            opinion("three", things("b"), 0.6),
+        ]
+    )
+
+    assert vote is not None
+    assert vote.chosen.sources == ("three", "two")
+    assert vote.runner_up is not None and vote.runner_up.sources == ("best",)
+    assert vote.confidence > 0.6 > 1 - vote.confidence > sum(vote.chances[1:]) > 0
+
+
+def test_samples_of_one_source_weigh_less_than_as_many_sources() -> None:
+    samples = [opinion("model", things("a")) for _ in range(3)]
+    others = [opinion(source, things("b")) for source in ("one", "two")]
+
+    vote = voted([*samples, *others])
+
+    assert vote is not None and vote.chosen.sources == ("one", "two")
+
+
+@pytest.mark.parametrize("empties", [1, 2, 3])
+def test_an_empty_result_does_not_win_against_rows_of_similar_weight(empties: int) -> None:
+    nothing = [opinion(f"empty {at}", things(""), 0.6) for at in range(empties)]
+
+    vote = voted([*nothing, opinion("one", things("a"), 0.5)])
+
+    assert vote is not None and vote.chosen.sources == ("one",)
+
+
+def test_an_empty_result_is_what_is_left_where_nobody_gives_rows() -> None:
+    vote = voted([opinion("one", things("")), opinion("two", things(""))])
+
+    assert vote is not None and vote.chosen.is_empty and len(vote.chances) == 1
+
+
+def test_no_opinions_have_no_vote() -> None:
+    assert voted([]) is None
+
+
+@given(st.floats(0.01, 0.96))
+def test_a_lone_opinion_is_believed_as_its_weight_says(weight: float) -> None:
+    vote = voted([opinion("one", things("a"), weight)])
+
+    assert vote is not None and vote.confidence == pytest.approx(weight)
+
+
+@given(OPINIONS, st.data())
+def test_the_order_of_the_opinions_makes_no_difference(
+    opinions: list[Opinion], data: st.DataObject
+) -> None:
+    moved = data.draw(st.permutations(opinions))
+
+    assert [shown(one) for one in agreements(moved)] == [shown(one) for one in agreements(opinions)]
+
+
+@given(OPINIONS)
+def test_every_opinion_is_in_one_agreement_and_chances_are_those_of_one_truth(
+    opinions: list[Opinion],
+) -> None:
+    vote, found = voted(opinions), agreements(opinions)
+
+    assert vote is not None and vote.chosen.answer == found[0].answer
+    assert sum(len(one.opinions) for one in found) == len(opinions)
+    assert 0 < sum(vote.chances) <= 1 + 1e-9
+    assert list(vote.chances) == sorted(vote.chances, reverse=True)
+
+
+@given(st.lists(st.floats(0.2, 1), min_size=1, max_size=6))
+def test_another_source_that_agrees_makes_surer(weights: list[float]) -> None:
+    opinions = [opinion(str(at), things("a"), weight) for at, weight in enumerate(weights)]
+
+    before, after = voted(opinions), voted([*opinions, opinion("more", things("a"), 0.5)])
+
+    assert before is not None and after is not None
+    assert before.confidence < after.confidence <= 1 or before.confidence > 0.999
+
+
+@given(OPINIONS)
+def test_the_vote_of_all_is_unanimous(opinions: list[Opinion]) -> None:
+    same = [opinion(one.source, things("ab"), one.weight) for one in opinions]
+
+    vote = voted(same)
+
+    assert vote is not None and vote.runner_up is None
+    assert len(vote.chosen.opinions) == len(opinions)
+
+
+def test_the_same_query_with_other_answer_columns_is_ranked_by_these() -> None:
+    rows: Rows = ((Literal("a"), Literal("b")),)
+    both = SelectResult(("x", "y"), rows)
+    opinions = [Opinion("one", Answer("Q", "g", both, (name,), "", 0.5)) for name in both.variables]
+
+    votes = [voted(opinions), voted(opinions[::-1])]
+
+    assert [vote and vote.answer.answer_columns for vote in votes] == [("x",), ("x",)]

@@ -1,0 +1,51 @@
+"""What a model picked is read from its last marker line, whatever is around it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from askgraph.agent.ranked_names import bm25_of
+from askgraph.errors import SetupError
+from askgraph.methods.multi_stage.reasoned_terms import numbers_in
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("They mean Io.\nPICK: 2, 3", (2, 3)),
+        ("PICK: 1\nOn second thoughts the other one.\nPICK: 2", (2,)),
+        ("**PICK: 4 and 1**", (4, 1)),
+        ("> Picked: [3, 3, 9]", (3,)),
+        ("`PICK` 5", (5,)),
+        ("PICK: none", ()),
+        ("PICK: none of 1 to 3", ()),
+        ("I would pick 2.", ()),
+        ("PICK the best. 2", ()),
+        ("PICK: 0, 6, 99999999999999999999", ()),
+        ("", ()),
+    ],
+)
+def test_the_last_marker_line_counts(text: str, expected: tuple[int, ...]) -> None:
+    assert numbers_in(text, 5) == expected
+
+
+@given(st.text(), st.lists(st.integers(1, 20), min_size=1, unique=True))
+def test_whatever_is_thought_before_the_last_line_what_it_says_is_read(
+    thought: str, numbers: list[int]
+) -> None:
+    said = f"{thought}\nPICK: {', '.join(map(str, numbers))}"
+
+    assert numbers_in(said, 20) == tuple(numbers)
+
+
+@given(st.text(), st.integers(0, 50))
+def test_only_numbers_of_candidates_come_each_once(text: str, most: int) -> None:
+    found = numbers_in(text, most)
+
+    assert len(set(found)) == len(found) and all(1 <= number <= most for number in found)
+
+
+@pytest.mark.parametrize("text", ["", "1.2", "1.2/2", "-1/0.5", "a/b", "1.2/nan"])
+def test_numbers_that_bm25_cannot_take_are_refused(text: str) -> None:
+    with pytest.raises(SetupError, match="K1/B"):
+        bm25_of(text)

@@ -1,0 +1,44 @@
+"""From a question to its candidates and their rows, over a graph in memory."""
+
+from collections.abc import Sequence
+
+from pyoxigraph import QueryBoolean, QuerySolutions, Store
+
+from askgraph.index.names import NameIndex
+from askgraph.metadata.names import names_in
+from askgraph.metadata.profile import profile_of
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.search.form import Form
+from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.render import rendered
+from askgraph.traversal.build import build_arrays
+
+__all__ = ["Known"]
+
+
+class Known:
+    """A graph in memory with all that the candidates are made from."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.arrays = build_arrays(store)
+        self.profile = profile_of(self.arrays)
+        self.names = NameIndex.of(names_in(self.arrays, self.profile))
+        self.prefixes = PrefixMap(dict(self.profile.prefixes))
+
+    def proposal(self, question: str, language: str | None = None) -> Proposal:
+        """The candidates for a question."""
+        linked = read_and_linked(question, language, self.names)
+        return proposed(linked, schema_of(self.arrays, self.profile))
+
+    def query(self, form: Form) -> str:
+        """A candidate's query."""
+        return rendered(form, self.prefixes)
+
+    def rows(self, query: str) -> bool | Sequence[tuple[str | None, ...]]:
+        """What a query gives: the truth of an ASK, else rows of N-Triples terms."""
+        result = self.store.query(query)
+        if isinstance(result, QueryBoolean):
+            return bool(result)
+        assert isinstance(result, QuerySolutions)
+        return [tuple(None if term is None else str(term) for term in row) for row in result]

@@ -1,0 +1,119 @@
+"""Numbers and dates in words of four languages are typed values."""
+
+from datetime import date
+
+import pytest
+
+from askgraph.search.linking.quantities import Quantity
+from askgraph.search.linking.text import read
+
+EPOCH = date(1970, 1, 1)
+
+
+def only(text: str, language: str = "en") -> Quantity:
+    (quantity,) = read(text, language).quantities
+    return quantity
+
+
+def days(first: str, last: str | None = None) -> tuple[float, float]:
+    begin, end = date.fromisoformat(first), date.fromisoformat(last or first)
+    return float((begin - EPOCH).days), float((end - EPOCH).days)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value"),
+    [
+        ("42", "en", 42),
+        ("1,000", "en", 1000),
+        ("1,234,567.5", "en", 1234567.5),
+        ("3.5 million", "en", 3.5e6),
+        ("two", "en", 2),
+        ("two thousand", "en", 2000),
+        ("twelve", "en", 12),
+        ("5 billion", "en", 5e9),
+        ("0.5", "en", 0.5),
+        ("3,5", "de", 3.5),
+        ("zwei", "de", 2),
+        ("1.234.567", "de", 1234567),
+        ("3,5 Millionen", "de", 3.5e6),
+        ("dos", "es", 2),
+        ("dos millones", "es", 2e6),
+        ("deux", "fr", 2),
+        ("trois millions", "fr", 3e6),
+    ],
+)
+def test_a_number_has_its_value(text: str, language: str, value: float) -> None:
+    quantity = only(text, language)
+    assert quantity.value == value
+    assert list(quantity.positions) == list(range(len(read(text, language).tokens)))
+
+
+def test_spelled_numbers_are_told_from_digits() -> None:
+    assert only("two").spelled
+    assert not only("2").spelled
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "day"),
+    [
+        ("2021-05-06", "en", "2021-05-06"),
+        ("6 May 2021", "en", "2021-05-06"),
+        ("6th of May 2021", "en", "2021-05-06"),
+        ("May 6, 2021", "en", "2021-05-06"),
+        ("the 6th of May, 2021", "en", "2021-05-06"),
+        ("6. Mai 2021", "de", "2021-05-06"),
+        ("3. März 1999", "de", "1999-03-03"),
+        ("6 de mayo de 2021", "es", "2021-05-06"),
+        ("6 mai 2021", "fr", "2021-05-06"),
+        ("1er août 1914", "fr", "1914-08-01"),
+        ("29 February 2020", "en", "2020-02-29"),
+    ],
+)
+def test_a_date_is_a_day(text: str, language: str, day: str) -> None:
+    assert only(text, language).days == days(day)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "first", "last"),
+    [
+        ("May 2021", "en", "2021-05-01", "2021-05-31"),
+        ("February 2020", "en", "2020-02-01", "2020-02-29"),
+        ("Dezember 1989", "de", "1989-12-01", "1989-12-31"),
+        ("mayo de 2021", "es", "2021-05-01", "2021-05-31"),
+        ("août 1914", "fr", "1914-08-01", "1914-08-31"),
+        ("1990", "en", "1990-01-01", "1990-12-31"),
+        ("the 1990s", "en", "1990-01-01", "1999-12-31"),
+    ],
+)
+def test_a_month_a_year_and_a_decade_reach_from_their_first_to_their_last_day(
+    text: str, language: str, first: str, last: str
+) -> None:
+    assert only(text, language).days == days(first, last)
+
+
+def test_a_year_may_be_a_number_too() -> None:
+    assert only("1990").value == 1990
+    assert only("1990s").value is None
+
+
+@pytest.mark.parametrize("text", ["31 February 2021", "2021-13-01", "2021-02-30", "32 May 2021"])
+def test_a_date_that_does_not_exist_is_no_day(text: str) -> None:
+    assert all(
+        quantity.days is None or quantity.days[0] < quantity.days[1]
+        for quantity in read(text, "en").quantities
+    )
+
+
+def test_several_quantities_come_in_order() -> None:
+    found = read("between 1,000 and 3.5 million on 6 May 2021", "en").quantities
+    assert [quantity.value for quantity in found] == [1000, 3.5e6, None]
+    assert found[2].days == days("2021-05-06")
+
+
+def test_numbers_that_are_no_years_have_no_days() -> None:
+    assert only("42").days is None
+    assert only("12345").days is None
+
+
+def test_words_without_numbers_have_no_quantities() -> None:
+    assert read("Which moons orbit the planet?").quantities == ()

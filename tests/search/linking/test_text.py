@@ -1,0 +1,110 @@
+"""A question becomes tokens that lie where its words lie."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from askgraph.search.linking.text import read
+
+LANGUAGES = {
+    "Which moons does the planet have?": "en",
+    "Welche Monde hat der Planet?": "de",
+    "¿Qué lunas tiene el planeta?": "es",
+    "Quelles sont les lunes de la planète ?": "fr",
+}
+
+
+def words(text: str, language: str | None = None) -> list[str]:
+    return [token.text for token in read(text, language).tokens]
+
+
+@settings(deadline=None)
+@given(text=st.text(), language=st.none() | st.text(max_size=5))
+@example(text="Curie's O’Brien's 's ’s", language=None)
+@example(text="İstanbul's ß ŉ ﬁ", language=None)
+@example(text="3.5.7,,8 1,000.50 ½ ² 1st 1990s", language="en")
+@example(text="\ud800 'a \"b «c", language=None)
+def test_any_text_is_read_and_its_tokens_cut_it_exactly(text: str, language: str | None) -> None:
+    reading = read(text, language)
+    assert reading.text == text
+    last = 0
+    for token in reading.tokens:
+        assert text[token.start : token.end] == token.text != ""
+        assert token.start >= last
+        last = token.end
+        assert token.folded and token.stem
+    assert all(0 <= at < len(reading.tokens) for at in reading.genitives)
+
+
+@settings(deadline=None)
+@given(text=st.text())
+def test_quantities_never_overlap_and_lie_among_the_tokens(text: str) -> None:
+    reading = read(text)
+    taken = [at for quantity in reading.quantities for at in quantity.positions]
+    assert taken == sorted(set(taken))
+    assert all(0 <= at < len(reading.tokens) for at in taken)
+
+
+DATED = "1 2 15 31 1990 2021-05-06 1,000 3.5 million May März mayo of de the two zwei second 90s"
+
+
+@settings(deadline=None)
+@given(pieces=st.lists(st.sampled_from(DATED.split()), max_size=10))
+def test_quantities_of_any_mixture_of_numbers_never_overlap(pieces: list[str]) -> None:
+    reading = read(" ".join(pieces))
+    taken = [at for quantity in reading.quantities for at in quantity.positions]
+    assert taken == sorted(set(taken))
+    assert all(0 <= at < len(reading.tokens) for at in taken)
+    for quantity in reading.quantities:
+        assert quantity.value is not None or quantity.days is not None
+        assert quantity.days is None or quantity.days[0] <= quantity.days[1]
+
+
+@pytest.mark.parametrize("text", LANGUAGES)
+def test_the_language_is_told_by_the_function_words(text: str) -> None:
+    assert read(text).language == LANGUAGES[text]
+
+
+@pytest.mark.parametrize(
+    ("given", "used"), [("de", "de"), ("de-AT", "de"), ("FR", "fr"), ("ja", "en"), ("", "en")]
+)
+def test_a_language_that_is_given_is_used_english_where_there_is_no_list(
+    given: str, used: str
+) -> None:
+    assert read("Which moons are there?", given).language == used
+
+
+def test_words_and_numbers_are_parted_but_not_ordinals_and_decades() -> None:
+    assert words("A380 in the 3rd hall since the 1990s, 1,000 or 3.5km") == [
+        *("A", "380", "in", "the", "3rd", "hall", "since", "the", "1990s", "1,000", "or"),
+        *("3.5", "km"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    ['"the end"', "“the end”", "„the end“", "«the end»", "'the end'", "‘the end’"],
+)
+def test_words_in_quotation_marks_are_no_function_words(quoted: str) -> None:
+    reading = read(f"Is {quoted} the end?")
+    texts = [token.text for token in reading.tokens]
+    assert texts == ["Is", "the", "end", "the", "end"]
+    assert [token.quote for token in reading.tokens] == [None, 0, 0, None, None]
+    assert [reading.is_stop(at) for at in range(5)] == [True, False, False, True, False]
+
+
+def test_an_apostrophe_is_no_quotation_mark() -> None:
+    reading = read("Is O'Brien's house near Mary's?")
+    assert all(token.quote is None for token in reading.tokens)
+
+
+def test_who_owns_something_is_marked() -> None:
+    reading = read("Is Anna's house Mary’s?")
+    assert {reading.tokens[at].text for at in reading.genitives} == {"Anna", "Mary"}
+
+
+def test_a_very_long_text_is_cut_and_says_so() -> None:
+    assert not read("moon " * 120).cut
+    assert len(read("moon " * 120).tokens) == 120
+    assert read("moon " * 121).cut
+    assert len(read("moon " * 10_000).tokens) == 120

@@ -1,0 +1,95 @@
+"""The four word lists say the same in four languages."""
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from askgraph.index.tokens import folded, stem, tokens
+from askgraph.search.linking.word_lists import LANGUAGES, detected_language, word_list
+
+DEGREES = {"plain", "comparative", "superlative"}
+
+
+def raw(language: str) -> Mapping[str, Any]:
+    source = files("askgraph.search.linking").joinpath("words", f"{language}.toml")
+    return tomllib.loads(source.read_text(encoding="utf-8"))
+
+
+def keys(table: Mapping[str, Any], *path: str) -> set[str]:
+    for key in path:
+        table = table[key]
+    return set(table)
+
+
+def test_there_are_four_languages() -> None:
+    assert LANGUAGES == ("en", "de", "es", "fr")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("path", [(), ("asks",), ("operators",), ("clauses",), ("numbers",)])
+def test_all_lists_have_the_keys_of_the_english_one(language: str, path: tuple[str, ...]) -> None:
+    assert keys(raw(language), *path) == keys(raw("en"), *path)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_list_is_empty(language: str) -> None:
+    words = word_list(language)
+    assert words.language == language
+    assert len(words.stop) > 50
+    assert all(words.operators.values())
+    assert all(words.asks.values())
+    assert words.restrict and words.synonyms and words.naming
+    assert len(words.measures) > 50
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_months_and_the_numbers_from_two_to_twelve_are_there(language: str) -> None:
+    words = word_list(language)
+    assert set(words.months.values()) == set(range(1, 13))
+    assert set(range(2, 13)) <= set(words.units.values())
+    assert set(range(1, 11)) <= set(words.ordinals.values())
+    assert {1e3, 1e6, 1e9} <= set(words.scales.values())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_adjective_has_all_degrees_and_something_to_measure(language: str) -> None:
+    for adjective in raw(language)["adjectives"]:
+        assert isinstance(adjective["up"], bool)
+        assert set(adjective) >= DEGREES
+        assert adjective.get("measures") or adjective.get("dates"), adjective
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_phrases_are_written_as_questions_are_read(language: str) -> None:
+    words = word_list(language)
+    listed = [p for group in (words.operators, words.asks) for ps in group.values() for p in ps]
+    listed += [measure.phrase for measure in words.measures]
+    assert all(part == folded(part) for phrase in listed for part in phrase)
+    assert all(tokens(" ".join(phrase)) == phrase for phrase in listed)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_synonyms_are_stems_and_go_both_ways(language: str) -> None:
+    synonyms = word_list(language).synonyms
+    assert all(word == stem(word) for word in synonyms)
+    assert all(one in synonyms[other] for one, others in synonyms.items() for other in others)
+    assert all(word not in others for word, others in synonyms.items())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_longest_phrase_of_a_word_comes_first(language: str) -> None:
+    for pairs in word_list(language).phrases.values():
+        sizes = [len(phrase) for phrase, _ in pairs]
+        assert sizes == sorted(sizes, reverse=True)
+
+
+def test_an_unknown_language_takes_the_english_list() -> None:
+    assert word_list("tlh").language == "en"
+
+
+def test_a_text_without_function_words_counts_as_english() -> None:
+    assert detected_language(["富士山"]) == "en"
+    assert detected_language([]) == "en"

@@ -1,0 +1,161 @@
+"""Which columns of a query answer, and which are context."""
+
+import pytest
+from pyoxigraph import QuerySolutions, RdfFormat, Store
+from tests.search.asking import Known
+
+from askgraph.search.propose import read_and_linked
+from askgraph.search.rank.expected import expected_of
+from askgraph.search.rank.expected_columns import answer_columns_of
+from askgraph.sparql.results import SelectResult
+
+PREFIXES = """\
+PREFIX : <https://example.org/space/>
+PREFIX ont: <https://example.org/space/ontology#>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+PREFIX shop: <https://example.org/shop/>
+"""
+
+SHOPS = """\
+@prefix shop: <https://example.org/shop/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+shop:North a shop:Shop ; rdfs:label "North Shop" .
+shop:South a shop:Shop ; rdfs:label "South Shop" .
+shop:a a shop:Report ; shop:ofShop shop:North ; shop:inYear shop:y1 ; shop:sales 12 .
+shop:b a shop:Report ; shop:ofShop shop:South ; shop:inYear shop:y1 ; shop:sales 15 .
+shop:c a shop:Report ; shop:ofShop shop:South ; shop:inYear shop:y2 ; shop:sales 17 .
+shop:y1 a shop:Year ; rdfs:label "first year" .
+shop:y2 a shop:Year ; rdfs:label "last year" .
+"""
+
+
+@pytest.fixture(scope="module")
+def shops() -> Known:
+    store = Store()
+    store.load(SHOPS.encode(), RdfFormat.TURTLE)
+    return Known(store)
+
+
+def chosen(graph: Known, question: str, query: str) -> tuple[str, ...]:
+    expected = expected_of(read_and_linked(question, None, graph.names))
+    result = graph.store.query(PREFIXES + query)
+    assert isinstance(result, QuerySolutions)
+    names = tuple(variable.value for variable in result.variables)
+    rows = tuple(tuple(row) for row in result)
+    return answer_columns_of(expected, PREFIXES + query, SelectResult(names, rows), graph.profile)
+
+
+@pytest.mark.parametrize(
+    ("question", "query", "columns"),
+    [
+        (
+            "Which moons does Mars have?",
+            "SELECT ?m ?name { ?m ont:orbits :Mars ; rdfs:label ?name }",
+            "m",
+        ),
+        (
+            "Which moons does Mars have?",
+            "SELECT ?m (SAMPLE(?l) AS ?name) { ?m ont:orbits :Mars ; rdfs:label ?l } GROUP BY ?m",
+            "m",
+        ),
+        (
+            "What are the names of the moons of Mars?",
+            "SELECT ?m ?name { ?m ont:orbits :Mars ; rdfs:label ?name }",
+            "name",
+        ),
+        (
+            "What is the diameter of the moons of Mars?",
+            "SELECT ?m ?d { ?m ont:orbits :Mars ; ont:diameter ?d }",
+            "d",
+        ),
+        (
+            "How many moons are listed for each planet?",
+            "SELECT ?p (COUNT(?m) AS ?n) { ?m ont:orbits ?p } GROUP BY ?p",
+            "p n",
+        ),
+        (
+            "Which agency has operated the most missions?",
+            "SELECT ?a (COUNT(?m) AS ?n) { ?m ont:operator ?a } "
+            "GROUP BY ?a ORDER BY DESC(?n) LIMIT 1",
+            "a",
+        ),
+        (
+            "Which moons are larger than Mercury?",
+            "SELECT ?m ?d { ?m a ont:Moon ; ont:diameter ?d . :Mercury ont:diameter ?e "
+            "FILTER(?d > ?e) }",
+            "m",
+        ),
+        (
+            "What are the mass and diameter of the planets?",
+            "SELECT ?p ?mass ?d { ?p a ont:Planet ; ont:mass ?mass ; ont:diameter ?d }",
+            "mass d",
+        ),
+        (
+            "Show me all space stations with their launch dates.",
+            "SELECT ?s ?name ?d { ?s a ont:SpaceStation ; rdfs:label ?name ; ont:launchDate ?d }",
+            "s d",
+        ),
+        (
+            "When was Rosetta launched?",
+            "SELECT ?m ?d { VALUES ?m { :Rosetta } ?m ont:launchDate ?d }",
+            "d",
+        ),
+        (
+            "Which moons are larger than 3000 km? List their mass, colour and diameter.",
+            "SELECT ?m ?mass ?d ?colour { ?m a ont:Moon ; ont:diameter ?d ; ont:mass ?mass "
+            "OPTIONAL { ?m ont:colour ?colour } FILTER(?d > 3000) }",
+            "mass d colour",
+        ),
+        ("Which moons does Mars have?", "SELECT ?m { ?m ont:orbits :Mars }", "m"),
+        (
+            "Which agency has the most missions?",
+            "SELECT ?label (COUNT(?a) AS ?n) { ?m ont:operator ?a . ?a rdfs:label ?label } "
+            "GROUP BY ?label ORDER BY DESC(?n) LIMIT 1",
+            "label",
+        ),
+        (
+            "List the number of missions for each agency",
+            "SELECT ?label (COUNT(?a) AS ?n) { ?m ont:operator ?a . ?a rdfs:label ?label } "
+            "GROUP BY ?label",
+            "label n",
+        ),
+        (
+            "How many moons does each planet have?",
+            "SELECT ?label (COUNT(?p) AS ?n) { ?m ont:orbits ?p . ?p rdfs:label ?label } "
+            "GROUP BY ?label",
+            "label n",
+        ),
+    ],
+)
+def test_the_columns_that_the_question_asks_for_answer(
+    space: Known, question: str, query: str, columns: str
+) -> None:
+    assert chosen(space, question, query) == tuple(columns.split())
+
+
+ALL = "SELECT ?shop ?node ?sales { ?node shop:ofShop ?shop ; shop:sales ?sales }"
+
+
+def test_of_the_sales_of_the_shops_the_values_answer(shops: Known) -> None:
+    assert chosen(shops, "What are the sales of the shops?", ALL) == ("sales",)
+
+
+def test_a_node_between_answers_where_it_is_asked_for(shops: Known) -> None:
+    assert "node" in chosen(shops, "Which reports are there?", ALL)
+    assert chosen(shops, "Which shops have sales?", ALL) == ("shop",)
+
+
+def test_all_columns_of_a_query_that_cannot_be_read_answer(space: Known) -> None:
+    expected = expected_of(read_and_linked("Which moons are there?", None, space.names))
+    result = SelectResult(("m", "n"), ())
+    assert answer_columns_of(expected, "SELECT {", result, space.profile) == ("m", "n")
+
+
+def test_the_columns_of_a_long_chain_of_expressions_are_chosen(space: Known) -> None:
+    steps = " ".join(f"BIND(CONCAT(?b{at}, ?b{at}) AS ?b{at + 1})" for at in range(60))
+    query = PREFIXES + f"SELECT ?m ?b60 {{ ?m a ont:Moon ; rdfs:label ?b0 . {steps} }}"
+    expected = expected_of(read_and_linked("Which moons are there?", None, space.names))
+
+    result = SelectResult(("m", "b60"), ())
+
+    assert answer_columns_of(expected, query, result, space.profile) == ("m",)

@@ -1,0 +1,117 @@
+"""Weights from a file: what is read is what was written, and what is no ranking is told."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.search.asking import Known
+
+from askgraph.errors import SetupError
+from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.rank.score import FEATURES
+from askgraph.search.rank.weights import (
+    RANKING,
+    Ranking,
+    ranking_text,
+    read_ranking,
+    weights_for,
+)
+
+EVEN = dict.fromkeys(FEATURES, 1.0)
+TABLES = st.fixed_dictionaries(
+    {name: st.integers(-10_000, 10_000).map(lambda n: n / 1000) for name in FEATURES}
+)
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "ranking.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@given(weights=TABLES, graphs=st.dictionaries(st.text(max_size=12), TABLES, max_size=3))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_ranking_is_read_as_it_was_written(
+    weights: dict[str, float],
+    graphs: dict[str, dict[str, float]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    ranking = Ranking(weights, graphs)
+    path = _written(tmp_path_factory.mktemp("ranking"), ranking_text(ranking, ["made", "by hand"]))
+
+    assert read_ranking(path) == ranking
+
+
+def test_a_graph_has_its_own_weights_and_any_other_the_common_ones(tmp_path: Path) -> None:
+    own = EVEN | {"covered": 7.0}
+    path = _written(tmp_path, ranking_text(Ranking(EVEN, {"zoo": own}), []))
+
+    assert weights_for("zoo", str(path)) == own
+    assert weights_for("space", str(path)) == EVEN
+
+
+def test_the_package_weighs_every_feature_and_no_graph_apart() -> None:
+    ranking = read_ranking(RANKING)
+
+    assert ranking.weights.keys() == set(FEATURES)
+    assert not ranking.graphs
+    assert ranking.weights["covered"] > 0 > ranking.weights["contrary"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[weights]\ncovered = 1.0\n", "one weight for each feature is needed"),
+        (ranking_text(Ranking(EVEN), []) + "beauty = 1.0\n", "see beauty"),
+        (ranking_text(Ranking(EVEN), []).replace("1.0", "true", 1), "a finite number"),
+        (ranking_text(Ranking(EVEN), []).replace("1.0", "nan", 1), "a finite number"),
+        (ranking_text(Ranking(EVEN), []) + "[graphs]\nzoo = 1\n", "holds no weights"),
+        (ranking_text(Ranking(EVEN), []).replace("1.0", "1" + "0" * 400, 1), "too large"),
+        ("graphs = {}", "'weights'"),
+        ("weights =", "holds no weights"),
+    ],
+)
+def test_a_file_without_a_ranking_is_told(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(SetupError, match=said):
+        read_ranking(_written(tmp_path, text))
+
+
+def test_a_missing_file_is_told_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"gone\.toml"):
+        weights_for("zoo", str(tmp_path / "gone.toml"))
+
+
+def test_other_weights_give_another_order(zoo: Known) -> None:
+    common, turned = (
+        _asked(zoo, "Which birds eat fish?", weights)
+        for weights in (None, dict.fromkeys(FEATURES, 0.0) | {"patterns": 1.0})
+    )
+
+    assert turned.candidates[0].patterns == max(c.patterns for c in turned.candidates)
+    assert common.candidates[0].patterns < turned.candidates[0].patterns
+
+
+def test_what_says_and_denies_the_same_has_no_result_and_is_not_first(zoo: Known) -> None:
+    found = zoo.proposal("Which keepers are no keeper of a bird?").candidates
+    contrary = [one for one in found if one.features["contrary"]]
+
+    assert contrary and found[0] not in contrary
+    assert all(zoo.rows(zoo.query(one.form)) == [] for one in contrary)
+
+
+def test_of_what_goes_by_the_same_words_the_lesser_known_is_obscure(space: Known) -> None:
+    found = space.proposal("Which launch sites are in Europe?").candidates
+    told = {
+        node.link.target.rpartition("/")[2]: one.features["obscure"]
+        for one in found
+        for node in one.state.node.walk()
+        if node.link is not None and len(list(one.state.node.walk())) < 4
+    }
+
+    assert told["Europa"] > 0.0 == told["Europe"]
+
+
+def _asked(known: Known, question: str, weights: dict[str, float] | None) -> Proposal:
+    linked = read_and_linked(question, None, known.names)
+    return proposed(linked, schema_of(known.arrays, known.profile), weights=weights)

@@ -1,0 +1,64 @@
+"""A number without its unit is half an answer: the node that tells the unit answers with it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.methods.graph_search import GraphSearch
+from askgraph.search.propose import read_and_linked
+from askgraph.search.rank.expected import expected_of
+from askgraph.search.rank.expected_columns import answer_columns_of
+from askgraph.sparql.results import SelectResult
+from askgraph.trace import Answer, Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
+
+QUERY = """\
+PREFIX : <http://shops.example/>
+SELECT ?report ?turnover WHERE { ?report :ofShop :North ; :turnover ?turnover . }"""
+
+
+def shops(*, unit: bool) -> str:
+    lines = [
+        "@prefix : <http://shops.example/> .",
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
+        ':North a :Shop ; rdfs:label "North Shop" . :South a :Shop ; rdfs:label "South Shop" .',
+    ]
+    for at in range(60):
+        money = f' ; :currency "{("euro", "pound")[at % 2]}"' if unit else ""
+        shop = ("North", "South")[at % 2]
+        lines.append(f":r{at} a :Report ; :ofShop :{shop} ; :turnover {100 + at}{money} .")
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["unit", "no unit"])
+def asked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[KnowledgeGraph, bool]]:
+    folder = tmp_path_factory.mktemp("shops")
+    (folder / "shops.ttl").write_text(shops(unit=request.param))
+    graph = Workspace(folder / "workspace").open(folder / "shops.ttl")
+    yield graph, request.param
+    result_of(graph.endpoint.close())
+
+
+async def test_graph_search_answers_with_the_node_where_it_tells_the_unit(
+    asked: tuple[KnowledgeGraph, bool],
+) -> None:
+    graph, unit = asked
+    steps = [s async for s in GraphSearch().answer(Question("Turnover of North Shop"), [graph])]
+
+    answer = steps[-1]
+    assert isinstance(answer, Answer) and len(answer.result.variables) == 2
+    assert len(answer.answer_columns) == (2 if unit else 1)
+    assert "turnover" in answer.answer_columns
+
+
+def test_so_does_the_query_of_a_model(asked: tuple[KnowledgeGraph, bool]) -> None:
+    graph, unit = asked
+    expected = expected_of(read_and_linked("Turnover of North Shop", None, graph.names))
+    result = SelectResult(("report", "turnover"), ())
+
+    columns = answer_columns_of(expected, QUERY, result, graph.profile)
+    assert columns == (("report", "turnover") if unit else ("turnover",))

@@ -1,0 +1,89 @@
+"""How questions end is kept, also where the database fails at that moment."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from askgraph.errors import ServiceError
+from askgraph.serve.hub import Hub, open_hub
+from askgraph.serve.identity.principal import Limits, Principal, TooMany
+from askgraph.serve.runs.choosing import chosen
+from askgraph.serve.settings import ServeSettings
+from askgraph.serve.views.runs import AskBody
+from askgraph.workspace import Workspace
+
+ANN = Principal("user:ann", "ann", frozenset({"ask"}), limits=Limits(parallel=1))
+QUESTION = AskBody(question="Which moons are larger than Mercury?")
+BROKEN = (
+    "CREATE TRIGGER broken BEFORE UPDATE OF finished ON runs BEGIN SELECT RAISE(ABORT, 'full'); END"
+)
+
+
+@pytest.fixture
+async def hub(sample_place: Workspace, tmp_path: Path) -> AsyncIterator[Hub]:
+    settings = ServeSettings(database=str(tmp_path / "serve.db"), per_graph=1, grace=0)
+    async with open_hub(settings, sample_place) as hub:
+        yield hub
+
+
+def done(hub: Hub, statement: str) -> None:
+    with closing(sqlite3.connect(hub.settings.database)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+async def test_an_ending_that_the_database_did_not_take_is_kept_later(hub: Hub) -> None:
+    done(hub, BROKEN)
+    run = await hub.ask(QUESTION, ANN)
+    events = [event async for event in hub.runs.read(run)]
+    assert events[-1]["event"] == "problem"
+    assert (await hub.kept.view(run.id, ANN)).state == "running"
+    done(hub, "DROP TRIGGER broken")
+    await hub.kept.beat()
+    view = await hub.kept.view(run.id, ANN)
+    assert view.state == "done"
+    assert view.answer
+    assert (await hub.runs.outcome(await hub.ask(QUESTION, ANN))).state == "done"
+
+
+async def test_a_reading_chosen_while_the_database_fails_does_not_run_for_ever(hub: Hub) -> None:
+    back = AskBody(
+        question="How many missions are there to Jupiter?", settings={"answer_from": 1.0}
+    )
+    run = await hub.runs.outcome(await hub.ask(back, ANN))
+    done(hub, BROKEN)
+    with pytest.raises(ServiceError):
+        await chosen(hub, run.id, 1, ANN)
+    assert await hub.store.under_way(ANN.id)
+    done(hub, "DROP TRIGGER broken")
+    await hub.kept.beat()
+    assert await hub.store.under_way(ANN.id) == []
+
+
+async def test_a_question_that_is_refused_leaves_no_session(hub: Hub) -> None:
+    run = await hub.ask(QUESTION, ANN)
+    with pytest.raises(TooMany):
+        await hub.ask(QUESTION, ANN)
+    sessions = await hub.store.sessions(ANN.id)
+    assert [session.id for session in sessions] == [run.asked.session]
+    await hub.runs.outcome(run)
+
+
+async def test_a_question_that_waits_for_its_graph_is_queued(hub: Hub) -> None:
+    many = replace(ANN, limits=Limits())
+    first, second = [await hub.ask(QUESTION, many) for _ in range(2)]
+    assert (first.state, second.state) == ("running", "queued")
+    assert (await hub.kept.view(second.id, many)).state == "queued"
+    views = await asyncio.gather(hub.runs.outcome(first), hub.runs.outcome(second))
+    assert [view.state for view in views] == ["done", "done"]
+
+
+async def test_a_question_that_ended_holds_its_steps_no_longer(hub: Hub) -> None:
+    run = await hub.ask(QUESTION, ANN)
+    await hub.runs.outcome(run)
+    assert run.steps == []

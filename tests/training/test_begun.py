@@ -1,0 +1,67 @@
+"""A training begun before: what it gave stands, what is damaged is told or passed over."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from askgraph.errors import SetupError
+from askgraph.training._curve import mean_loss
+from askgraph.training.begun import begun, last_whole_checkpoint
+
+PLAN = {"model": "m", "data": "d"}
+RESULT = {"steps": 4, "loss": 0.5, "evaluation": {}, "pairs": 3, "too_long": 0}
+
+
+def _checkpoint(folder: Path, number: int) -> Path:
+    place = folder / f"checkpoint-{number}"
+    place.mkdir(parents=True)
+    save_file({"w": torch.zeros(3)}, place / "model.safetensors")
+    for part in ("optimizer.pt", "scheduler.pt"):
+        torch.save({}, place / part)
+    (place / "trainer_state.json").write_text("{}")
+    return place
+
+
+def test_a_training_that_came_to_its_end_gives_its_result(tmp_path: Path) -> None:
+    (tmp_path / "training.json").write_text(json.dumps({**PLAN, "result": RESULT}))
+
+    assert begun(tmp_path, PLAN) == RESULT
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]"])
+def test_a_plan_that_cannot_be_read_is_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / "training.json").write_text(text)
+
+    with pytest.raises(SetupError, match=r"training\.json"):
+        begun(tmp_path, PLAN)
+
+
+@pytest.mark.parametrize("cut", ["model.safetensors", "optimizer.pt", "trainer_state.json"])
+def test_a_checkpoint_that_was_cut_off_is_passed_over(tmp_path: Path, cut: str) -> None:
+    older = _checkpoint(tmp_path, 9)
+    newer = _checkpoint(tmp_path, 10)
+    assert last_whole_checkpoint(tmp_path) == str(newer)
+
+    (newer / cut).write_bytes((newer / cut).read_bytes()[:1])
+
+    assert last_whole_checkpoint(tmp_path) == str(older)
+
+
+def test_without_a_whole_checkpoint_there_is_none(tmp_path: Path) -> None:
+    (_checkpoint(tmp_path, 3) / "model.safetensors").unlink()
+
+    assert last_whole_checkpoint(tmp_path) is None
+
+
+def test_the_mean_loss_is_of_all_runs_and_counts_no_step_twice(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    lines = [
+        {"step": 1, "loss": 4.0}, {"step": 3, "loss": 9.0}, {"step": 3, "loss": 2.0},
+        {"step": 3, "eval_loss": 7.0}, {"step": 4, "loss": 0.0},
+    ]  # fmt: skip
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    assert mean_loss(log) == pytest.approx((4 + 2 * 2 + 0) / 4)

@@ -1,0 +1,134 @@
+"""Pairs: right candidates with the nearest wrong ones, the same for the same seed."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from askgraph import sample
+from askgraph.errors import SetupError
+from askgraph.index.names import Kind
+from askgraph.sparql.canonical import canonical_query
+from askgraph.training.near_terms import NearTerms, near_terms
+from askgraph.training.pairs import (
+    Asked,
+    LeftOut,
+    Pair,
+    made_pairs,
+    read_pairs,
+    write_pairs,
+)
+from askgraph.workspace import Workspace
+from askgraph.workspace.pairs import make_pairs
+from askgraph.workspace.running import result_of
+from askgraph.writing.gold_terms import gold_terms
+from askgraph.writing.prompt import query_in
+from askgraph.writing.references import References
+
+PREFIX = (
+    "PREFIX space: <https://example.org/space/> PREFIX ont: <https://example.org/space/ontology#> "
+)
+ASKED = [
+    Asked(f"q{number}", "Which moons orbit Jupiter?", PREFIX + query)
+    for number, query in enumerate(["SELECT ?m { ?m a ont:Moon ; ont:orbits space:Jupiter }"] * 20)
+]
+
+
+@pytest.fixture(scope="module")
+def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NearTerms]:
+    graph = Workspace(tmp_path_factory.mktemp("pairs")).open(sample.graph_path())
+    with near_terms(graph) as found:
+        yield found
+    result_of(graph.endpoint.close())
+
+
+def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(
+    terms: NearTerms,
+) -> None:
+    made = [pair for pair in made_pairs(ASKED, terms) if isinstance(pair, Pair)]
+
+    right = set(gold_terms(ASKED[0].query))
+    for pair in made:
+        listed = {(one.kind, one.target) for one in pair.listed}
+        assert right < listed
+        for kind in (Kind.ENTITY, Kind.PREDICATE):  # no other class has the word moon
+            assert 2 <= len([one for one in pair.listed if one.kind is kind]) <= 4
+        back = query_in(pair.target, References(pair.listed))
+        assert canonical_query(back) == canonical_query(ASKED[0].query)
+    copies = [pair.id for pair in made if "#" in pair.id]
+    assert 0 < len(copies) < 40
+    assert len({tuple(one.target for one in pair.listed) for pair in made}) > 10
+
+
+def test_the_same_seed_gives_a_question_the_same_pairs_whatever_stands_around_it(
+    terms: NearTerms,
+) -> None:
+    alone = list(made_pairs([ASKED[3]], terms, seed=7))
+    among = [one for one in made_pairs(ASKED, terms, seed=7) if one.id.split("#")[0] == "q3"]
+
+    assert alone == among
+    assert list(made_pairs([ASKED[3]], terms, seed=8, copies=False)) != alone
+
+
+def test_a_query_that_cannot_be_written_is_left_out_with_the_reason(terms: NearTerms) -> None:
+    odd = Asked("odd", "?", "SELECT ?x { SERVICE <http://example.org/> { ?x ?p ?o } }")
+
+    (left_out,) = made_pairs([odd], terms)
+
+    assert isinstance(left_out, LeftOut)
+    assert "SERVICE" in left_out.reason
+
+
+def test_pairs_come_back_from_their_file(terms: NearTerms, tmp_path: Path) -> None:
+    made = [pair for pair in made_pairs(ASKED[:3], terms) if isinstance(pair, Pair)]
+    write_pairs(tmp_path / "pairs.jsonl", made)
+
+    pairs, digest = read_pairs([tmp_path / "pairs.jsonl"])
+
+    plain = [
+        (one.id, one.target, [(e.kind, e.target, e.label) for e in one.listed]) for one in made
+    ]
+    assert [
+        (one.id, one.target, [(e.kind, e.target, e.label) for e in one.listed]) for one in pairs
+    ] == plain
+    assert len(digest) == 64
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"id": 3}', "moon"])
+def test_a_file_of_anything_else_is_told(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(content, encoding="utf-8")
+
+    with pytest.raises(SetupError, match="pair"):
+        read_pairs([file])
+
+
+def test_a_benchmark_s_questions_become_pairs(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "ws")
+    workspace.add("space", [sample.graph_path()])
+    output = tmp_path / "pairs.jsonl"
+
+    made = make_pairs(
+        workspace, sample.questions_path().with_suffix(".jsonl"), output, copies=False
+    )
+
+    lines = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    assert made.pairs == len(lines) == made.questions - len(made.left_out)
+    assert {one.reason for one in made.left_out} == {"it has no query"}
+    with pytest.raises(SetupError, match="no question with a query"):
+        make_pairs(workspace, None, output)
+
+
+def test_where_no_question_makes_a_pair_the_file_stays(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "ws")
+    workspace.add("space", [sample.graph_path()])
+    output, questions = tmp_path / "pairs.jsonl", tmp_path / "q.jsonl"
+    output.write_text("kept")
+    record = {"id": "1", "question": "Which moons?", "sparql": "SELECT ?m { ?m"}
+    questions.write_text(json.dumps(record) + "\n")
+
+    with pytest.raises(SetupError):
+        make_pairs(workspace, questions, output)
+
+    assert output.read_text() == "kept"

@@ -1,0 +1,192 @@
+"""A tiny model is trained, whole and by adapters, saved, merged, loaded, and writes queries."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Store
+from tests.tiny_models import tiny_qwen
+
+from askgraph import sample
+from askgraph.errors import SetupError
+from askgraph.evaluation.questions import read_questions
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import completed
+from askgraph.llm.transformers import TransformersModel
+from askgraph.sparql.reader import read
+from askgraph.trace import Question
+from askgraph.training.merge import merge
+from askgraph.training.near_terms import near_terms
+from askgraph.training.pairs import Asked, Pair, made_pairs
+from askgraph.training.settings import TrainSettings, preset
+from askgraph.training.train import result_object, train
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
+from askgraph.writing.gold_terms import gold_values
+from askgraph.writing.grammar import query_grammar
+from askgraph.writing.prompt import messages, prompt, query_in
+from askgraph.writing.prompted import PromptedWriter
+from askgraph.writing.references import References
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),  # on a busy machine; on a core of its own all takes about a minute
+    pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning"),  # of peft
+]
+
+QUICK = preset("quick", epochs=24, batch=5, rate=4e-3, warmup=10)
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    graph = Workspace(tmp_path_factory.mktemp("trained")).open(sample.graph_path())
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+@pytest.fixture(scope="module")
+def pairs(space: KnowledgeGraph) -> list[Pair]:
+    questions = read_questions(sample.questions_path().with_suffix(".jsonl"))
+    asked = [Asked(one.id, one.text, one.sparql) for one in questions if one.sparql]
+    with near_terms(space) as terms:
+        made = [pair for pair in made_pairs(asked, terms, copies=False) if isinstance(pair, Pair)]
+    return made[:50]
+
+
+@pytest.fixture(scope="module")
+def base(pairs: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    texts = [prompt(pair.question, References(pair.listed)) + pair.target for pair in pairs]
+    return tiny_qwen(tmp_path_factory.mktemp("base") / "tiny", texts, width=64)
+
+
+@pytest.fixture(scope="module")
+def whole(base: Path, pairs: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "ours"
+    train(str(base), pairs, folder, settings=QUICK, data="d", others=pairs[:10], device="cpu")
+    return folder
+
+
+async def _hypotheses_are_listed_queries(
+    folder: Path, pairs: list[Pair], space: KnowledgeGraph
+) -> float:
+    """The share of pairs whose right query is among the hypotheses, all of which are queries."""
+    model = TransformersModel(str(folder), device="cpu")
+    right = 0
+    for pair in pairs:
+        references = References(pair.listed)
+        grammar = query_grammar(references)
+        reply = await completed(
+            model.complete(
+                messages(pair.question, references),
+                n=3,
+                beams=True,
+                grammar=grammar,
+                max_tokens=120,
+            )
+        )
+        for choice in reply.choices:
+            query = query_in(choice.text, references)
+            read(query)
+            Store().query(query)
+            assert gold_values(query) <= {one.target for one in pair.listed}
+        right += pair.target in [choice.text for choice in reply.choices]
+    for pair in pairs[:2]:
+        written = await PromptedWriter(model, search="beams").write(
+            Question(pair.question), pair.listed, space, n=3
+        )
+        assert written
+        assert [each.score for each in written] == sorted(
+            (each.score for each in written), key=lambda score: -(score or 0.0)
+        )
+    await model.close()
+    return right / len(pairs)
+
+
+async def test_trained_whole_it_knows_its_pairs_and_every_hypothesis_is_a_query(
+    whole: Path, pairs: list[Pair], space: KnowledgeGraph
+) -> None:
+    losses = [
+        line["loss"]
+        for line in map(json.loads, (whole / "log.jsonl").read_text().splitlines())
+        if "loss" in line
+    ]
+    told = json.loads((whole / "training.json").read_text())
+
+    assert losses[-1] < losses[0] / 10
+    assert told["result"]["pairs"] == 50
+    assert 0 < told["result"]["evaluation"]["whole"] <= 1
+    assert "SHA-256" in (whole / "README.md").read_text()
+    assert await _hypotheses_are_listed_queries(whole, pairs[:8], space) > 0
+
+
+async def test_trained_by_adapters_it_can_be_merged_and_writes_the_same(
+    base: Path, pairs: list[Pair], space: KnowledgeGraph, tmp_path: Path
+) -> None:
+    settings = replace(QUICK, lora=True, epochs=4, rate=1e-2)
+    train(str(base), pairs, tmp_path / "adapters", settings=settings, data="d", device="cpu")
+
+    merge(tmp_path / "adapters", tmp_path / "merged")
+
+    for pair in pairs[:2]:
+        asked = messages(pair.question, References(pair.listed))
+        said = []
+        for folder in ("adapters", "merged"):
+            model = TransformersModel(str(tmp_path / folder), device="cpu", dtype="float32")
+            reply = await completed(model.complete(asked, max_tokens=10, logprobs=True))
+            said.append((reply.first.text, pytest.approx(reply.first.logprob, abs=1e-3)))
+            await model.close()
+        assert said[0] == said[1]
+    await _hypotheses_are_listed_queries(tmp_path / "merged", pairs[:2], space)
+
+
+def test_a_training_that_was_stopped_goes_on_from_its_checkpoint(
+    base: Path, pairs: list[Pair], tmp_path: Path
+) -> None:
+    settings = TrainSettings(epochs=2, batch=8, rate=1e-3, warmup=0, evaluations=2, length=600)
+
+    class Stopped(Exception):
+        """The power goes off."""
+
+    def off(what: str, done: int, total: int | None) -> None:
+        if done >= 3:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        train(
+            str(base), pairs[:16], tmp_path / "m", settings=settings, data="d", device="cpu",
+            progress=off,
+        )  # fmt: skip
+    steps: list[int] = []
+    trained = train(
+        str(base), pairs[:16], tmp_path / "m", settings=settings, data="d", device="cpu",
+        progress=lambda what, done, total: steps.append(done),
+    )  # fmt: skip
+
+    assert trained.resumed
+    assert min(steps) > 1
+    assert trained.steps == 4
+    with pytest.raises(SetupError, match="another data"):
+        train(str(base), pairs, tmp_path / "m", settings=settings, data="e")
+
+
+def test_a_training_that_came_to_its_end_is_told_and_not_done_again(tmp_path: Path) -> None:
+    settings = TrainSettings()
+    result = {"steps": 4, "loss": 0.5, "evaluation": {}, "pairs": 3, "too_long": 1}
+    plan = {"model": "nowhere", "settings": asdict(settings), "data": "d", "result": result}
+    (tmp_path / "training.json").write_text(json.dumps(plan))
+
+    again = train("nowhere", [], tmp_path, settings=settings, data="d", device="cpu")
+
+    assert again.ended
+    assert result_object(again) == result
+    assert [file.name for file in tmp_path.iterdir()] == ["training.json"]
+
+
+@pytest.mark.parametrize("device", ["mars", "cuda:99"])
+def test_a_device_that_is_not_there_is_told_before_anything_is_read(
+    tmp_path: Path, device: str
+) -> None:
+    with pytest.raises(SetupError, match=device):
+        train("nowhere", [], tmp_path / "m", settings=QUICK, data="d", device=device)
