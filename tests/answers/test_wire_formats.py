@@ -1,0 +1,124 @@
+"""The answer as every door hands it out: each format is a file in `wire/`, byte for byte."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from askgraph.cli.outcome import as_text
+from askgraph.evaluation.answer_object import answer_object
+from askgraph.evaluation.runs.steps import step_object
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf.vocabulary import XSD_DATE, XSD_DECIMAL
+from askgraph.serve.protocols.mcp.answered import answered
+from askgraph.serve.protocols.openai.answers import message_parts
+from askgraph.serve.views.runs import answer_view
+from askgraph.sparql.results import SelectResult, Truncation
+from askgraph.trace import (
+    Answer,
+    Clarification,
+    Confirmed,
+    Evidence,
+    Option,
+    Outcome,
+    Refusal,
+    Usage,
+)
+from askgraph.trace.lines import line_of, step_of
+
+WIRE = Path(__file__).parent / "wire"
+SPACE = "http://example.org/space/"
+IO, TITAN = NamedNode(f"{SPACE}Io"), NamedNode(f"{SPACE}Titan")
+
+ROWS = SelectResult(
+    ("moon", "radius", "seen", "note"),
+    (
+        (
+            IO,
+            Literal("1821.6", datatype=NamedNode(XSD_DECIMAL)),
+            None,
+            Literal("hot", language="en"),
+        ),
+        (
+            TITAN,
+            Literal(2575),
+            Literal("1655-03-25", datatype=NamedNode(XSD_DATE)),
+            BlankNode("b0"),
+        ),
+        (TITAN, Literal(1e300 * 1e300), Literal(value=True), Literal("NaN")),
+    ),
+    Truncation("server", "no more than 3 rows"),
+    0.125,
+)
+ANSWER = Answer(
+    query="PREFIX space: <http://example.org/space/>\nSELECT * WHERE { ?moon a … }\n",
+    graph="moons",
+    result=ROWS,
+    answer_columns=("moon",),
+    words="moons “of” a planet, with their radius",
+    confidence=0.8125,
+    ordered=True,
+    labels={IO.value: "Io", TITAN.value: "Titan"},
+    evidence=(
+        Evidence(0, ((str(IO), f"<{SPACE}orbits>", f"<{SPACE}Jupiter>"),), ("Io orbits Jupiter",)),
+        Evidence(2, ((str(TITAN), f"<{SPACE}orbits>", f"<{SPACE}Saturn>"),)),
+    ),
+    usage=Usage(0.2500004, 3, 2, 900, 400, 60, 0.0015),
+    cut_short="no time was left",
+    confirmed=Confirmed(
+        "What moons?", "2026-01-02T03:04:05+00:00", "ann", f"{SPACE}q1", "1 row more"
+    ),
+    interpretation="Io and Titan.",
+)
+NO = Answer("ASK { … }", "moons", SelectResult((), ()), (), "is it so", 1.0, boolean=False)
+EMPTY = Answer(
+    "SELECT ?moon WHERE { … }",
+    "moons",
+    SelectResult(("moon",), ()),
+    ("moon",),
+    "moons of Venus",
+    0.3,
+    why_empty="Nothing in the graph matches “moon orbits Venus”.",
+)
+OUTCOMES: dict[str, Outcome] = {
+    "answer": ANSWER,
+    "no": NO,
+    "empty": EMPTY,
+    "clarification": Clarification(
+        "Which of these do you mean?",
+        (Option("moons of Saturn", 1, "SELECT 1"), Option("moons of Jupiter", 1200, "SELECT 2")),
+        ANSWER,
+        Usage(seconds=1.5, requests=7),
+    ),
+    "refusal": Refusal("No reading is sure enough.", NO, Usage(seconds=0.5)),
+    "nothing": Refusal("Nothing in the graph goes by 'warp'."),
+}
+
+
+def _batch_line(outcome: Outcome) -> str:
+    return json.dumps(answer_object(outcome, limit=2), ensure_ascii=False)
+
+
+FORMATS: dict[str, Callable[[Outcome], str]] = {
+    "json": lambda outcome: json.dumps(answer_object(outcome), ensure_ascii=False, indent=2),
+    "batch": _batch_line,
+    "trace": line_of,
+    "record": lambda outcome: json.dumps(step_object(outcome, rows=2), ensure_ascii=False),
+    "rest": lambda outcome: answer_view(outcome, limit=2).model_dump_json(indent=2),
+    "mcp": lambda outcome: answered(outcome, limit=2).model_dump_json(indent=2),
+    "openai": lambda outcome: "\n\n".join(message_parts(outcome, "run1")),
+    "terminal": lambda outcome: as_text(outcome, PrefixMap({"space": SPACE})),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_format_is_what_its_file_says(name: str) -> None:
+    parts = [f"=== {kind}\n{FORMATS[name](outcome)}\n" for kind, outcome in OUTCOMES.items()]
+    assert "".join(parts) == (WIRE / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_the_line_of_a_trace_is_read_back_as_the_same_outcome(kind: str) -> None:
+    assert step_of(line_of(OUTCOMES[kind])) == OUTCOMES[kind]
