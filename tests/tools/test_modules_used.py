@@ -1,4 +1,4 @@
-"""Modules that a question imports are counted in a process of their own, and what the lexer reads."""
+"""Modules that a question imports, counted in a process of their own, and what the lexer reads."""
 
 from tools.modules_used import BOUNDS, Used, used
 
