@@ -14,6 +14,7 @@ from askgraph.cli.compare import compare
 from askgraph.cli.report import By, report
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.by_sheets import BY
+from askgraph.evaluation.reports.html.page import BUILT
 
 
 @pytest.fixture
@@ -129,6 +130,7 @@ def test_every_way_to_take_figures_apart_can_be_asked_for() -> None:
     assert [by.value for by in By] == list(BY)
 
 
+@pytest.mark.skipif(not BUILT.is_dir(), reason="the page is not built: make page")
 def test_a_page_is_written_beside_the_report(runs: Path) -> None:
     pytest.importorskip("altair", reason="the page needs the extra 'evaluation'")
     pytest.importorskip("vl_convert", reason="the page needs the extra 'evaluation'")

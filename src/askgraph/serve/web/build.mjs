@@ -1,5 +1,6 @@
 // Builds the page into static/: modules and styles with hashed names, each also compressed, and
-// index.html that names them. With --tests, bundles tests/*.test.ts for `node --test` instead.
+// index.html that names them; into static/report/ the script and the styles of a report. With
+// --tests, bundles tests/*.test.ts for `node --test` instead.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -43,6 +44,14 @@ async function buildPage() {
     splitting: true,
   });
   const theme = await build({ ...options, entryPoints: ["src/theme.ts"], format: "iife" });
+  // What a report carries inside its one file: askgraph.evaluation.reports.html puts it there.
+  await build({
+    ...options,
+    outdir: "static/report",
+    entryNames: "[name]",
+    entryPoints: { report: "src/report/main.tsx", styles: "src/report/report.css" },
+    format: "esm",
+  });
   writeIndex({ ...pages.metafile.outputs, ...theme.metafile.outputs });
   compressAll();
 }

@@ -15,9 +15,11 @@ import pytest
 from tests.evaluation.reports.html.made_runs import RECORD, STEPS, detail, graded, written_run
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.html.page import html_page
+from askgraph.evaluation.reports.html.page import BUILT, built, html_page
 from askgraph.evaluation.runs.run_folder import Run
 from askgraph.trace import Usage
+
+pytestmark = pytest.mark.skipif(not BUILT.is_dir(), reason="the page is not built: make page")
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \" ' \ud800 --><!--"
 
@@ -221,6 +223,16 @@ def test_without_the_extra_it_says_what_to_install(
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(SetupError, match=r"needs altair: pip install 'askgraph\[evaluation\]'"):
+        html_page([run])
+
+
+def test_without_the_built_page_it_says_how_to_build_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = written_run(tmp_path / "run", [RECORD])
+    built.cache_clear()
+    monkeypatch.setattr("askgraph.evaluation.reports.html.page.BUILT", tmp_path)
+    with pytest.raises(SetupError, match="run `make page`"):
         html_page([run])
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.evaluation.reports.html.made_runs import RECORD, detail, graded, written_run
 
-from askgraph.evaluation.reports.html.page import html_page
+from askgraph.evaluation.reports.html.page import BUILT, html_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 
@@ -18,9 +18,10 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: 
 
 CHROMIUM = os.environ.get("ASKGRAPH_CHROMIUM") or shutil.which("chromium")
 
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM, reason="no chromium on the PATH; ASKGRAPH_CHROMIUM names one"
-)
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH; ASKGRAPH_CHROMIUM names one"),
+    pytest.mark.skipif(not BUILT.is_dir(), reason="the page is not built: make page"),
+]
 
 QUESTIONS = 1500
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"

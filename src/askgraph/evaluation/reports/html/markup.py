@@ -23,7 +23,7 @@ def table(sheet: Sheet, *, label: str) -> str:
         for name, side in zip(heads, sides, strict=True)
     )
     body = "\n".join(f"<tr>{_cells(row, sides)}</tr>" for row in sheet.texts())
-    notes = "".join(f'<p class="note">{escaped(note)}</p>' for note in sheet.notes)
+    notes = "".join(f'<p class="muted small">{escaped(note)}</p>' for note in sheet.notes)
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escaped(label)}">'
         f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{notes}"

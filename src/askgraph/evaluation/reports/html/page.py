@@ -25,17 +25,18 @@ from askgraph.evaluation.reports.html.payload import CLOCK, payload_of
 from askgraph.evaluation.reports.html.systems import told_apart
 from askgraph.evaluation.runs.run_folder import Run
 
-__all__ = ["html_page"]
+__all__ = ["BUILT", "built", "html_page"]
 
-SCRIPTS = ("dom.js", "sparql.js", "list.js", "steps.js", "question.js", "page.js")
+# Built from serve/web/src/report with the web page, whose parts it uses; a wheel carries it.
+BUILT = files("askgraph") / "serve" / "web" / "static" / "report"
 
 
 def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool = True) -> str:
     """Return one self-contained page for runs, with the scores of a metric in front.
 
     Without `times` nothing depends on the clock, and equal runs give equal pages, whatever the name
-    of their folder. `SetupError` where there is no record, a record has no score of the metric, or
-    the extra `evaluation` is not installed.
+    of their folder. Raises `SetupError` if there is no record, if a record has no score of the
+    metric, if the extra `evaluation` is not installed, or if the web page was not built.
     """
     if not any(run.records for run in runs):
         raise SetupError("a report needs a run with at least one record")
@@ -49,7 +50,8 @@ def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool =
         '<main class="page">',
         _header(named, [title for title, _ in sections]),
         *(content for _, content in sections),
-        _own("questions.html"),
+        '<section id="questions" class="overview"></section>',
+        '<article id="question"></article>',
         _settings(named, times=times),
         "</main>",
         "<noscript><p>The plots and the list of questions need JavaScript.</p></noscript>",
@@ -121,7 +123,7 @@ def _incomplete(runs: Sequence[Run]) -> Iterable[str]:
     for run in runs:
         if not run.complete:
             yield (
-                f'<p class="notice" role="note"><strong>The run “{escaped(run.name)}” is '
+                f'<p class="note warn" role="note"><strong>The run “{escaped(run.name)}” is '
                 f"incomplete:</strong> {len(run.records):,} of {run.planned:,} answers. "
                 "All figures are over these.</p>"
             )
@@ -133,14 +135,13 @@ def _settings(runs: Sequence[Run], *, times: bool) -> str:
     for run in runs:
         said = {k: v for k, v in run.settings.items() if times or k not in CLOCK}
         text = json.dumps(said, indent=2, ensure_ascii=False, sort_keys=True)
-        shown = f'<pre class="plain">{escaped(text)}</pre>'
+        shown = f"<pre>{escaped(text)}</pre>"
         content.append(details(run.name, shown, kind="settings"))
     return "\n".join([*content, "</section>"])
 
 
 def _document(title: str, body: Sequence[str]) -> str:
-    style, vega = _own("page.css"), _vega()
-    script = "\n".join(_own(name) for name in SCRIPTS)
+    style, script, vega = built("styles.css"), built("report.js"), _vega()
     policy = (
         f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'"
@@ -173,8 +174,16 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _own(name: str) -> str:
-    return (files("askgraph.evaluation.reports.html") / name).read_text(encoding="utf-8")
+@cache
+def built(name: str) -> str:
+    """Return a built file of the page; `SetupError` if the web page was not built."""
+    try:
+        return (BUILT / name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SetupError(
+            "the HTML report needs the web page, which is not built: run `make page` (it needs "
+            "Node.js with npm), or install askgraph from a wheel; the other forms work without it"
+        ) from None
 
 
 @cache

@@ -5,9 +5,10 @@ import { test } from "node:test";
 import { Text } from "@codemirror/state";
 import { classHighlighter, highlightTree } from "@lezer/highlight";
 import type { Vocabulary } from "../src/api/types.ts";
+import { sparql } from "../src/editor/editor.ts";
 import { compact, options } from "../src/editor/names.ts";
 import { spanOf } from "../src/editor/spans.ts";
-import { sparql } from "../src/editor/sparql.ts";
+import { tokenLines } from "../src/editor/sparql.ts";
 
 const VOCABULARY: Vocabulary = {
   prefixes: { ex: "http://e.org/", ont: "http://e.org/ontology#" },
@@ -30,6 +31,16 @@ test("keywords, variables, names, texts, numbers and comments are told apart", (
   }
   assert.ok(found.includes("# big comment"));
   assert.ok(found.includes('"a # b" string'));
+});
+
+test("a query that is only shown has the same tokens, line by line", () => {
+  const [head, body] = tokenLines("SELECT ?moon\n{ ?moon a ex:Moon }");
+  assert.deepEqual(head, [
+    { kind: "keyword", text: "SELECT" },
+    { kind: null, text: " " },
+    { kind: "variable", text: "?moon" },
+  ]);
+  assert.equal(body?.map(({ text }) => text).join(""), "{ ?moon a ex:Moon }");
 });
 
 test("a text in several lines ends at its quotes, and an unfinished query is coloured all the same", () => {

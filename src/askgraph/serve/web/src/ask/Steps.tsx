@@ -1,9 +1,9 @@
 // The steps of a run, folded away but there.
 
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Step, Usage } from "../api/types.ts";
 import { formatSeconds } from "../i18n/index.ts";
+import { Folded } from "../parts/Folded.tsx";
 import { type Draft, useWords } from "./ReadDraft.tsx";
 import type { Reader } from "./reading.ts";
 import { kindWord, stepTitle, stepWords } from "./stepWords.ts";
@@ -134,24 +134,6 @@ function FindingsStep({ step }: { step: Extract<Step, { step: "findings" }> }) {
         </p>
       )}
     </>
-  );
-}
-
-interface FoldedProps {
-  readonly title: string;
-  readonly more: string;
-  readonly children: ComponentChildren;
-}
-
-function Folded({ title, more, children }: FoldedProps) {
-  return (
-    <details class="step-fold">
-      <summary>
-        <bdi>{title}</bdi>
-        {more && <span class="fold-more">{more}</span>}
-      </summary>
-      {children}
-    </details>
   );
 }
 

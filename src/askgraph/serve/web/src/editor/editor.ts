@@ -21,6 +21,7 @@ import {
   bracketMatching,
   HighlightStyle,
   indentOnInput,
+  StreamLanguage,
   syntaxHighlighting,
 } from "@codemirror/language";
 import { type Diagnostic, linter, lintKeymap } from "@codemirror/lint";
@@ -36,7 +37,7 @@ import { tags } from "@lezer/highlight";
 import type { Validation, Vocabulary } from "../api/types.ts";
 import { options } from "./names.ts";
 import { hasPlace, spanOf } from "./spans.ts";
-import { sparql } from "./sparql.ts";
+import { sparqlParser } from "./sparql.ts";
 
 export interface EditorWishes {
   readonly label: string;
@@ -139,6 +140,12 @@ function completions(
     })),
   };
 }
+
+/** SPARQL as a language of CodeMirror. */
+export const sparql = StreamLanguage.define({
+  ...sparqlParser,
+  tokenTable: { iri: tags.url, name: tags.name, variable: tags.variableName },
+});
 
 const colours = HighlightStyle.define([
   { tag: tags.keyword, color: "var(--code-keyword)", fontWeight: "600" },

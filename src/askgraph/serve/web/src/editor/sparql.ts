@@ -1,7 +1,7 @@
-// SPARQL for CodeMirror: a tokenizer that also colours queries that are not finished.
+// The tokens of SPARQL, for the editor and for queries that are only shown; a query that is not
+// finished has them, too.
 
-import { StreamLanguage, type StreamParser, type StringStream } from "@codemirror/language";
-import { tags } from "@lezer/highlight";
+import { type StreamParser, StringStream } from "@codemirror/streamparser";
 
 export const KEYWORDS = (
   "select ask construct describe where from named prefix base distinct reduced as filter exists not " +
@@ -25,7 +25,8 @@ interface State {
   depth: number;
 }
 
-const parser: StreamParser<State> = {
+/** The tokenizer, as CodeMirror takes it. */
+export const sparqlParser: StreamParser<State> = {
   name: "sparql",
   startState: () => ({ quotes: "", depth: 0 }),
   token(stream, state) {
@@ -42,10 +43,28 @@ const parser: StreamParser<State> = {
     closeBrackets: { brackets: ["(", "[", "{", '"', "'"] },
     indentOnInput: /^\s*[}\])]$/,
   },
-  tokenTable: { iri: tags.url, name: tags.name, variable: tags.variableName },
 };
 
-export const sparql = StreamLanguage.define(parser);
+export interface Token {
+  /** As `keyword` or `variable`; null for white space. */
+  readonly kind: string | null;
+  readonly text: string;
+}
+
+/** The tokens of each line of a query. */
+export function tokenLines(query: string): Token[][] {
+  const state: State = { quotes: "", depth: 0 };
+  return query.split("\n").map((text) => {
+    const stream = new StringStream(text, 2, 2);
+    const tokens: Token[] = [];
+    while (!stream.eol()) {
+      const kind = sparqlParser.token(stream, state);
+      tokens.push({ kind, text: stream.current() });
+      stream.start = stream.pos;
+    }
+    return tokens;
+  });
+}
 
 function token(stream: StringStream, state: State): string | null {
   if (stream.match(/^#.*/)) return "comment";

@@ -1,0 +1,257 @@
+// One question in full: gold beside every answer, their results, the scores and the traces.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { formatSeconds } from "../i18n/index.ts";
+import { listed } from "./choice.ts";
+import {
+  type Answer,
+  counted,
+  type Detail,
+  detailsOf,
+  index,
+  mainScore,
+  percent,
+  type Question,
+  type Score,
+  spoken,
+} from "./data.ts";
+import { differingLines } from "./lines.ts";
+import { type Marked, QueryCard } from "./Query.tsx";
+import { Result, RowsApart, Table } from "./Rows.tsx";
+import { ScoreTag } from "./ScoreTag.tsx";
+import { Trace } from "./Trace.tsx";
+
+/** An answer with what is known of how it came. */
+export type Detailed = Answer & Partial<Detail>;
+
+export function QuestionView({ question }: { question: Question }) {
+  const [details, setDetails] = useState<readonly Detail[] | null>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    let shown = true;
+    void detailsOf(question).then((found) => shown && setDetails(found));
+    return () => {
+      shown = false;
+    };
+  }, []);
+  useEffect(() => {
+    scrollTo(0, 0);
+    heading.current?.focus({ preventScroll: true });
+  }, [details]);
+  if (!details) return null;
+  const answers = question.answers.map((answer, at): Detailed => ({ ...answer, ...details[at] }));
+  return (
+    <>
+      <Steering question={question} />
+      <h2 id="asked" ref={heading} tabIndex={-1} dir="auto">
+        {question.text || "(no text)"}
+      </h2>
+      <About question={question} />
+      <Columns question={question} answers={answers} />
+      <h3>Scores</h3>
+      <Scores answers={answers} />
+      <h3>{answers.length === 1 ? "Trace" : "Traces"}</h3>
+      {answers.map((answer) => (
+        <Trace key={answer.system} answer={answer} />
+      ))}
+    </>
+  );
+}
+
+function Steering({ question }: { question: Question }) {
+  const all = listed.value;
+  const at = all.findIndex((item) => item.question === question);
+  const to = (step: number, words: string, key: string) => {
+    const link = at < 0 ? undefined : all[at + step]?.question.link;
+    if (!link) return <span class="none">{words}</span>;
+    return (
+      <a href={link} data-key={key}>
+        {words}
+      </a>
+    );
+  };
+  return (
+    <nav aria-label="questions">
+      <a href="#questions" data-key="Escape">
+        All questions
+      </a>
+      <span class="grow" />
+      {to(-1, "← Previous", "ArrowLeft")}
+      <span class="muted small">{at < 0 ? "" : `${at + 1} of ${all.length}`}</span>
+      {to(1, "Next →", "ArrowRight")}
+    </nav>
+  );
+}
+
+function About({ question }: { question: Question }) {
+  const { benchmark, id, language, tags, form, patterns, unanswerable } = question;
+  const said = [benchmark, id, language, form].filter(Boolean);
+  if (patterns) said.push(counted(patterns, "triple pattern"));
+  if (unanswerable) said.push("the graph holds no answer");
+  return (
+    <p class="about">
+      {said.map((word) => (
+        <span key={word}>{word}</span>
+      ))}
+      {tags.map((tag) => (
+        <span key={tag} class="tag">
+          {tag}
+        </span>
+      ))}
+      <a href={question.link}>link to this question</a>
+    </p>
+  );
+}
+
+function Columns({ question, answers }: { question: Question; answers: readonly Detailed[] }) {
+  const [asWritten, setAsWritten] = useState(false);
+  const gold = asWritten ? question.gold : (question.gold_laid ?? question.gold);
+  const texts = answers.map((a) => (asWritten ? a.sparql : (a.sparql_laid ?? a.sparql)));
+  const differing = texts.map((text) => (gold && text ? differingLines(gold, text) : null));
+  const compared = differing.flatMap((found) => (found ? [found[0]] : []));
+  const lacking = [...(compared[0] ?? [])].filter((at) => compared.every((lines) => lines.has(at)));
+  const goldError = answers.find((answer) => answer.gold_error)?.gold_error;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be one of a form */}
+      <div class="columns" tabIndex={0} role="group" aria-label="gold and answers">
+        <Column
+          head={<h3>Gold</h3>}
+          query={gold}
+          written={question.gold}
+          marked={{ lines: new Set(lacking), why: "not in the answer" }}
+          none={question.unanswerable ? "The graph holds no answer." : "No gold query."}
+        >
+          {goldError && <Fault what="Gold query" text={goldError} />}
+          <Result result={answers.find((answer) => answer.gold)?.gold ?? null} />
+        </Column>
+        {answers.map((answer, at) => (
+          <Column
+            key={answer.system}
+            head={<AnswerHead answer={answer} />}
+            query={texts[at] ?? null}
+            written={answer.sparql}
+            marked={{ lines: differing[at]?.[1] ?? new Set(), why: "not in gold" }}
+            none="No query."
+          >
+            {answer.error && <Fault what="Error" text={answer.error} />}
+            <Result result={answer.predicted ?? null} />
+            <RowsApart title="Only in gold" sign="−" rows={answer.missing} result={answer.gold} />
+            <RowsApart
+              title="Only in the answer"
+              sign="+"
+              rows={answer.extra}
+              result={answer.predicted}
+            />
+          </Column>
+        ))}
+      </div>
+      <p class="muted small">
+        Marked lines are those that the other side lacks; the names of variables do not count.
+      </p>
+      <label class="muted small">
+        <input
+          type="checkbox"
+          checked={asWritten}
+          onChange={(event) => setAsWritten(event.currentTarget.checked)}
+        />{" "}
+        Show the queries as they were written
+      </label>
+    </>
+  );
+}
+
+interface ColumnProps {
+  readonly head: ComponentChildren;
+  readonly query: string | null;
+  readonly written: string | null;
+  readonly marked: Marked;
+  /** What is said if there is no query. */
+  readonly none: string;
+  readonly children: ComponentChildren;
+}
+
+function Column({ head, query, written, marked, none, children }: ColumnProps) {
+  return (
+    <section class="column">
+      <header>{head}</header>
+      {query ? (
+        <QueryCard query={query} written={written ?? query} marked={marked} />
+      ) : (
+        <p class="none">{none}</p>
+      )}
+      <div class="result">{children}</div>
+    </section>
+  );
+}
+
+function AnswerHead({ answer }: { answer: Answer }) {
+  const { usage } = answer;
+  const words = [
+    spoken(answer.status),
+    `confidence ${answer.confidence.toFixed(2)}`,
+    answer.failure ? spoken(answer.failure) : "",
+    answer.sparql && !answer.executed ? "query did not run" : "",
+    answer.attempts > 1 ? counted(answer.attempts, "attempt") : "",
+    index.times ? formatSeconds(answer.seconds ?? 0) : "",
+    usage.requests ? counted(usage.requests, "request") : "",
+    usage.llm_calls ? counted(usage.llm_calls, "model call") : "",
+    usage.input_tokens + usage.output_tokens
+      ? counted(usage.input_tokens + usage.output_tokens, "token")
+      : "",
+    usage.money ? `${usage.money.toFixed(4)} money` : "",
+  ];
+  return (
+    <>
+      <h3>{index.systems[answer.system]}</h3>
+      <p class="about">
+        <ScoreTag score={mainScore(answer)} />
+        {words.filter(Boolean).map((word) => (
+          <span key={word}>{word}</span>
+        ))}
+      </p>
+    </>
+  );
+}
+
+function Fault({ what, text }: { what: string; text: string }) {
+  return (
+    <p class="fault">
+      <strong>{what}: </strong>
+      {text}
+    </p>
+  );
+}
+
+function Scores({ answers }: { answers: readonly Answer[] }) {
+  const names = answers.map(({ system }) => index.systems[system] ?? "");
+  return (
+    <Table label="scores of every metric" head={["Metric", ...(names.length > 1 ? names : ["F1"])]}>
+      {index.metrics.map((name) => (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          {answers.map((answer) => (
+            <td key={answer.system}>
+              <Sides score={answer.scores[name]} />
+            </td>
+          ))}
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Sides({ score }: { score: Score | undefined }) {
+  if (!score) return <>–</>;
+  const [precision, recall, f1] = score;
+  return (
+    <>
+      <ScoreTag score={f1} />
+      <span class="sides">
+        precision {percent(precision)}, recall {percent(recall)}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+// What the page of a report holds, as askgraph.evaluation.reports.html.payload packs it.
+
+import type { Usage } from "../api/types.ts";
+
+export type Value = string | number | boolean | null;
+export type Score = readonly [precision: number, recall: number, f1: number];
+
+export interface Answer {
+  /** The place of its method in `systems`. */
+  readonly system: number;
+  readonly status: string;
+  readonly confidence: number;
+  readonly scores: Readonly<Record<string, Score>>;
+  readonly sparql: string | null;
+  /** The query laid out, if that is not how it is written. */
+  readonly sparql_laid?: string;
+  readonly executed: boolean;
+  readonly drafts: readonly number[];
+  readonly attempts: number;
+  readonly usage: Usage;
+  readonly failure: string | null;
+  readonly error: string | null;
+  readonly gold_error: string | null;
+  readonly seconds?: number;
+}
+
+export interface Question {
+  readonly benchmark: string;
+  readonly id: string;
+  readonly text: string;
+  readonly language: string;
+  readonly tags: readonly string[];
+  readonly form: string;
+  readonly patterns: number | null;
+  readonly unanswerable: boolean;
+  readonly gold: string | null;
+  readonly gold_laid?: string;
+  /** Its address on the page, as `#q/benchmark/id`. */
+  readonly link: string;
+  /** The part that holds its details, and their place there. */
+  readonly details: readonly [part: number, place: number];
+  readonly answers: readonly Answer[];
+}
+
+export interface Index {
+  readonly metric: string;
+  readonly metrics: readonly string[];
+  /** Whether the page has times. */
+  readonly times: boolean;
+  /** Rows of a result that the details have at most. */
+  readonly head: number;
+  readonly systems: readonly string[];
+  readonly benchmarks: readonly string[];
+  readonly questions: readonly Question[];
+}
+
+/** The head of a result; `n` is the number of all its rows. */
+export interface Rows {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Value[])[];
+  readonly n: number;
+}
+
+/** A step of a trace; each kind of step has keys of its own. */
+export interface Step {
+  readonly step: string;
+  readonly [key: string]: unknown;
+}
+
+export interface Detail {
+  readonly steps: readonly Step[];
+  readonly predicted: Rows | null;
+  readonly gold: Rows | null;
+  readonly missing: Rows["rows"];
+  readonly extra: Rows["rows"];
+}
+
+export type Grade = "right" | "part" | "wrong";
+
+export const GRADES: Readonly<Record<Grade, string>> = {
+  right: "right",
+  part: "in part",
+  wrong: "wrong",
+};
+
+const RIGHT = 1 - 1e-9;
+
+export const index = await unpacked<Index>("index");
+
+const opened = new Map<number, Promise<readonly (readonly Detail[])[]>>();
+
+/** The details of a question's answers, from the part that holds them. */
+export async function detailsOf({ details: [part, place] }: Question): Promise<readonly Detail[]> {
+  const found = opened.get(part) ?? unpacked(`part-${part}`);
+  opened.set(part, found);
+  return (await found)[place] ?? [];
+}
+
+async function unpacked<T>(id: string): Promise<T> {
+  const text = document.getElementById(id)?.textContent ?? "";
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).json()) as T;
+}
+
+/** The F1 of an answer by the metric of the report. */
+export function mainScore(answer: Answer): number {
+  return answer.scores[index.metric]?.[2] ?? 0;
+}
+
+export function gradeOf(score: number): Grade {
+  return score >= RIGHT ? "right" : score > 0 ? "part" : "wrong";
+}
+
+/** A score between 0 and 1 in hundredths; only what is wholly right shows as 100. */
+export function percent(score: number): string {
+  if (score >= RIGHT) return "100";
+  return score === 0 ? "0" : Math.min(99.9, 100 * score).toFixed(1);
+}
+
+export function counted(number: number, one: string): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : `${one}s`}`;
+}
+
+/** A name as words: `tool_use` is “tool use”. */
+export function spoken(name: string): string {
+  return name.replaceAll("_", " ");
+}
