@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import askgraph
 from askgraph import sample
+from askgraph.answers.codec import answer_object
 from askgraph.cli import GROUPS, app
-from askgraph.evaluation.answer_object import answer_object
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.graph_search import GraphSearch

@@ -41,7 +41,7 @@ class Result:
 
     def json(self) -> dict[str, object]:
         """Return the object that `askgraph ask --json` prints."""
-        from askgraph.evaluation.answer_object import answer_object
+        from askgraph.answers.codec import answer_object
 
         return answer_object(self.outcome)
 
@@ -78,8 +78,7 @@ def ask(
     import logging
 
     from askgraph.methods import converses
-    from askgraph.trace import Question
-    from askgraph.trace.follow_up import follow_up
+    from askgraph.trace import Question, follow_up
     from askgraph.workspace import DEFAULT_METHOD, Workspace
     from askgraph.workspace.answering import outcome_of
     from askgraph.workspace.models import Models

@@ -17,8 +17,8 @@ import pytest
 from pyoxigraph import BlankNode, RdfFormat, Store
 from tests.servers.sparql import SparqlServer
 
+from askgraph.answers.codec import plain_value, status_of
 from askgraph.errors import AskgraphError
-from askgraph.evaluation.answer_object import plain_value, status_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import Profile
 from askgraph.methods import Method

@@ -5,14 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from pyoxigraph import NamedNode
-
+from askgraph.answers.build import AnswerBuilder
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import QueryError, TimedOut
-from askgraph.explanation.evidence import evidence
-from askgraph.explanation.labels import labels_of
-from askgraph.explanation.verbalise import in_words, iris_of
-from askgraph.explanation.why_empty import why_empty
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, decided
@@ -22,7 +17,6 @@ from askgraph.search.propose import Proposal
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.render import answer_columns, rendered
 from askgraph.search.run import proposal_of
-from askgraph.sparql.format import formatted
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,
@@ -175,53 +169,31 @@ class Searched:
         known: SelectResult | bool | None = None,
     ) -> Answer | None:
         """Run one candidate, unless it is known what it gives; None where it cannot be run."""
-        language = proposal.reading.language
-        query = rendered(candidate.form, self.prefixes)
-        labels = await labels_of(iris_of(query), self.counted, [language])
-        query = formatted(query, self.prefixes, labels)
+        builder = self.builder(proposal.reading.language)
+        query, labels = await builder.layout(rendered(candidate.form, self.prefixes))
         try:
             given = known if known is not None else await self.ran(query, candidate)
         except (QueryError, TimedOut):
             return None
-        boolean = given if isinstance(given, bool) else None
-        result = given if isinstance(given, SelectResult) else SelectResult((), ())
-        resources = [t.value for row in result.rows[:200] for t in row if isinstance(t, NamedNode)]
-        labels |= await labels_of(resources, self.counted, [language])
-        answer = Answer(
-            query=query,
-            graph=self.graph.name,
-            result=result,
-            answer_columns=answer_columns(candidate.form, self.prefixes),
-            words=in_words(query, labels, language=language),
-            confidence=round(confidence, 4),
-            boolean=boolean,
+        return await builder.answer(
+            query,
+            given,
+            columns=answer_columns(candidate.form, self.prefixes),
+            confidence=confidence,
             ordered=bool(candidate.form.order),
             labels=labels,
         )
-        return await self.explained(answer, language)
+
+    def builder(self, language: str) -> AnswerBuilder:
+        """Return the builder of this question's answers."""
+        return AnswerBuilder(self.counted, [language], evidence_rows=self.limits.evidence_rows)
 
     async def ran(self, query: str, candidate: Candidate) -> SelectResult | bool:
-        """Run a query as SELECT or ASK; rows without an order come in that of their terms."""
+        """Run a query as SELECT or ASK."""
         endpoint, timeout = self.endpoint, self.limits.timeout
         if candidate.form.ask:
             return await endpoint.ask(query, timeout=timeout)
-        result = await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
-        return result if candidate.form.order else result.sorted()
-
-    async def explained(self, answer: Answer, language: str) -> Answer:
-        """Add the triples behind the first rows, or why there are none."""
-        endpoint = self.endpoint
-        if answer.boolean is not None:
-            return answer
-        if not answer.result.rows:
-            return replace(answer, why_empty=await why_empty(answer.query, endpoint))
-        if not self.limits.evidence_rows:
-            return answer
-        rows = self.limits.evidence_rows
-        behind = await evidence(answer.query, answer.result, endpoint, rows=rows)
-        unnamed = [iri for iri in behind.iris if iri not in answer.labels]
-        labels = answer.labels | await labels_of(unnamed, self.counted, [language])
-        return replace(answer, evidence=behind.told(labels), labels=labels)
+        return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
 
     async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
         """The best readings in words, with the number of rows of each, that are worth asking."""

@@ -178,8 +178,7 @@ def _conversation(
     text: str, lang: str | None, after: Path | None
 ) -> "tuple[Question, Sequence[str | None]]":
     """The question with what was asked before it, and the graphs that this was asked of."""
-    from askgraph.trace import Question
-    from askgraph.trace.follow_up import follow_up
+    from askgraph.trace import Question, follow_up
     from askgraph.trace.lines import read_trace
 
     if after is None:
@@ -196,8 +195,8 @@ def _conversation(
 async def _json(
     outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None, lang: str | None
 ) -> bool:
+    from askgraph.answers.codec import answer_object
     from askgraph.cli.tables import print_json
-    from askgraph.evaluation.answer_object import answer_object
 
     print_json(answer_object(outcome, limit=limit))
     return _is_answer(outcome)
@@ -234,10 +233,10 @@ async def _csv(
 async def _people(
     outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None, lang: str | None
 ) -> bool:
+    from askgraph.answers.build import chosen_answer
     from askgraph.cli.outcome import shown
     from askgraph.cli.tables import on_terminal, show
     from askgraph.trace import Clarification
-    from askgraph.workspace.choosing import answer_of
 
     colour, most = on_terminal(), limit or _ROWS
     show(shown(outcome, graph.prefixes, limit=most, colour=colour))
@@ -245,7 +244,7 @@ async def _people(
         option = _choice(outcome)
         if option is not None:
             languages = [lang] if lang else []
-            chosen = await answer_of(option, outcome, graph, languages=languages)
+            chosen = await chosen_answer(option, outcome, graph, languages=languages)
             show(shown(chosen, graph.prefixes, limit=most, colour=colour))
             return True
     return _is_answer(outcome)

@@ -112,8 +112,8 @@ async def _run(
 
 
 def _print_rows(result: "SelectResult", graph: "KnowledgeGraph", form: str) -> None:
+    from askgraph.answers.codec import plain_value
     from askgraph.cli import tables
-    from askgraph.evaluation.answer_object import plain_value
 
     if form == "json":
         rows = [[plain_value(term) for term in row] for row in result.rows]

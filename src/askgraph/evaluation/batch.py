@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
+from askgraph.answers.codec import Json, answer_object
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.evaluation.answer_object import Json, answer_object
 from askgraph.evaluation.lines import LineFile
 from askgraph.evaluation.pool import completed
 from askgraph.evaluation.questions import GoldQuestion

@@ -6,12 +6,13 @@ examples has to be better than this.
 
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from rapidfuzz import fuzz, process
 
+from askgraph.answers.build import bare_answer
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
@@ -55,19 +56,18 @@ class NearestExample:
     async def _outcome(
         self, query: str, text: str, confidence: float, graph: KnowledgeGraph, started: float
     ) -> Answer | Refusal:
-        result, boolean = SelectResult((), ()), None
+        given: SelectResult | bool
         try:
             admissible = admitted(query, prefixes=graph.prefixes.namespaces)
             if admissible.form == "ASK":
-                boolean = await graph.endpoint.ask(admissible.text, timeout=self.timeout)
+                given = await graph.endpoint.ask(admissible.text, timeout=self.timeout)
             else:
-                result = await graph.endpoint.select(admissible.text, timeout=self.timeout)
+                given = await graph.endpoint.select(admissible.text, timeout=self.timeout)
         except QueryError as error:
             return Refusal(f"the query of {text!r} does not fit this graph: {error}")
         usage = Usage(time.perf_counter() - started, requests=1)
-        return Answer(
-            query, graph.name, result, result.variables, text, confidence, boolean, usage=usage
-        )
+        answer = bare_answer(query, graph.name, given, words=text, confidence=confidence)
+        return replace(answer, usage=usage)
 
 
 @lru_cache(maxsize=8)

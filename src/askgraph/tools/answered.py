@@ -1,29 +1,21 @@
 """A query as an answer: its result, its words, its labels, and the triples behind its rows."""
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 
-from pyoxigraph import NamedNode
-
-from askgraph.errors import QueryError, ServiceError
-from askgraph.explanation.evidence import evidence
-from askgraph.explanation.verbalise import in_words, iris_of
-from askgraph.sparql.format import formatted
+from askgraph.answers.build import AnswerBuilder
+from askgraph.errors import QueryError
 from askgraph.sparql.reader import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools._answer_columns import answer_columns
 from askgraph.tools._empty import said_empty
 from askgraph.tools.running import Ran, ready, run
-from askgraph.tools.shown import labels_in
 from askgraph.trace import Answer
 
 __all__ = ["MOST_ROWS", "answered", "built_answer"]
 
 MOST_ROWS = 10_000
-_LABELLED = 200
-_EVIDENCE = 3
 
 
 async def answered(
@@ -52,32 +44,33 @@ async def built_answer(
     """
     if isinstance(ran.result, GraphResult):
         raise QueryError("an answer is the result of a SELECT or an ASK query: write one of these")
-    boolean = ran.result if isinstance(ran.result, bool) else None
-    result = ran.result if isinstance(ran.result, SelectResult) else SelectResult((), ())
-    if missing := [name for name in columns if name not in result.variables]:
-        there = ", ".join(f"?{name}" for name in result.variables) or "none"
+    shown = ran.result.variables if isinstance(ran.result, SelectResult) else ()
+    if missing := [name for name in columns if name not in shown]:
+        there = ", ".join(f"?{name}" for name in shown) or "none"
         raise QueryError(f"the result has no column ?{missing[0]}: the columns are {there}")
-    ordered = _is_ordered(ran.query)
-    result = result if ordered else result.sorted()
-    resources = [
-        term.value for row in result.rows[:_LABELLED] for term in row if isinstance(term, NamedNode)
-    ]
-    graph = context.graph
-    labels = await labels_in(context, iris_of(ran.query))
-    text = formatted(ran.query, graph.prefixes, labels)
-    labels |= await labels_in(context, resources)
-    answer = Answer(
-        query=text,
-        graph=graph.name,
-        result=result,
-        answer_columns=tuple(columns) or await answer_columns(context, ran.query, result),
-        words=in_words(text, labels, language=context.language),
-        confidence=round(confidence, 4),
-        boolean=boolean,
-        ordered=ordered,
+    if isinstance(ran.result, SelectResult) and not columns:
+        columns = await answer_columns(context, ran.query, ran.result)
+    timeout = context.limits.timeout
+    builder = AnswerBuilder(
+        context.graph,
+        [context.language, "en"],
+        timeout,
+        evidence_seconds=timeout,
+        reason=partial(_why_empty, context),
+    )
+    query, labels = await builder.layout(ran.query)
+    return await builder.answer(
+        query,
+        ran.result,
+        columns=columns,
+        confidence=confidence,
+        ordered=_is_ordered(ran.query),
         labels=labels,
     )
-    return answer if boolean is not None else await _explained(context, answer)
+
+
+async def _why_empty(context: Context, query: str) -> str | None:
+    return (await said_empty(context, query)).text or None
 
 
 def _is_ordered(query: str) -> bool:
@@ -85,18 +78,3 @@ def _is_ordered(query: str) -> bool:
         return bool(read(query).order)
     except QueryError:
         return False
-
-
-async def _explained(context: Context, answer: Answer) -> Answer:
-    """Add the triples behind the first rows, or why there are none."""
-    if not answer.result.rows:
-        return replace(answer, why_empty=(await said_empty(context, answer.query)).text or None)
-    endpoint = context.graph.endpoint
-    try:
-        async with asyncio.timeout(context.limits.timeout):
-            behind = await evidence(answer.query, answer.result, endpoint, rows=_EVIDENCE)
-    except (ServiceError, TimeoutError):
-        return answer  # the result is there, and what is behind it is a courtesy
-    unnamed = [iri for iri in behind.iris if iri not in answer.labels]
-    labels = answer.labels | await labels_in(context, unnamed)
-    return replace(answer, evidence=behind.told(labels), labels=labels)

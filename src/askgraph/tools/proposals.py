@@ -46,6 +46,11 @@ class Proposed:
     result: SelectResult
 
     @property
+    def given(self) -> SelectResult | bool:
+        """The rows, or yes or no."""
+        return self.result if self.boolean is None else self.boolean
+
+    @property
     def is_empty(self) -> bool:
         """Whether it gives no row; a yes or no is one."""
         return self.boolean is None and not self.result.rows

@@ -5,12 +5,13 @@ from typing import Annotated
 
 from pyoxigraph import NamedNode
 
+from askgraph.answers.build import bare_answer
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.sparql.results import Row, SelectResult
 from askgraph.tools import Context
 from askgraph.tools.proposals import Proposals, Proposed, proposals_for, unused_words
 from askgraph.tools.shown import Writer, quoted
-from askgraph.trace import Answer, Observation
+from askgraph.trace import Observation
 
 __all__ = ["propose_queries"]
 
@@ -57,14 +58,13 @@ async def _written(context: Context, found: Proposals) -> Observation:
     if opaque:
         lines.append(f"names: {', '.join(opaque)}")
     best = candidates[0]
-    answer = Answer(
+    answer = bare_answer(
         best.query,
         context.graph.name,
-        best.result,
-        best.columns,
-        in_words(best.query, writer.labels, language=context.language),
-        round(found.confidence, 4),
-        best.boolean,
+        best.given,
+        columns=best.columns,
+        words=in_words(best.query, writer.labels, language=context.language),
+        confidence=round(found.confidence, 4),
         labels=writer.labels,
     )
     return Observation("\n".join(lines), tuple(writer.seen), rows=len(candidates), answer=answer)

@@ -4,9 +4,11 @@ A `Trace` is the only state of a run: one JSON line a step, the same bytes for l
 and page.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
+from askgraph.errors import SetupError
 from askgraph.llm import Choice, Message, ToolSchema
 from askgraph.sparql.results import SelectResult
 
@@ -31,6 +33,9 @@ __all__ = [
     "ToolUse",
     "Trace",
     "Usage",
+    "attempt_of",
+    "follow_up",
+    "spent",
 ]
 
 
@@ -275,3 +280,33 @@ class Trace:
         if not isinstance(last, Answer | Clarification | Refusal):
             raise ValueError("the run ended without an answer, a refusal or a question back")
         return last
+
+
+def spent(steps: Sequence[Step]) -> Usage:
+    """Return what a run cost: its outcome says so; without one, its thoughts and turns do."""
+    outcomes = [step for step in steps if isinstance(step, Outcome)]
+    if outcomes:
+        return outcomes[-1].usage
+    return sum((step.usage for step in steps if isinstance(step, Thought | ModelTurn)), Usage())
+
+
+def attempt_of(outcome: Outcome) -> Answer | None:
+    """Return the answer, or the best attempt of a refusal or question back that has one."""
+    return outcome if isinstance(outcome, Answer) else outcome.best
+
+
+def follow_up(
+    text: str, earlier: Question, outcome: Outcome, *, language: str | None = None
+) -> Question:
+    """Return a question that comes after another one, of which `outcome` came.
+
+    What was asked before that one comes before it, too. Raises `SetupError` where the outcome has
+    no query: then there is nothing to refer to.
+    """
+    attempt = attempt_of(outcome)
+    if attempt is None:
+        raise SetupError(
+            f"nothing can be asked after {earlier.text!r}: it came to no query. Ask on its own"
+        )
+    before = (*earlier.before, Earlier(earlier.text, attempt.query))
+    return Question(text, language, before)

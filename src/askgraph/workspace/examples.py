@@ -16,7 +16,7 @@ from askgraph.metadata.examples.outcome import outcome_of, run, what_changed
 from askgraph.metadata.examples.repeats import plain_question, same_language
 from askgraph.sparql.declared import with_declared
 from askgraph.sparql.service import called_services
-from askgraph.trace.follow_up import attempt_of
+from askgraph.trace import attempt_of
 from askgraph.trace.lines import read_trace
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.replacing import locked

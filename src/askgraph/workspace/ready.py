@@ -8,8 +8,7 @@ from typing import TypeVar
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, searches
-from askgraph.trace import Outcome
-from askgraph.trace.follow_up import attempt_of
+from askgraph.trace import Outcome, attempt_of
 from askgraph.workspace import Progress, silent
 from askgraph.workspace.indices import GraphIndices
 from askgraph.workspace.running import result_of

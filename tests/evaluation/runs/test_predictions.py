@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from askgraph.answers.codec import answer_object
 from askgraph.errors import SetupError
-from askgraph.evaluation.answer_object import answer_object
 from askgraph.evaluation.runs.predictions import Prediction, read_predictions
 from askgraph.evaluation.values import Table
 from askgraph.sparql.results import SelectResult, Truncation

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from askgraph.evaluation.answer_object import Json, plain_value
+from askgraph.answers.codec import Json, plain_value
 from askgraph.evaluation.runs.run_folder import Detail
 from askgraph.evaluation.values import Table, aligned
 from askgraph.sparql.cells import Cell

@@ -9,10 +9,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
+from askgraph.answers.codec import status_of
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.evaluation import Score
-from askgraph.evaluation.answer_object import status_of
 from askgraph.evaluation.gold.links import gold_links
 from askgraph.evaluation.gold.tables import answer_table, gold_or_reason, query_table
 from askgraph.evaluation.metrics.best_column import best_column
@@ -25,8 +25,7 @@ from askgraph.evaluation.runs.scoring import link_scores, same_scores, scores_of
 from askgraph.evaluation.runs.steps import sound_steps, step_object
 from askgraph.evaluation.runs.task import Done, Task
 from askgraph.evaluation.values import Table
-from askgraph.trace import Answer, Draft, Outcome, Question, Step, Usage
-from askgraph.trace.spent import spent
+from askgraph.trace import Answer, Draft, Outcome, Question, Step, Usage, spent
 
 __all__ = ["Asker", "asked"]
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from askgraph.evaluation.answer_object import Json, answer_object
+from askgraph.answers.codec import Json, answer_object
 from askgraph.trace import (
     Answer,
     Clarification,

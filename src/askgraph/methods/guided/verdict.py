@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from askgraph.agent.feedback import disagrees
 from askgraph.agent.trials import Trials
 from askgraph.agent.written_query import Written
+from askgraph.answers.build import bare_answer
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import in_words
 from askgraph.llm import Choice
@@ -171,9 +172,7 @@ class Judge:
         same = other = 0
         for one in self.searches.numbered:
             found = one.proposed
-            theirs = Answer(
-                found.query, one.graph, found.result, found.columns, "", 0.0, found.boolean
-            )
+            theirs = bare_answer(found.query, one.graph, found.given, columns=found.columns)
             differs = disagrees(answer, theirs)
             other = one.number if differs and not other else other
             same = one.number if not differs and not same else same
@@ -203,7 +202,14 @@ def _bare(one: Numbered, chance: float) -> Answer:
     """A candidate as an answer without labels and evidence."""
     found = one.proposed
     words = in_words(found.query, {}, language=one.context.language)
-    return Answer(found.query, one.graph, found.result, found.columns, words, chance, found.boolean)
+    return bare_answer(
+        found.query,
+        one.graph,
+        found.given,
+        columns=found.columns,
+        words=words,
+        confidence=chance,
+    )
 
 
 def _of_result(answer: Answer) -> list[str]:

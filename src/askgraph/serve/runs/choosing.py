@@ -3,13 +3,13 @@
 import asyncio
 import time
 
+from askgraph.answers.build import chosen_answer
 from askgraph.errors import SetupError
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.runs.asking import Asked
 from askgraph.serve.views.runs import RunView
 from askgraph.trace import Clarification, Trace
-from askgraph.workspace.choosing import answer_of
 
 __all__ = ["chosen"]
 
@@ -32,7 +32,7 @@ async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
     began = time.perf_counter()
     languages = [row.language] if row.language else []
     async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
-        answer = await answer_of(
+        answer = await chosen_answer(
             outcome.options[option],
             outcome,
             opened,

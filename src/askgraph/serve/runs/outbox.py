@@ -7,9 +7,8 @@ from askgraph.serve.middleware.masking import masked_lines, masked_value, withou
 from askgraph.serve.problems import Problem
 from askgraph.serve.store import Json, Store
 from askgraph.serve.views.runs import State, answer_view
-from askgraph.trace import Trace
+from askgraph.trace import Trace, spent
 from askgraph.trace.lines import Head, trace_text
-from askgraph.trace.spent import spent
 
 __all__ = ["Ending", "Endings", "ending_of"]
 

@@ -4,12 +4,11 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from askgraph.evaluation.answer_object import answer_object
+from askgraph.answers.codec import answer_object
 from askgraph.serve.problems import Problem
 from askgraph.serve.views.body import Body
 from askgraph.serve.views.cells import Cell, CutView, cells_of
-from askgraph.trace import Outcome
-from askgraph.trace.follow_up import attempt_of
+from askgraph.trace import Outcome, attempt_of
 
 __all__ = [
     "AnswerView",

@@ -1,11 +1,10 @@
 """An outcome as what an agent is told of it."""
 
-from askgraph.evaluation.answer_object import status_of
+from askgraph.answers.codec import status_of
 from askgraph.serve.protocols.mcp.bounded import cells, cut_words, labels_shown
 from askgraph.serve.protocols.mcp.results import Answered, Reading
 from askgraph.serve.protocols.step_words import one_line
-from askgraph.trace import Answer, Clarification, Outcome, Refusal
-from askgraph.trace.follow_up import attempt_of
+from askgraph.trace import Answer, Clarification, Outcome, Refusal, attempt_of
 
 __all__ = ["answered"]
 

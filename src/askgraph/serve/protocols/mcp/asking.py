@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import InputRequiredResult
 from pydantic import BaseModel, Field
 
+from askgraph.answers.build import chosen_answer
 from askgraph.errors import ServiceError, SetupError
 from askgraph.serve.protocols.mcp.access import Access, chosen, current
 from askgraph.serve.protocols.mcp.answered import answered
@@ -20,7 +21,6 @@ from askgraph.serve.protocols.step_words import words_of
 from askgraph.serve.runs.asking import Asked
 from askgraph.trace import Answer, Clarification, Earlier, Outcome, Question, Refusal
 from askgraph.workspace import DEFAULT_METHOD
-from askgraph.workspace.choosing import answer_of
 
 __all__ = ["EarlierQuestion", "ask"]
 
@@ -110,7 +110,7 @@ async def _read_as(
 ) -> Answered:
     """The answer of the reading that the user chose."""
     async with access.graph(chosen(access, graph)) as opened:
-        answer = await answer_of(
+        answer = await chosen_answer(
             asked_back.options[reading],
             asked_back,
             opened,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pyoxigraph import NamedNode
 
-from askgraph.evaluation.answer_object import plain_value
+from askgraph.answers.codec import plain_value
 from askgraph.serve.protocols.mcp.results import Value
 from askgraph.sparql.results import Row, Truncation
 from askgraph.tools.shown import clipped

@@ -13,8 +13,7 @@ from askgraph.serve.identity.principal import Principal
 from askgraph.sparql.result_formats import GRAPH_FORMATS, ResultFormat, format_named, serialised
 from askgraph.sparql.results import GraphResult
 from askgraph.sparql.stored import Result
-from askgraph.trace import Evidence
-from askgraph.trace.follow_up import attempt_of
+from askgraph.trace import Evidence, attempt_of
 
 __all__ = ["download"]
 

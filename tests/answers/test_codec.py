@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.evaluation.answer_object import answer_object, plain_value
+from askgraph.answers.codec import answer_object, plain_value
 from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.trace import Answer, Clarification, Evidence, Option, Outcome, Refusal, Usage

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from tests.tool_graphs import opened_sample
 
+from askgraph.answers.build import chosen_answer
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Clarification, Option, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.answering import outcome_of
-from askgraph.workspace.choosing import answer_of
 from askgraph.workspace.running import result_of
 
 
@@ -35,7 +35,7 @@ def test_the_reading_that_was_chosen_is_run(
 ) -> None:
     option = asked_back.options[2]
 
-    answer = result_of(answer_of(option, asked_back, space, languages=["en"]))
+    answer = result_of(chosen_answer(option, asked_back, space, languages=["en"]))
 
     assert len(answer.result.rows) == option.count == 21
     assert answer.confidence == 1.0
@@ -49,7 +49,7 @@ def test_the_best_attempt_is_not_run_again(
     assert best is not None
     option = Option(best.words, 1, best.query)
 
-    answer = result_of(answer_of(option, asked_back, space))
+    answer = result_of(chosen_answer(option, asked_back, space))
 
     assert answer == replace(best, confidence=1.0)
 
@@ -59,4 +59,4 @@ def test_a_reading_that_is_a_yes_or_no_is_asked(
 ) -> None:
     option = Option("Is Mars a planet?", 1, "ASK { space:Mars a ont:Planet }")
 
-    assert result_of(answer_of(option, asked_back, space)).boolean is True
+    assert result_of(chosen_answer(option, asked_back, space)).boolean is True

@@ -4,8 +4,7 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.sparql.results import SelectResult
-from askgraph.trace import Answer, Clarification, Earlier, Outcome, Question, Refusal
-from askgraph.trace.follow_up import follow_up
+from askgraph.trace import Answer, Clarification, Earlier, Outcome, Question, Refusal, follow_up
 
 FIRST = Question("Which moons orbit Jupiter?", "en", (Earlier("Planets?", "SELECT ?p {}"),))
 FOUND = Answer("SELECT ?moon {}", "space", SelectResult((), ()), (), "", 0.9)

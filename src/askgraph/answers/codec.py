@@ -1,4 +1,4 @@
-"""The answer as one JSON object: the stable form that scripts, servers and evaluation read.
+"""The answer as one JSON object: the stable form for scripts, servers, records and evaluation.
 
     {"status": "answer", "sparql": "SELECT …", "columns": ["moon"], "rows": [["http://…/Io"]],
      "answer_columns": ["moon"], "confidence": 0.9, "words": "…", "seconds": 0.02, "usage": {…}, …}
@@ -13,7 +13,7 @@ from pyoxigraph import Literal
 
 from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.results import Term, Truncation, value_of
-from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage
+from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage, attempt_of
 
 __all__ = ["Json", "answer_object", "plain_value", "status_of"]
 
@@ -26,14 +26,14 @@ def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     With `limit`, rows beyond it are left out, and `truncated` says so.
 
     - `status`: `answer`, `clarification` or `refusal`;
-    - `sparql`: the query, or null where there was no attempt;
+    - `sparql`: the query, or null if there was no attempt;
     - `columns`, `rows`: plain values (IRIs and texts as strings, numeric literals as numbers,
       booleans as true and false, unbound as null); an ASK query gives one column `answer`;
     - `boolean`: the answer of an ASK query, else null;
     - `answer_columns`: the columns that answer; the others are context;
     - `ordered`: whether the order of the rows is part of the answer;
     - `confidence`: 0 to 1; `words`: the query read back; `graph`: the graph it ran on;
-    - `interpretation`: null, or what a language model says of the result;
+    - `interpretation`: null, or a language model's words about the result;
     - `labels`: IRI to label; `evidence`: the triples behind rows; `why_empty`: text or null;
     - `truncated`: null, or by whom and why the rows were cut off;
     - `cut_short`: null, or why the run ended before the method was done;
@@ -42,7 +42,7 @@ def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     - `clarification`: the question back, with `options`; `reason`: why it was refused;
     - `seconds`; `usage`: SPARQL requests, language-model calls, tokens and money.
     """
-    best = outcome if isinstance(outcome, Answer) else outcome.best
+    best = attempt_of(outcome)
     return {
         "status": status_of(outcome),
         **(_attempt(_cut(best, limit)) if best else _no_attempt()),

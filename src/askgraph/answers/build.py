@@ -1,0 +1,172 @@
+"""The answer of a query: built here from its result for every method, and for the reading chosen.
+
+builder = AnswerBuilder(graph, ["en"])
+query, labels = await builder.layout(query)
+result = await graph.endpoint.select(query)
+answer = await builder.answer(query, result, columns=["moon"], confidence=0.9, labels=labels)
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pyoxigraph import NamedNode
+
+from askgraph.errors import ServiceError
+from askgraph.explanation.evidence import evidence
+from askgraph.explanation.labels import labels_of
+from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.explanation.why_empty import why_empty
+from askgraph.graph import KnowledgeGraph
+from askgraph.sparql.format import formatted
+from askgraph.sparql.query import admitted
+from askgraph.sparql.results import SelectResult
+from askgraph.trace import Answer, Clarification, Option
+
+__all__ = ["AnswerBuilder", "bare_answer", "chosen_answer"]
+
+_LABELLED = 200  # rows whose resources are named
+
+
+def bare_answer(
+    query: str,
+    graph: str,
+    given: SelectResult | bool,
+    *,
+    columns: Sequence[str] | None = None,
+    words: str = "",
+    confidence: float = 0.0,
+    labels: Mapping[str, str] | None = None,
+) -> Answer:
+    """Return an answer from what is known already: nothing is asked for its sake.
+
+    Without `columns`, all of the result answer.
+    """
+    boolean = given if isinstance(given, bool) else None
+    result = given if isinstance(given, SelectResult) else SelectResult((), ())
+    return Answer(
+        query=query,
+        graph=graph,
+        result=result,
+        answer_columns=result.variables if columns is None else tuple(columns),
+        words=words,
+        confidence=confidence,
+        boolean=boolean,
+        labels=dict(labels or {}),
+    )
+
+
+@dataclass(frozen=True)
+class AnswerBuilder:
+    """Builds answers over one graph, to whose endpoint all requests go.
+
+    Labels come in the first of the `languages` that has one; a remote graph has `timeout` seconds
+    for them. Evidence is fetched for the first `evidence_rows` rows, or the reason why there is no
+    row, which `reason` looks for. With `evidence_seconds`, the answer does without evidence that
+    takes longer or fails.
+    """
+
+    graph: KnowledgeGraph
+    languages: Sequence[str]
+    timeout: float | None = None
+    evidence_rows: int = 3
+    evidence_seconds: float | None = None
+    reason: Callable[[str], Awaitable[str | None]] | None = None
+
+    async def layout(self, query: str) -> tuple[str, dict[str, str]]:
+        """Return a query as a careful person writes it, and the labels of its IRIs."""
+        labels = await self._labels(iris_of(query))
+        return formatted(query, self.graph.prefixes, labels), labels
+
+    async def answer(
+        self,
+        query: str,
+        given: SelectResult | bool,
+        *,
+        columns: Sequence[str],
+        confidence: float,
+        ordered: bool,
+        labels: Mapping[str, str],
+    ) -> Answer:
+        """Return the answer of a query that is laid out, with words, labels and evidence.
+
+        Rows come in the order of their terms unless they are `ordered`. Raises `ServiceError`, and
+        `QueryError`, where the evidence is not to be had.
+        """
+        if isinstance(given, SelectResult) and not ordered:
+            given = given.sorted()
+        known = dict(labels)
+        if isinstance(given, SelectResult):
+            known |= await self._labels(_resources(given, _LABELLED))
+        words = in_words(query, known, language=self.languages[0])
+        answer = bare_answer(
+            query,
+            self.graph.name,
+            given,
+            columns=columns,
+            words=words,
+            confidence=round(confidence, 4),
+            labels=known,
+        )
+        return await self._explained(replace(answer, ordered=ordered))
+
+    async def _explained(self, answer: Answer) -> Answer:
+        """Add the triples behind the first rows, or why there are none."""
+        if answer.boolean is not None:
+            return answer
+        endpoint = self.graph.endpoint
+        if not answer.result.rows:
+            reason = self.reason or (lambda query: why_empty(query, endpoint))
+            return replace(answer, why_empty=await reason(answer.query))
+        if not self.evidence_rows:
+            return answer
+        try:
+            async with asyncio.timeout(self.evidence_seconds):
+                behind = await evidence(
+                    answer.query, answer.result, endpoint, rows=self.evidence_rows
+                )
+        except (ServiceError, TimeoutError):
+            if self.evidence_seconds is None:
+                raise
+            return answer  # the result is there, and what is behind it is a courtesy
+        unnamed = [iri for iri in behind.iris if iri not in answer.labels]
+        labels = answer.labels | await self._labels(unnamed)
+        return replace(answer, evidence=behind.told(labels), labels=labels)
+
+    async def _labels(self, iris: Iterable[str]) -> dict[str, str]:
+        return await labels_of(iris, self.graph, self.languages, timeout=self.timeout)
+
+
+async def chosen_answer(
+    option: Option,
+    clarification: Clarification,
+    graph: KnowledgeGraph,
+    *,
+    languages: Sequence[str] = (),
+    timeout: float | None = None,
+    limit: int | None = None,
+) -> Answer:
+    """Return the answer of the reading that a person chose, who is the surest judge of it.
+
+    It is run on the graph, for at most `timeout` seconds and `limit` rows, unless it is the best
+    attempt, which has its result. Raises `QueryError` and `ServiceError` as the endpoint does.
+    """
+    best = clarification.best
+    if best and best.query == option.query:
+        return replace(best, confidence=1.0)
+    ready = admitted(option.query, prefixes=graph.prefixes.namespaces)
+    given: SelectResult | bool
+    labels: dict[str, str] = {}
+    if ready.form == "ASK":
+        given = await graph.endpoint.ask(ready.text, timeout=timeout)
+    else:
+        given = await graph.endpoint.select(ready.text, timeout=timeout, limit=limit)
+        things = sorted(set(_resources(given)))
+        labels = await labels_of(things, graph, languages, timeout=timeout)
+    return bare_answer(
+        option.query, graph.name, given, words=option.words, confidence=1.0, labels=labels
+    )
+
+
+def _resources(result: SelectResult, rows: int | None = None) -> list[str]:
+    return [t.value for row in result.rows[:rows] for t in row if isinstance(t, NamedNode)]
