@@ -32,9 +32,8 @@ import numpy as np
 
 from _searching import opened
 from askgraph.index import Resource
-from askgraph.index._words import search_words, spelling
 from askgraph.index.sources.tsv import read_tsv, write_tsv
-from askgraph.index.tokens import stem
+from askgraph.index.tokens import search_words, spelling, stem
 from askgraph.registry import load
 
 SYLLABLES = [

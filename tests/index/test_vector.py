@@ -9,8 +9,7 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
-from askgraph.index.embeddings import Vectors
-from askgraph.index.embeddings.hashed import Hashed
+from askgraph.index.embeddings import Hashed, Vectors
 from askgraph.index.vector import VectorIndex
 
 EX = "http://example.org/"

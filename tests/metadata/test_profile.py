@@ -7,8 +7,7 @@ from pyoxigraph import Literal, NamedNode, RdfFormat, Store, Triple
 
 from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.names import acronym, local_name, names_in, short_value
-from askgraph.metadata.naming import standard_naming
+from askgraph.metadata.names import acronym, local_name, names_in, short_value, standard_naming
 from askgraph.metadata.profile import profile_of
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.build import build_arrays

@@ -10,11 +10,19 @@ from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, Store
 
 from askgraph.errors import SetupError
-from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile
-from askgraph.metadata.completeness import CLASSES, PREDICATES, TRIPLES
+from askgraph.metadata import (
+    CLASSES,
+    PREDICATES,
+    TRIPLES,
+    ClassProfile,
+    Part,
+    Partition,
+    PredicateProfile,
+    Profile,
+)
 from askgraph.metadata.merge import ordered
 from askgraph.metadata.profile import profile_of
-from askgraph.metadata.triples import read_statements
+from askgraph.metadata.store import read_statements
 from askgraph.metadata.void import profile_of_void
 from askgraph.metadata.void_text import void_of
 from askgraph.rdf import vocabulary as v

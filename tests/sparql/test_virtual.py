@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, Store, Triple
 
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
+from askgraph.metadata.enrichment import path_pairs
 from askgraph.sparql.tree import Path, Predicate, text_of
 from askgraph.sparql.virtual import read_path, written_out
 from askgraph.traversal.build import build_arrays
-from askgraph.traversal.paths import path_pairs
 
 PLACE = "http://example.org/"
 HEAD = f"PREFIX : <{PLACE}> "

@@ -9,7 +9,7 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.examples.outcome import outcome_of, what_changed
-from askgraph.metadata.examples.repeats import confirmed_repeat
+from askgraph.metadata.examples.similar import confirmed_repeat
 from askgraph.tools import Context, Limits
 from askgraph.tools.answered import answered
 from askgraph.trace import Answer, Confirmed, Question, Thought, Usage

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from askgraph.index.embeddings.kept import kept_embedder
+from askgraph.index.embeddings import kept_embedder
 from askgraph.index.names import NameIndex
 from askgraph.index.tokens import tokens
 from askgraph.metadata.examples import QueryExample

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, finalize
 from askgraph import registry
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import DiskIndex, Resource
-from askgraph.index.embeddings.kept import kept_embedder
+from askgraph.index.embeddings import kept_embedder
 from askgraph.index.hybrid import HybridIndex
 from askgraph.index.names import NameIndex
 

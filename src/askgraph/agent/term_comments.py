@@ -11,8 +11,7 @@ from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.definitions import Comment
-from askgraph.metadata.names import SCHEMA_SPACES
-from askgraph.metadata.wording import called
+from askgraph.metadata.names import SCHEMA_SPACES, called
 from askgraph.rdf.prefixes import PrefixMap
 
 __all__ = ["drafted_comments"]

@@ -1,19 +1,20 @@
 """One query sent over HTTP until a reply begins: retries, redirects, and every failure by name."""
 
 import asyncio
+import base64
 import itertools
+import os
 import random
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 
 import httpx2
 
-from askgraph.endpoint._credentials import Credentials
 from askgraph.endpoint._dialects import problem_in, readable
 from askgraph.endpoint.public_only import Guard, own_origin
 from askgraph.errors import (
@@ -30,7 +31,71 @@ from askgraph.errors import (
     Unreachable,
 )
 
-__all__ = ["Exchange", "checked_url", "page_problem", "some_text"]
+__all__ = [
+    "Credentials",
+    "Exchange",
+    "checked_url",
+    "page_problem",
+    "some_text",
+]
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """The header that authenticates, and the secrets that must never be shown."""
+
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        auth: str,
+        *,
+        user_env: str | None = None,
+        password_env: str | None = None,
+        token_env: str | None = None,
+        header: str | None = None,
+        header_env: str | None = None,
+    ) -> "Credentials":
+        """Read the variables that `auth` (none, basic, bearer, header) needs; else `SetupError`."""
+        match auth:
+            case "none":
+                return cls()
+            case "basic":
+                user = _variable("user_env", user_env)
+                password = _variable("password_env", password_env)
+                token = base64.b64encode(f"{user}:{password}".encode()).decode()
+                return cls({"Authorization": f"Basic {token}"}, (password, token))
+            case "bearer":
+                token = _variable("token_env", token_env)
+                return cls({"Authorization": f"Bearer {token}"}, (token,))
+            case "header":
+                if not header:
+                    raise SetupError("auth 'header' needs the setting `header`, the header's name")
+                value = _variable("header_env", header_env)
+                return cls({header: value}, (value,))
+            case _:
+                raise SetupError(f"auth is {auth!r}; it may be none, basic, bearer or header")
+
+    def scrubbed(self, text: str) -> str:
+        """Return a text without the secrets, as a server may send them back in an error."""
+        for secret in self.secrets:
+            if secret:
+                text = text.replace(secret, "***")
+        return text
+
+
+def _variable(setting: str, name: str | None) -> str:
+    if not name:
+        raise SetupError(f"the setting `{setting}` must name an environment variable")
+    value = os.environ.get(name)
+    if not value:
+        raise SetupError(f"the environment variable {name} (setting `{setting}`) is not set")
+    if "\n" in value or "\r" in value:
+        raise SetupError(f"the environment variable {name} holds a line break")
+    return value
+
 
 USER_AGENT = f"askgraph/{version('askgraph')} (questions over SPARQL)"
 GET_LENGTH = 2_000  # a longer address goes into the body of a POST

@@ -16,7 +16,7 @@ from typing import IO, cast
 from pyoxigraph import DefaultGraph, Quad, RdfFormat, Store
 
 from askgraph.errors import SetupError
-from askgraph.rdf.formats import FORMATS
+from askgraph.rdf.statements import FORMATS
 
 __all__ = ["UNITED", "load_store"]
 

@@ -11,7 +11,6 @@ from typing import TypeVar
 import httpx2
 from pyoxigraph import RdfFormat, Triple, parse
 
-from askgraph.endpoint._credentials import Credentials
 from askgraph.endpoint._dialects import (
     Dialect,
     detected,
@@ -20,7 +19,13 @@ from askgraph.endpoint._dialects import (
     readable,
     truth_in,
 )
-from askgraph.endpoint._http_exchange import Exchange, checked_url, page_problem, some_text
+from askgraph.endpoint._http_exchange import (
+    Credentials,
+    Exchange,
+    checked_url,
+    page_problem,
+    some_text,
+)
 from askgraph.endpoint._results_json import ResultsParser
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import (

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from askgraph.index._table import small, spread
 from askgraph.index._vocabulary import Vocabulary, write_vocabulary
-from askgraph.index._window import Window
-from askgraph.index.folder import Folder, NewFolder
+from askgraph.index.folder import Folder, NewFolder, Window
 
 __all__ = ["Documents", "Postings", "PostingsWriter"]
 

@@ -2,22 +2,116 @@
 
 import json
 import math
+import os
+import threading
+import weakref
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
-from askgraph.index import Progress, Resource
-from askgraph.index._keys import Keys, keys_of
-from askgraph.index._lines import Lines
+from askgraph.index import Hit, Progress, Resource
 from askgraph.index.folder import Folder, NewFolder
 from askgraph.rdf.labels import words_of_local_name
 
-__all__ = ["Numbers", "Table", "TableWriter", "owners", "small", "spread"]
+__all__ = [
+    "Best",
+    "Numbers",
+    "Scores",
+    "Table",
+    "TableWriter",
+    "best_names",
+    "best_of",
+    "keys_of",
+    "owners",
+    "positive",
+    "small",
+    "spread",
+]
+
+
+Keys = NDArray[np.uint64]
+_BLOCK = 1024
+_BASE = 0x9E3779B97F4A7C15
+_BASE_INVERSE = pow(_BASE, -1, 1 << 64)
+_MIX = np.uint64(0xD6E8FEB86659FD93)
+_SHIFT = np.uint64(32)
+
+
+def keys_of(texts: Sequence[str]) -> Keys:
+    """Return a key for each text: the same on every machine.
+
+    Two of a billion texts share a key with a probability of about 3 %, two of a hundred million
+    with one of 0.03 %; who must be sure compares the texts.
+    """
+    blocks = [_keys(texts[at : at + _BLOCK]) for at in range(0, len(texts), _BLOCK)]
+    return np.concatenate(blocks) if blocks else np.zeros(0, np.uint64)
+
+
+def _keys(texts: Sequence[str]) -> Keys:
+    """The bytes as digits of a number to an odd base, modulo 2 to the 64, then mixed."""
+    digits = _digits(texts)
+    starts = np.flatnonzero(digits == 0)
+    if len(starts) > len(texts):
+        digits = _digits([text.replace("\0", "\\0") for text in texts])
+        starts = np.flatnonzero(digits == 0)
+    starts[1:] = starts[:-1] + 1
+    starts[0] = 0
+    size = 1 << (len(digits) - 1).bit_length()
+    # Each text's number is shifted by where it starts: dividing by the base makes up for it.
+    keys: Keys = np.add.reduceat(_powers(_BASE, size)[: len(digits)] * (digits + _ONE), starts)
+    keys *= _powers(_BASE_INVERSE, size)[starts]
+    keys ^= keys >> _SHIFT
+    keys *= _MIX
+    keys ^= keys >> _SHIFT
+    return keys
+
+
+_ONE = np.uint8(1)
+
+
+def _digits(texts: Sequence[str]) -> NDArray[np.uint8]:
+    """The bytes of the texts, a zero byte after each."""
+    return np.frombuffer("\0".join((*texts, "")).encode(), np.uint8)
+
+
+@lru_cache(maxsize=4)
+def _powers(base: int, size: int) -> NDArray[np.uint64]:
+    factors = np.full(size, base, dtype=np.uint64)
+    factors[0] = 1
+    return np.cumprod(factors)
+
+
+_AT_FIRST = 512
+
+
+class Lines:
+    """Stays open, so that lines are those of this file although another takes its name."""
+
+    def __init__(self, path: Path) -> None:
+        file = path.open("rb", buffering=0)
+        self._file = file
+        self._lock = threading.Lock()
+        weakref.finalize(self, file.close)
+
+    def line_at(self, start: int) -> bytes:
+        """Return the line that starts at this byte, without its end."""
+        size, line = _AT_FIRST, b""
+        with self._lock:
+            self._file.seek(start, os.SEEK_SET)
+            while part := self._file.read(size):
+                line += part
+                if b"\n" in part:
+                    break
+                size *= 4
+        return line.partition(b"\n")[0]
+
 
 Numbers = NDArray[np.int64]
 
@@ -202,3 +296,71 @@ def _offsets(counts: Numbers) -> Numbers:
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
+
+
+Scores = NDArray[np.float64]
+
+
+def positive(limit: int) -> int:
+    """Return the limit; `ValueError` where it is below 1."""
+    if limit < 1:
+        raise ValueError(f"limit must be 1 or more, it is {limit}")
+    return limit
+
+
+def best_of(scores: Scores, limit: int) -> Numbers:
+    """Return where the `limit` highest scores are, best first, of equal ones the first."""
+    if limit >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+    above = np.flatnonzero(scores > least)
+    equal = np.flatnonzero(scores == least)[: limit - len(above)]
+    kept = np.sort(np.concatenate((above, equal)))
+    return kept[np.argsort(-scores[kept], kind="stable")]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best resources, best first, each by its best name: (resource, name, score)."""
+
+    found: tuple[tuple[int, int, float], ...]
+
+    def beats(self, score: float, name: int, limit: int) -> bool:
+        """Whether `limit` resources go before all names from this one on of that score or less."""
+        return limit <= sum(
+            own > score or (own == score and at < name) for _, at, own in self.found
+        )
+
+    def joined(self, other: "Best", limit: int) -> "Best":
+        """Return the best of both."""
+        ordered = sorted({*self.found, *other.found}, key=lambda item: (-item[2], item[1]))
+        firsts = {item[0]: item for item in reversed(ordered)}
+        kept = sorted(firsts.values(), key=lambda item: (-item[2], item[1]))
+        return Best(tuple(kept[:limit]))
+
+    def hits(self, table: Table) -> list[Hit[Resource]]:
+        """Read the resources."""
+        hits = []
+        for owner, name, score in self.found:
+            resource = table.resource(owner)
+            text = resource.names[name - int(table.first_names[owner])]
+            hits.append(Hit(resource, score, text))
+        return hits
+
+
+def best_names(table: Table, names: Numbers, scores: Scores, limit: int) -> Best:
+    """Return the best resources among the names with a score above 0.
+
+    `names` ascend. Of a resource's equal names the first given one counts.
+    """
+    count = 4 * limit
+    while True:
+        kept = best_of(scores, count)
+        kept = kept[scores[kept] > 0]
+        owners = table.owners_of(names[kept]).tolist()
+        firsts = {owner: at for at, owner in reversed(list(enumerate(owners)))}
+        if len(firsts) >= limit or len(kept) < count:
+            chosen = sorted((at, owner) for owner, at in firsts.items())[:limit]
+            places = [(owner, int(kept[at])) for at, owner in chosen]
+            return Best(tuple((o, int(names[at]), float(scores[at])) for o, at in places))
+        count *= 8

@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Progress, Resource
-from askgraph.index._best import Scores, best_of, positive
 from askgraph.index._postings import Documents, Postings, PostingsWriter
-from askgraph.index._table import Table, TableWriter
-from askgraph.index._words import search_words
+from askgraph.index._table import Scores, Table, TableWriter, best_of, positive
 from askgraph.index.folder import Folder, Kind, new_folder
-from askgraph.index.tokens import stem
+from askgraph.index.tokens import search_words, stem
 
 __all__ = ["BM25Index"]
 

@@ -15,7 +15,7 @@ from typing import Self, cast
 from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Hit, Progress, Resource
-from askgraph.index._best import positive
+from askgraph.index._table import positive
 from askgraph.index.folder import Folder, Kind, new_folder
 
 __all__ = ["HybridIndex"]

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.index import Hit, Progress, Resource
-from askgraph.index._best import Best, Scores, best_names, positive
 from askgraph.index._postings import Documents, Postings, PostingsWriter
-from askgraph.index._table import Table, TableWriter
-from askgraph.index._words import spelling
+from askgraph.index._table import Best, Scores, Table, TableWriter, best_names, positive
 from askgraph.index.folder import Folder, Kind, new_folder
+from askgraph.index.tokens import spelling
 
 __all__ = ["TrigramIndex"]
 

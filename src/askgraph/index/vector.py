@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Progress, Resource
-from askgraph.index._best import Best, Scores, best_names, positive
-from askgraph.index._table import Numbers, Table, TableWriter
+from askgraph.index._table import Best, Numbers, Scores, Table, TableWriter, best_names, positive
 from askgraph.index.embeddings import Embedder, Vectors, embedder_of
 from askgraph.index.folder import Folder, Kind, NewFolder, new_folder
 

@@ -15,21 +15,19 @@ from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from askgraph.errors import MalformedReply
 from askgraph.llm.completion import (
+    Assistant,
     CallPart,
     Choice,
     Completion,
     Event,
     Finish,
+    Message,
     ReasoningPart,
     Restart,
+    System,
     TextPart,
     TokenLogprob,
     TokenUsage,
-)
-from askgraph.llm.messages import (
-    Assistant,
-    Message,
-    System,
     ToolCall,
     ToolResult,
     ToolSchema,

@@ -1,7 +1,9 @@
 """What went wrong between us and a model server, told by the error classes of askgraph."""
 
 import json
+import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -14,13 +16,44 @@ from askgraph.errors import (
     Overloaded,
     PromptTooLong,
     ServiceError,
+    SetupError,
     TimedOut,
     Unauthorised,
     Unreachable,
 )
-from askgraph.llm._credentials import Key
 
-__all__ = ["connection_failure", "status_failure"]
+__all__ = [
+    "Key",
+    "connection_failure",
+    "status_failure",
+]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key that no repr shows; empty where the server wants none."""
+
+    value: str = field(default="", repr=False)
+
+    @classmethod
+    def of(cls, variable: str | None) -> "Key":
+        """Read the environment variable; `SetupError` where it is not set or breaks a header."""
+        if variable is None:
+            return cls()
+        value = os.environ.get(variable, "").strip()
+        if not value:
+            raise SetupError(
+                f"the environment variable {variable} (setting `key_env`) is not set: put the"
+                " server's key there, or leave the setting out for a server without keys"
+            )
+        if not value.isascii() or not value.isprintable():
+            raise SetupError(f"the environment variable {variable} holds no key: odd characters")
+        return cls(value)
+
+    def scrubbed(self, text: str) -> str:
+        """Return a text without the key, as a server may send it back in an error."""
+        return text.replace(self.value, "***") if self.value else text
+
 
 _BUSY = (429, 500, 502, 503, 504, 529)
 _SHOWN = 500  # characters of a server's message

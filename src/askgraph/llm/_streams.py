@@ -6,10 +6,18 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from askgraph.errors import MalformedReply, TimedOut
-from askgraph.llm import Completion, Event, Restart, TokenUsage
+from askgraph.errors import MalformedReply, SetupError, TimedOut
+from askgraph.llm import Completion, Event, Identity, Request, Restart, TokenUsage
 
-__all__ = ["Stream", "timed", "together", "topped_up"]
+__all__ = [
+    "Stream",
+    "beams_of",
+    "no_beams",
+    "refuse_beams",
+    "timed",
+    "together",
+    "topped_up",
+]
 
 Stream = AsyncGenerator[Event, None]
 
@@ -107,3 +115,35 @@ async def _read(at: int, stream: Stream, queue: asyncio.Queue[tuple[int, Event |
         raise MalformedReply("the stream of a language model ended without a completion")
     finally:
         queue.put_nowait((at, None))
+
+
+def no_beams(identity: Identity, why: str) -> SetupError:
+    """Return the error that says what to do instead."""
+    return SetupError(
+        f"the model {identity.model!r} cannot do a beam search: {why}. vLLM can; elsewhere take "
+        "samples, or ask for several replies in words"
+    )
+
+
+def refuse_beams(request: Request, identity: Identity) -> None:
+    """Raise `SetupError` where a request to a provider without beam search asks for beams."""
+    if request.beams:
+        raise no_beams(identity, "its provider offers none")
+
+
+async def beams_of(stream: Stream, wanted: int, identity: Identity) -> Stream:
+    """Pass a stream on; `SetupError` where what came cannot be beams.
+
+    A server that knows nothing of beams and says nothing gives fewer replies than wanted, or, at
+    temperature 0, the same one again; beams all differ.
+    """
+    async with aclosing(stream):
+        async for event in stream:
+            if isinstance(event, Completion):
+                texts = {choice.text for choice in event.choices}
+                if len(event.choices) < wanted or (wanted > 1 and len(texts) == 1):
+                    raise no_beams(
+                        identity,
+                        f"{wanted} beams were wanted, and {len(texts)} different replies came",
+                    )
+            yield event

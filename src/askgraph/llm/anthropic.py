@@ -4,8 +4,9 @@ It has no seeds, no log-probabilities and one choice a request: more are asked f
 """
 
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -13,16 +14,25 @@ import httpx2
 from anthropic import APIError, APIStatusError, AsyncAnthropic, Omit
 
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
-from askgraph.llm import Event, Identity, Message, Options, Request
-from askgraph.llm._anthropic_wire import body, read_event
+from askgraph.llm import (
+    Assistant,
+    Event,
+    Finish,
+    Identity,
+    Message,
+    Options,
+    Request,
+    System,
+    ToolResult,
+    User,
+)
+from askgraph.llm import TokenUsage as Tokens
 from askgraph.llm._assembly import Assembly
-from askgraph.llm._beams import refuse_beams
 from askgraph.llm._connection import Connection, checked_url
-from askgraph.llm._credentials import Key
 from askgraph.llm._events import Json, json_events
-from askgraph.llm._failures import connection_failure, status_failure
-from askgraph.llm._streams import timed, together
-from askgraph.llm.grammars import refuse_grammar
+from askgraph.llm._failures import Key, connection_failure, status_failure
+from askgraph.llm._streams import refuse_beams, timed, together
+from askgraph.llm.structured import asking_for, refuse_grammar
 
 __all__ = ["AnthropicModel"]
 
@@ -162,3 +172,170 @@ class AnthropicModel:
             max_retries=0,
             default_headers=headers,
         )
+
+
+_CACHED = {"cache_control": {"type": "ephemeral"}}
+
+_FINISH = {
+    "end_turn": Finish.STOP,
+    "stop_sequence": Finish.STOP,
+    "tool_use": Finish.CALLS,
+    "max_tokens": Finish.LENGTH,
+    "model_context_window_exceeded": Finish.LENGTH,
+    "refusal": Finish.REFUSED,
+}
+
+
+def body(request: Request, model: str, *, in_words: bool, max_tokens: int) -> Any:
+    """Return the JSON of a streamed request; a schema goes into the text where `in_words`."""
+    messages = request.messages
+    if request.schema is not None and in_words:
+        messages = asking_for(request.schema, messages)
+    system = "\n\n".join(message.text for message in messages if isinstance(message, System))
+    wanted: dict[str, Any] = {
+        "model": model,
+        "stream": True,
+        "max_tokens": request.max_tokens or max_tokens,
+        "system": [{"type": "text", "text": system} | _CACHED] if system else None,
+        "messages": _turns(messages),
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "stop_sequences": list(request.stop) or None,
+        "output_config": _output(request, in_words=in_words),
+    }
+    if request.tools:
+        wanted["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+            for tool in request.tools
+        ]
+        wanted["tools"][-1] |= _CACHED
+        wanted["tool_choice"] = _tool_choice(request.tool_choice)
+    return {key: value for key, value in wanted.items() if value is not None}
+
+
+def read_event(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[Event]:
+    """Add an event to what came before and give its parts.
+
+    `blocks` holds the content blocks so far. Raises `MalformedReply` for an event without its
+    fields.
+    """
+    try:
+        yield from _read(event, blocks, assembly)
+    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+        raise MalformedReply(f"an event of the reply lacks its fields: {problem!r}") from problem
+
+
+def _read(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[Event]:
+    match event.get("type"):
+        case "message_start":
+            message = event["message"]
+            assembly.model, assembly.id = message["model"], message["id"]
+            assembly.usage = _usage(message["usage"], Tokens())
+        case "content_block_start":
+            block = blocks[event["index"]] = dict(event["content_block"])
+            _begin(event["index"], block, assembly)
+        case "content_block_delta":
+            yield from _delta(event["index"], event["delta"], blocks, assembly)
+        case "message_delta":
+            if reason := event["delta"].get("stop_reason"):
+                assembly.finish(_FINISH.get(reason, Finish.OTHER))
+            assembly.usage = _usage(event["usage"], assembly.usage or Tokens())
+        case "message_stop":
+            _keep_reasoning(blocks, assembly)
+
+
+def _begin(at: int, block: Json, assembly: Assembly) -> None:
+    if block["type"] == "tool_use":
+        assembly.call(at, id=block["id"], name=block["name"])
+
+
+def _delta(at: int, delta: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[Event]:
+    match delta["type"]:
+        case "text_delta":
+            yield assembly.text(delta["text"])
+        case "thinking_delta":
+            blocks[at]["thinking"] = blocks[at].get("thinking", "") + delta["thinking"]
+            yield assembly.reasoning(delta["thinking"])
+        case "signature_delta":
+            blocks[at]["signature"] = delta["signature"]
+        case "input_json_delta":
+            assembly.call(at, arguments=delta["partial_json"])
+
+
+def _keep_reasoning(blocks: dict[int, Json], assembly: Assembly) -> None:
+    kept = [blocks[at] for at in sorted(blocks) if "thinking" in blocks[at]["type"]]
+    if kept:
+        assembly.opaque(json.dumps(kept))
+
+
+def _usage(usage: Json, before: Tokens) -> Tokens:
+    """Add up the parts of the input, which the server counts apart."""
+    fresh = usage.get("input_tokens")
+    cached = usage.get("cache_read_input_tokens") or before.cached
+    written = usage.get("cache_creation_input_tokens") or before.cache_written
+    if fresh is None:
+        fresh = before.input - before.cached - before.cache_written
+    details = usage.get("output_tokens_details") or {}
+    return Tokens(
+        input=fresh + cached + written,
+        cached=cached,
+        cache_written=written,
+        output=usage.get("output_tokens") or before.output,
+        reasoning=details.get("reasoning_tokens") or before.reasoning,
+    )
+
+
+def _turns(messages: tuple[Message, ...]) -> list[Json]:
+    """The messages as turns of user and assistant; the last one ends what may be cached."""
+    turns: list[Json] = []
+    spoken = [message for message in messages if not isinstance(message, System)]
+    for own, group in groupby(spoken, key=lambda message: isinstance(message, Assistant)):
+        content = [block for message in group for block in _blocks(message)]
+        turns.append({"role": "assistant" if own else "user", "content": content})
+    if turns and turns[-1]["role"] == "user":
+        turns[-1]["content"][-1] |= _CACHED
+    return turns
+
+
+def _blocks(message: Message) -> list[Json]:
+    match message:
+        case ToolResult(call, _, text):
+            return [{"type": "tool_result", "tool_use_id": call, "content": text}]
+        case Assistant(text, calls, _, opaque):
+            blocks: list[Json] = json.loads(opaque) if opaque else []
+            if text or not calls:
+                blocks.append({"type": "text", "text": text or "(nothing)"})
+            blocks += [
+                {
+                    "type": "tool_use",
+                    "id": call.id,
+                    "name": call.name,
+                    "input": _object(call.arguments),
+                }
+                for call in calls
+            ]
+            return blocks
+        case User(text) | System(text):
+            return [{"type": "text", "text": text}]
+
+
+def _object(arguments: str) -> Json:
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {"unreadable": arguments}
+
+
+def _tool_choice(choice: str) -> Json:
+    known = {"auto": "auto", "none": "none", "required": "any"}
+    return {"type": known[choice]} if choice in known else {"type": "tool", "name": choice}
+
+
+def _output(request: Request, *, in_words: bool) -> Json | None:
+    config: Json = {}
+    if request.schema is not None and not in_words:
+        config["format"] = {"type": "json_schema", "schema": request.schema}
+    if request.effort:
+        config["effort"] = request.effort
+    return config or None

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from askgraph.llm import ToolCall, ToolSchema
-from askgraph.llm._lenient_json import lenient_object
-from askgraph.llm._schema import faults, fitted
+from askgraph.llm.structured import faults, fitted, lenient_object
 
 __all__ = ["BadCall", "CallFault", "SoundCall", "checked_call"]
 

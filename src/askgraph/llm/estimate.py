@@ -3,7 +3,7 @@
 import json
 
 from askgraph.llm import Choice, Request, TokenUsage, ToolCall, ToolSchema
-from askgraph.llm.messages import Assistant, Message, ToolResult
+from askgraph.llm.completion import Assistant, Message, ToolResult
 
 __all__ = ["estimated_input", "estimated_tokens", "estimated_tool", "estimated_usage"]
 

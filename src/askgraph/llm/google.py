@@ -1,24 +1,37 @@
 """Google's Gemini through its own library, with several choices, seeds and log-probabilities."""
 
+import base64
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from itertools import groupby
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import httpx2
 from google.genai import Client, errors, types
 
 from askgraph.errors import MalformedReply
-from askgraph.llm import Event, Identity, Message, Options, Request
+from askgraph.llm import (
+    Assistant,
+    Event,
+    Finish,
+    Identity,
+    Message,
+    Options,
+    Request,
+    System,
+    TokenUsage,
+    ToolCall,
+    ToolResult,
+    ToolSchema,
+    User,
+)
 from askgraph.llm._assembly import Assembly
-from askgraph.llm._beams import refuse_beams
 from askgraph.llm._connection import Connection, checked_url
-from askgraph.llm._credentials import Key
-from askgraph.llm._failures import connection_failure, status_failure
-from askgraph.llm._google_wire import config, contents, read_response
-from askgraph.llm._streams import timed, topped_up
-from askgraph.llm.grammars import refuse_grammar
+from askgraph.llm._failures import Key, connection_failure, status_failure
+from askgraph.llm._streams import refuse_beams, timed, topped_up
+from askgraph.llm.structured import refuse_grammar
 
 __all__ = ["GoogleModel"]
 
@@ -128,3 +141,145 @@ class GoogleModel:
                 retry_options=types.HttpRetryOptions(attempts=1),
             ),
         )
+
+
+_FINISH = {
+    "STOP": Finish.STOP,
+    "MAX_TOKENS": Finish.LENGTH,
+    "SAFETY": Finish.REFUSED,
+    "RECITATION": Finish.REFUSED,
+    "BLOCKLIST": Finish.REFUSED,
+    "PROHIBITED_CONTENT": Finish.REFUSED,
+    "SPII": Finish.REFUSED,
+}
+
+_CHOICE = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+
+
+def contents(messages: tuple[Message, ...]) -> list[Any]:
+    """Return the messages as turns of user and model, without the system's."""
+    spoken = [message for message in messages if not isinstance(message, System)]
+    return [
+        types.Content(
+            role="model" if own else "user",
+            parts=[part for message in group for part in _parts(message)],
+        )
+        for own, group in groupby(spoken, key=lambda message: isinstance(message, Assistant))
+    ]
+
+
+def config(request: Request, *, choices: int, already: int) -> dict[str, Any]:
+    """Return everything else of a request, for so many choices."""
+    system = [message.text for message in request.messages if isinstance(message, System)]
+    wanted: dict[str, Any] = {
+        "system_instruction": "\n\n".join(system) or None,
+        "candidate_count": choices if choices > 1 else None,
+        "seed": None if request.seed is None else request.seed + already,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "max_output_tokens": request.max_tokens,
+        "stop_sequences": list(request.stop) or None,
+        "response_logprobs": True if request.logprobs else None,
+        "automatic_function_calling": {"disable": True},
+    }
+    if request.schema is not None:
+        wanted["response_mime_type"] = "application/json"
+        wanted["response_json_schema"] = dict(request.schema)
+    if request.effort:
+        wanted["thinking_config"] = {"thinking_level": request.effort, "include_thoughts": True}
+    if request.tools:
+        wanted["tools"] = [{"function_declarations": [_tool(tool) for tool in request.tools]}]
+        wanted["tool_config"] = {"function_calling_config": _calling(request.tool_choice)}
+    return {key: value for key, value in wanted.items() if value is not None}
+
+
+def read_response(reply: types.GenerateContentResponse, assembly: Assembly) -> Iterator[Event]:
+    """Add a piece of the reply to what came before and give its parts."""
+    assembly.model = reply.model_version or assembly.model
+    assembly.id = reply.response_id or assembly.id
+    if reply.usage_metadata:
+        assembly.usage = _usage(reply.usage_metadata)
+    blocked = reply.prompt_feedback and reply.prompt_feedback.block_reason
+    if blocked and not reply.candidates:
+        assembly.refusal(f"the prompt was blocked: {blocked.value}")
+        assembly.finish(Finish.REFUSED)
+    for at, candidate in enumerate(reply.candidates or []):
+        yield from _candidate(candidate, assembly, candidate.index or at)
+
+
+def _candidate(candidate: types.Candidate, assembly: Assembly, number: int) -> Iterator[Event]:
+    parts = (candidate.content and candidate.content.parts) or []
+    for part in parts:
+        if part.text:
+            add = assembly.reasoning if part.thought else assembly.text
+            yield add(part.text, number)
+        if part.function_call:
+            _call(part, assembly, number)
+    if candidate.logprobs_result:
+        for token in candidate.logprobs_result.chosen_candidates or []:
+            if token.token is not None and token.log_probability is not None:
+                assembly.logprob(token.token, token.log_probability, number)
+    if candidate.finish_reason:
+        assembly.finish(_FINISH.get(candidate.finish_reason.value, Finish.OTHER), number)
+
+
+def _call(part: types.Part, assembly: Assembly, number: int) -> None:
+    """Add a call, which always comes whole; what was signed goes back with its call."""
+    call = part.function_call
+    assert call is not None
+    at = len([known for known in assembly.calls() if known.choice == number])
+    id_ = call.id or f"call_{number}_{at}"
+    arguments = json.dumps(call.args or {}, ensure_ascii=False)
+    assembly.call(at, id=id_, name=call.name or "", arguments=arguments, choice=number)
+    if part.thought_signature:
+        assembly.sign(id_, base64.b64encode(part.thought_signature).decode(), number)
+
+
+def _parts(message: Message) -> list[types.Part]:
+    match message:
+        case ToolResult(call, tool, text):
+            response = types.FunctionResponse(id=call, name=tool, response={"output": text})
+            return [types.Part(function_response=response)]
+        case Assistant(text, calls, _, opaque):
+            signatures: dict[str, str] = json.loads(opaque) if opaque else {}
+            parts = [types.Part(text=text)] if text or not calls else []
+            return parts + [_made(call, signatures.get(call.id)) for call in calls]
+        case User(text) | System(text):
+            return [types.Part(text=text)]
+
+
+def _made(call: ToolCall, signature: str | None) -> types.Part:
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        arguments = {"unreadable": call.arguments}
+    return types.Part(
+        function_call=types.FunctionCall(id=call.id, name=call.name, args=arguments),
+        thought_signature=base64.b64decode(signature) if signature else None,
+    )
+
+
+def _tool(tool: ToolSchema) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters_json_schema": dict(tool.parameters),
+    }
+
+
+def _calling(choice: str) -> dict[str, Any]:
+    if choice in _CHOICE:
+        return {"mode": _CHOICE[choice]}
+    return {"mode": "ANY", "allowed_function_names": [choice]}
+
+
+def _usage(usage: types.GenerateContentResponseUsageMetadata) -> TokenUsage:
+    thought = usage.thoughts_token_count or 0
+    return TokenUsage(
+        input=(usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
+        cached=usage.cached_content_token_count or 0,
+        output=(usage.candidates_token_count or 0) + thought,
+        reasoning=thought,
+    )

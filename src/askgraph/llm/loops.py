@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from askgraph.llm import Assistant, Choice, ToolCall
-from askgraph.llm._lenient_json import lenient_object
+from askgraph.llm.structured import lenient_object
 
 __all__ = ["Loop", "looping"]
 

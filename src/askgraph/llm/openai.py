@@ -16,22 +16,21 @@ from openai import APIError, APIStatusError, AsyncOpenAI, Omit
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
 from askgraph.llm import Event, Identity, Message, Options, Request
 from askgraph.llm._assembly import Assembly
-from askgraph.llm._beams import beams_of, no_beams
 from askgraph.llm._connection import Connection, checked_url
-from askgraph.llm._credentials import Key
 from askgraph.llm._events import Json, json_events, read_object
-from askgraph.llm._failures import connection_failure, status_failure
-from askgraph.llm._openai_reply import read_chunk, read_whole
-from askgraph.llm._openai_request import (
+from askgraph.llm._failures import Key, connection_failure, status_failure
+from askgraph.llm._openai_wire import (
     BEAMS,
     LENGTH_NAMES,
     Lacks,
     body,
     length_name_for,
+    read_chunk,
+    read_whole,
     refused_parameter,
 )
-from askgraph.llm._streams import timed, topped_up
-from askgraph.llm.grammars import refuse_grammar
+from askgraph.llm._streams import beams_of, no_beams, timed, topped_up
+from askgraph.llm.structured import refuse_grammar
 
 __all__ = ["OpenAIModel"]
 

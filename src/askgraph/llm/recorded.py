@@ -1,14 +1,18 @@
 """A language model whose HTTP traffic is written down, or played again without any server."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import httpx2
 
+from askgraph.errors import SetupError
 from askgraph.llm import Event, Identity, LanguageModel, Message, Options
-from askgraph.llm._cassette import Player, Recorder
 
 __all__ = ["RecordedModel"]
 
@@ -48,3 +52,206 @@ class RecordedModel:
     async def close(self) -> None:
         """Close the connections."""
         await self._model.close()
+
+
+_SECRET_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie")
+_SECRET_PARAMETERS = ("key", "api_key", "api-key", "access_token")
+_KEPT_HEADERS = ("content-type", "retry-after")
+
+_ERRORS: dict[str, type[httpx2.TransportError]] = {
+    name: getattr(httpx2, name)
+    for name in (
+        "ConnectError", "ConnectTimeout", "ReadError", "ReadTimeout", "RemoteProtocolError",
+        "WriteError", "WriteTimeout",
+    )
+}  # fmt: skip
+
+
+class Recorder(httpx2.AsyncBaseTransport):
+    """Sends requests through `inner` and adds each exchange to the file once it is over.
+
+    Of an exchange that its reader breaks off, what came until then is written.
+    """
+
+    offline = False
+
+    def __init__(self, path: Path, inner: httpx2.AsyncBaseTransport | None = None) -> None:
+        self._path = path
+        self._inner = inner or httpx2.AsyncHTTPTransport(
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request and begin to write its exchange down."""
+        body = await request.aread()
+        secrets = _secrets(request)
+        exchange: dict[str, Any] = {"request": _described(request, body)}
+        try:
+            response = await self._inner.handle_async_request(request)
+        except httpx2.TransportError as problem:
+            self._add(exchange | _failure(problem), secrets)
+            raise
+        exchange["status"] = response.status_code
+        exchange["headers"] = {
+            name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers
+        }
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Copied(response.stream, self, exchange, secrets)
+        return response
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+    def finished(
+        self,
+        exchange: dict[str, Any],
+        secrets: list[str],
+        body: bytes,
+        problem: httpx2.TransportError | None,
+    ) -> None:
+        """Write an exchange whose body has come, or has broken off."""
+        exchange["body"] = body.decode("utf-8", "surrogateescape")
+        self._add(exchange | (_failure(problem) if problem else {}), secrets)
+
+    def _add(self, exchange: dict[str, Any], secrets: list[str]) -> None:
+        line = json.dumps(exchange)
+        for secret in secrets:
+            line = line.replace(json.dumps(secret)[1:-1], "***")
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "ab") as to:
+            to.write(line.encode() + b"\n")
+
+
+class Player(httpx2.AsyncBaseTransport):
+    """Answers requests from a file alone, in the order recorded; the last reply to each stays.
+
+    Raises `SetupError` for a request that was not recorded and for a file that cannot be read.
+    """
+
+    offline = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._exchanges = _load(path)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Repeat the reply to a request."""
+        body = await request.aread()
+        described = _described(request, body)
+        exchanges = self._exchanges.get(_key(described))
+        if not exchanges:
+            raise SetupError(
+                f"the recording {self._path} has no reply to this request to"
+                f" {described['url']}: record it again"
+            )
+        exchange = exchanges.pop(0) if len(exchanges) > 1 else exchanges[0]
+        if "status" not in exchange:
+            raise _ERRORS[exchange["error"]](exchange["message"])
+        return httpx2.Response(
+            exchange["status"], headers=exchange["headers"], stream=_Played(exchange)
+        )
+
+
+class _Copied(httpx2.AsyncByteStream):
+    """Passes a body on, and hands a copy of it over at its end."""
+
+    def __init__(
+        self,
+        inner: httpx2.AsyncByteStream,
+        recorder: Recorder,
+        exchange: dict[str, Any],
+        secrets: list[str],
+    ) -> None:
+        self._inner = inner
+        self._recorder = recorder
+        self._exchange = exchange
+        self._secrets = secrets
+        self._body = bytearray()
+        self._written = False
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._parts()
+
+    async def _parts(self) -> AsyncGenerator[bytes, None]:
+        try:
+            async for part in self._inner:
+                self._body += part
+                yield part
+        except httpx2.TransportError as problem:
+            self._write(problem)
+            raise
+        self._write(None)
+
+    async def aclose(self) -> None:
+        self._write(None)
+        await self._inner.aclose()
+
+    def _write(self, problem: httpx2.TransportError | None) -> None:
+        if not self._written:
+            self._written = True
+            self._recorder.finished(self._exchange, self._secrets, bytes(self._body), problem)
+
+
+class _Played(httpx2.AsyncByteStream):
+    """Gives a recorded body event by event, and breaks off where it did."""
+
+    def __init__(self, exchange: dict[str, Any]) -> None:
+        self._exchange = exchange
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._parts()
+
+    async def _parts(self) -> AsyncGenerator[bytes, None]:
+        body = self._exchange["body"].encode("utf-8", "surrogateescape")
+        for part in body.split(b"\n\n"):
+            await asyncio.sleep(0)
+            yield part + b"\n\n"
+        if "error" in self._exchange:
+            raise _ERRORS[self._exchange["error"]](self._exchange["message"])
+
+
+def _load(path: Path) -> dict[str, list[dict[str, Any]]]:
+    exchanges: dict[str, list[dict[str, Any]]] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as problem:
+        raise SetupError(f"the recording {path} cannot be read: {problem}") from problem
+    for number, line in enumerate(lines, 1):
+        try:
+            exchange = json.loads(line)
+            exchanges.setdefault(_key(exchange["request"]), []).append(exchange)
+        except (ValueError, KeyError, TypeError) as problem:
+            raise SetupError(f"the recording is damaged: {path}, line {number}") from problem
+    return exchanges
+
+
+def _described(request: httpx2.Request, body: bytes) -> dict[str, Any]:
+    url = request.url
+    for name in _SECRET_PARAMETERS:
+        if name in url.params:
+            url = url.copy_remove_param(name)
+    try:
+        content = json.loads(body)
+    except ValueError:
+        content = body.decode("utf-8", "replace")
+    return {"method": request.method, "url": str(url), "content": content}
+
+
+def _secrets(request: httpx2.Request) -> list[str]:
+    values = [request.headers.get(name, "") for name in _SECRET_HEADERS]
+    values += [request.url.params.get(name, "") for name in _SECRET_PARAMETERS]
+    found = {value for value in values if value}
+    found |= {value.split(" ", 1)[1] for value in found if value.lower().startswith("bearer ")}
+    return sorted(found, key=len, reverse=True)
+
+
+def _failure(problem: httpx2.TransportError) -> dict[str, str]:
+    name = next((name for name, kind in _ERRORS.items() if type(problem) is kind), "ReadError")
+    return {"error": name, "message": str(problem)}
+
+
+def _key(described: dict[str, Any]) -> str:
+    text = json.dumps([described[part] for part in ("method", "url", "content")], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,14 +1,27 @@
 """Replies that shall be a JSON object of a schema, read whether or not the server saw to it."""
 
+import ast
+import difflib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from askgraph.llm import Choice
-from askgraph.llm._lenient_json import lenient_object
-from askgraph.llm._schema import faults, fitted
+from askgraph.errors import SetupError
+from askgraph.llm import Choice, Identity, LanguageModel, Message, Request, User
 
-__all__ = ["Structured", "Unfit", "read_structured"]
+__all__ = [
+    "Structured",
+    "Unfit",
+    "asking_for",
+    "faults",
+    "fitted",
+    "lenient_object",
+    "read_structured",
+    "refuse_grammar",
+    "takes_grammar",
+]
 
 _FENCED = re.compile(r"```[\w-]*\s*\n(.*?)```", re.DOTALL)
 
@@ -52,3 +65,222 @@ def _object(text: str) -> dict[str, object]:
             except ValueError:
                 continue
         raise problem
+
+
+_TAKE = frozenset(["transformers"])
+
+
+def takes_grammar(model: LanguageModel) -> bool:
+    """Return whether a request to this model may hold a grammar."""
+    return model.identity.provider in _TAKE
+
+
+def refuse_grammar(request: Request, identity: Identity) -> None:
+    """Raise `SetupError` where a request to a provider that knows no grammars holds one."""
+    if request.grammar is not None:
+        raise SetupError(
+            f"the model {identity.model!r} cannot write by a grammar: its provider offers no way "
+            "to ask for it. A model on this machine can (provider transformers)"
+        )
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "null": (type(None),),
+}
+
+Schema = Mapping[str, Any]
+
+
+def fitted(value: object, schema: Schema, root: Schema | None = None) -> object:
+    """Return the value with what models like to write as text read as what the schema wants.
+
+    That is: "5" for 5, "true" for true, "None" for null, a list or object as JSON text.
+    """
+    root = schema if root is None else root
+    schema = _resolved(schema, root)
+    if isinstance(value, str) and not _is_any(value, _types(schema)):
+        value = _read(value, _types(schema))
+    if isinstance(value, dict):
+        parts = schema.get("properties", {})
+        return {
+            name: fitted(part, parts[name], root) if name in parts else part
+            for name, part in value.items()
+        }
+    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
+        return [fitted(part, schema["items"], root) for part in value]
+    return value
+
+
+def faults(value: object, schema: Schema, *, at: str = "", root: Schema | None = None) -> list[str]:
+    """Return what is wrong with a value, each in one sentence; `at` is where it stands."""
+    root = schema if root is None else root
+    schema = _resolved(schema, root)
+    place = repr(at) if at else "the value"
+    types = _types(schema)
+    if types and not _is_any(value, types):
+        return [f"{place} must be {' or '.join(types)}, not {_shown(value)}"]
+    options = schema.get("anyOf") or schema.get("oneOf")
+    if options:
+        each = [faults(value, option, at=at, root=root) for option in options]
+        return [] if not all(each) else min(each, key=len)
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if allowed is not None and value not in allowed:
+        listing = ", ".join(json.dumps(one, ensure_ascii=False) for one in allowed)
+        return [f"{place} must be one of {listing}, not {_shown(value)}"]
+    if isinstance(value, dict):
+        return _object_faults(value, schema, at, root)
+    if isinstance(value, list):
+        return _list_faults(value, schema, at, root)
+    return _bounds_faults(value, schema, place)
+
+
+def _resolved(schema: Schema, root: Schema) -> Schema:
+    for _ in range(20):
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#/"):
+            break
+        found: Any = root
+        for part in reference[2:].split("/"):
+            found = found.get(part, {}) if isinstance(found, Mapping) else {}
+        schema = found
+    return schema
+
+
+def _types(schema: Schema) -> Sequence[str]:
+    named = schema.get("type")
+    if named is None:
+        options = schema.get("anyOf") or schema.get("oneOf") or []
+        inner = [option.get("type") for option in options]
+        named = inner if inner and all(isinstance(one, str) for one in inner) else []
+    return [named] if isinstance(named, str) else list(named)
+
+
+def _is_any(value: object, types: Sequence[str]) -> bool:
+    return any(_is(value, type_) for type_ in types)
+
+
+def _is(value: object, type_: str) -> bool:
+    if isinstance(value, bool):
+        return type_ == "boolean"
+    if type_ == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _TYPES.get(type_, (object,)))
+
+
+def _read(text: str, types: Sequence[str]) -> object:
+    plain = text.strip()
+    if "null" in types and plain.lower() in ("none", "null", ""):
+        return None
+    if "boolean" in types and plain.lower() in ("true", "false"):
+        return plain.lower() == "true"
+    try:
+        value = json.loads(plain)
+    except (ValueError, RecursionError):
+        return text
+    return value if _is_any(value, types) else text
+
+
+def _object_faults(value: dict[str, Any], schema: Schema, at: str, root: Schema) -> list[str]:
+    parts = schema.get("properties", {})
+    inside = f"{at}." if at else ""
+    found = [
+        f"{inside + name!r} is missing" for name in schema.get("required", ()) if name not in value
+    ]
+    for name, part in value.items():
+        if name in parts:
+            found += faults(part, parts[name], at=inside + name, root=root)
+        elif schema.get("additionalProperties") is False:
+            near = difflib.get_close_matches(name, list(parts), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(parts)}"
+            found.append(f"{inside + name!r} is unknown; {hint}")
+    return found
+
+
+def _list_faults(value: list[Any], schema: Schema, at: str, root: Schema) -> list[str]:
+    place = repr(at) if at else "the list"
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    if least is not None and len(value) < least:
+        return [f"{place} must have at least {least} items, not {len(value)}"]
+    if most is not None and len(value) > most:
+        return [f"{place} must have at most {most} items, not {len(value)}"]
+    items = schema.get("items")
+    if not isinstance(items, Mapping):
+        return []
+    return [
+        fault
+        for number, part in enumerate(value)
+        for fault in faults(part, items, at=f"{at}[{number}]", root=root)
+    ]
+
+
+def _bounds_faults(value: object, schema: Schema, place: str) -> list[str]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return []
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and value < least:
+        return [f"{place} must be {least} or more, not {value}"]
+    if most is not None and value > most:
+        return [f"{place} must be {most} or less, not {value}"]
+    return []
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+ASKING = (
+    "Reply with one JSON object and nothing else: no explanation, no code fence."
+    " It must fulfil this JSON Schema:\n"
+)
+
+
+def asking_for(schema: Mapping[str, object], messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return the messages with the schema asked for at their end."""
+    return (*messages, User(ASKING + json.dumps(schema, ensure_ascii=False)))
+
+
+_FENCE = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+
+
+def lenient_object(text: str) -> dict[str, object]:
+    """Read an object; `ValueError` says what is wrong with the text and where."""
+    fenced = _FENCE.match(text)
+    plain = (fenced[1] if fenced else text).strip()
+    try:
+        value = json.loads(plain)
+        if isinstance(value, str):
+            value = json.loads(value)
+    except RecursionError as problem:
+        raise ValueError("it is nested too deeply") from problem
+    except ValueError as problem:
+        value = _python_literal(plain)
+        if value is None:
+            raise ValueError(_said(problem, plain)) from problem
+    if not isinstance(value, dict):
+        raise ValueError(f"it is {type(value).__name__} and no object")
+    return {str(key): part for key, part in value.items()}
+
+
+def _python_literal(text: str) -> object:
+    if len(text) > 20_000 or not text.startswith("{"):
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+
+
+def _said(problem: ValueError, text: str) -> str:
+    if isinstance(problem, json.JSONDecodeError):
+        if problem.pos >= len(text):
+            return "it ends too early"
+        near = text[max(0, problem.pos - 20) : problem.pos + 20]
+        return f"{problem.msg}, near {near!r}"
+    return str(problem)

@@ -26,10 +26,8 @@ from askgraph.llm import (
     System,
     TextPart,
 )
-from askgraph.llm._calls_in_words import told_tools
-from askgraph.llm._decoding import Told, completion
-from askgraph.llm._local import Loaded, loaded
-from askgraph.llm.chat_text import chat_text
+from askgraph.llm._local_decoding import Loaded, Told, completion, loaded
+from askgraph.llm.chat_text import chat_text, told_tools
 
 __all__ = ["TransformersModel"]
 

@@ -1,8 +1,25 @@
 """What is known of a graph: classes, predicates, names, and what was left out of the count."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["ClassProfile", "Part", "Partition", "PredicateProfile", "Profile"]
+__all__ = [
+    "CLASSES",
+    "COUNTS",
+    "ENDS",
+    "GRAPHS",
+    "LABELS",
+    "PARTITIONS",
+    "PREDICATES",
+    "TRIPLES",
+    "ClassProfile",
+    "Part",
+    "Partition",
+    "PredicateProfile",
+    "Profile",
+    "complete",
+    "with_parts",
+]
 
 VERSION = 2
 
@@ -100,7 +117,7 @@ class Profile:
     """What is known of a graph as a whole; `cuts` says what a bound left out.
 
     `graphs` are its named graphs with their numbers of triples (0 where not counted),
-    `completeness` says of each part how much of it is known; see `askgraph.metadata.completeness`.
+    `completeness` says of each part how much of it is known; see `askgraph.metadata`.
     """
 
     triples: int
@@ -119,3 +136,42 @@ class Profile:
     def known_share(self, part: str) -> float:
         """Return how much of a part is known, between 0 and 1; 0 where nothing is said of it."""
         return next((p.share or 0.0 for p in self.completeness if p.name == part), 0.0)
+
+
+TRIPLES, GRAPHS, CLASSES, PREDICATES = "triples", "graphs", "classes", "predicates"
+COUNTS, PARTITIONS, ENDS, LABELS = "predicate counts", "partitions", "ends", "labels"
+NAMES = (TRIPLES, GRAPHS, CLASSES, PREDICATES, COUNTS, PARTITIONS, ENDS, LABELS)
+
+
+def complete(profile: Profile) -> tuple[Part, ...]:
+    """Return the parts of a profile whose every triple was counted, but for its named graphs."""
+    schema = len(profile.classes) + len(profile.predicates)
+    sizes = (
+        profile.triples,
+        len(profile.classes),
+        len(profile.predicates),
+        len(profile.predicates),
+        len(profile.classes),
+        len(profile.partitions),
+        schema,
+    )
+    names = [name for name in NAMES if name != GRAPHS]
+    return tuple(Part(name, size, size) for name, size in zip(names, sizes, strict=True))
+
+
+def with_parts(parts: Sequence[Part], more: Mapping[str, Part]) -> tuple[Part, ...]:
+    """Return the parts, those of a name in `more` replaced, in the usual order."""
+    by_name = {part.name: part for part in parts} | dict(more)
+    order = {name: at for at, name in enumerate(NAMES)}
+    return tuple(sorted(by_name.values(), key=lambda part: order.get(part.name, len(order))))
+
+
+def lines_of(profile: Profile) -> tuple[str, ...]:
+    """Return a sentence for each part that is not known in full."""
+    return tuple(_line(part) for part in profile.completeness if part.share != 1.0)
+
+
+def _line(part: Part) -> str:
+    total = "an unknown number" if part.total is None else f"{part.total:,}"
+    note = f": {part.note}" if part.note else ""
+    return f"{part.name}: {part.seen:,} of {total}{note}"

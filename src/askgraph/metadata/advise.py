@@ -16,9 +16,8 @@ from pyoxigraph import NamedNode
 
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.definitions import DefinedProperty, Definitions, NodeName
-from askgraph.metadata.names import SCHEMA_SPACES
-from askgraph.metadata.profile import names_of
-from askgraph.metadata.wording import (
+from askgraph.metadata.names import (
+    SCHEMA_SPACES,
     called,
     chain_label,
     closure_label,
@@ -26,6 +25,7 @@ from askgraph.metadata.wording import (
     role_label,
     virtual_iri,
 )
+from askgraph.metadata.profile import names_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label
 from askgraph.rdf.prefixes import namespace_of

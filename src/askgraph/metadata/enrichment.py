@@ -4,8 +4,10 @@ Inverse and shortcut properties are those of Henselmann et al. (2025), sections 
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.errors import SetupError
@@ -13,11 +15,15 @@ from askgraph.metadata.definitions import DefinedProperty, Definitions, NodeName
 from askgraph.metadata.profile import names_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.sparql.tree import text_of
-from askgraph.traversal.arrays import GraphArrays
-from askgraph.traversal.paths import path_pairs
+from askgraph.sparql.tree import Path, Predicate, text_of
+from askgraph.traversal.arrays import GraphArrays, Ids
 
-__all__ = ["links", "statements", "told_names"]
+__all__ = [
+    "links",
+    "path_pairs",
+    "statements",
+    "told_names",
+]
 
 _MOST = 1_000_000
 _TIMES = 20
@@ -94,3 +100,110 @@ def _called(graph: GraphArrays, node: int) -> str:
 
 def _triple(subject: str, predicate: str, value: NamedNode | Literal) -> Triple:
     return Triple(NamedNode(subject), NamedNode(predicate), value)
+
+
+_Pairs = NDArray[np.int64]  # source << 32 | target, sorted, each once
+
+
+def path_pairs(graph: GraphArrays, path: Predicate, *, limit: int) -> tuple[Ids, Ids]:
+    """Return the distinct (source, target) pairs of a path, in the order of sources.
+
+    A predicate that the graph lacks links nothing. Raises `SetupError` for a path with a negated
+    set, for one that may be empty (`*`, `?`), which links each node with itself, and where there
+    would be more pairs than `limit` at any step.
+    """
+    reached = _Walk(graph, limit, path).of(path)
+    if reached.empty:
+        raise SetupError(
+            f"the path {text_of(path)} may be empty: it would link everything with itself; "
+            "use '+', or begin with a predicate that has to be there"
+        )
+    return (reached.pairs >> 32).astype(np.int32), (reached.pairs & 0xFFFFFFFF).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """The pairs of a path, and whether it may be empty besides."""
+
+    pairs: _Pairs
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class _Walk:
+    graph: GraphArrays
+    limit: int
+    whole: Predicate
+
+    def of(self, path: Predicate) -> _Reached:
+        match path:
+            case NamedNode(value=iri):
+                return _Reached(self._edges(iri))
+            case Path(operator="^", parts=(inner,)):
+                turned = self.of(inner)
+                return _Reached(np.sort(_turned(turned.pairs)), turned.empty)
+            case Path(operator="/", parts=parts):
+                return self._sequence([self.of(part) for part in parts])
+            case Path(operator="|", parts=parts):
+                ways = [self.of(part) for part in parts]
+                together = self._distinct(np.concatenate([way.pairs for way in ways]))
+                return _Reached(together, any(way.empty for way in ways))
+            case Path(operator="?", parts=(inner,)):
+                return _Reached(self.of(inner).pairs, empty=True)
+            case Path(operator="+" | "*" as operator, parts=(inner,)):
+                step = self.of(inner)
+                return _Reached(self._closed(step.pairs), step.empty or operator == "*")
+        raise SetupError(f"the path {text_of(self.whole)} has a negated set or a variable")
+
+    def _edges(self, iri: str) -> _Pairs:
+        number = self.graph.number(iri)
+        if number is None:
+            return np.zeros(0, dtype=np.int64)
+        sources, targets = self.graph.between(0, len(self.graph.terms), number)
+        return self._distinct(sources.astype(np.int64) << 32 | targets)
+
+    def _sequence(self, steps: list[_Reached]) -> _Reached:
+        done = steps[0]
+        for step in steps[1:]:
+            ways = [self._joined(done.pairs, step.pairs)]
+            ways += [done.pairs] if step.empty else []
+            ways += [step.pairs] if done.empty else []
+            pairs = self._distinct(np.concatenate(ways))
+            done = _Reached(pairs, done.empty and step.empty)
+        return done
+
+    def _closed(self, pairs: _Pairs) -> _Pairs:
+        """One or more steps: what the last round found is all that the next has to go on from."""
+        known = last = pairs
+        while len(last):
+            found = self._joined(last, pairs)
+            last = np.setdiff1d(found, known, assume_unique=True)
+            known = self._distinct(np.concatenate([known, last]))
+        return known
+
+    def _joined(self, first: _Pairs, second: _Pairs) -> _Pairs:
+        starts = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="left")
+        ends = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="right")
+        counts = ends - starts
+        total = int(counts.sum())
+        self._refuse_more(total)
+        before = counts.cumsum() - counts
+        at = np.arange(total) + (starts - before).repeat(counts)
+        sources = (first >> 32).repeat(counts)
+        return self._distinct(sources << 32 | (second[at] & 0xFFFFFFFF))
+
+    def _distinct(self, pairs: _Pairs) -> _Pairs:
+        found = np.unique(pairs)
+        self._refuse_more(len(found))
+        return found
+
+    def _refuse_more(self, number: int) -> None:
+        if number > self.limit:
+            raise SetupError(
+                f"the path {text_of(self.whole)} would link more than {self.limit:,} pairs of "
+                "nodes: take it out of the definitions, or make it narrower"
+            )
+
+
+def _turned(pairs: _Pairs) -> _Pairs:
+    return (pairs & 0xFFFFFFFF) << 32 | pairs >> 32

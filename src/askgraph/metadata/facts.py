@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from pyoxigraph import Literal
 
-from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile
-from askgraph.metadata.completeness import with_parts
-from askgraph.metadata.naming import NameShape, naming_role, standard_naming
+from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile, with_parts
+from askgraph.metadata.names import NameShape, naming_role, standard_naming
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term, value_of
 

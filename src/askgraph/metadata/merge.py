@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile
-from askgraph.metadata.completeness import with_parts
+from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile, with_parts
 from askgraph.metadata.partitions import sorted_counts
 
 __all__ = ["first_names", "merged", "ordered", "united"]

@@ -1,21 +1,42 @@
 """Every name in a graph: of its classes, predicates and entities, and its short literal values."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from askgraph.index.names import Kind, Name
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.naming import standard_naming
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.labels import best_label, words_of_local_name
+from askgraph.rdf.prefixes import namespace_of
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import Sort, split_literal
 
-__all__ = ["SCHEMA_SPACES", "acronym", "local_name", "names_in", "schema_names", "short_value"]
+__all__ = [
+    "SCHEMA_SPACES",
+    "NameShape",
+    "acronym",
+    "called",
+    "chain_label",
+    "closure_label",
+    "code_of",
+    "inverse_label",
+    "local_name",
+    "names_in",
+    "naming_role",
+    "role_label",
+    "same_property",
+    "schema_names",
+    "short_value",
+    "standard_naming",
+    "variants_in",
+    "virtual_iri",
+]
 
 SCHEMA_SPACES = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SH, v.VOID)
 _LONGEST_VALUE = 80
@@ -162,3 +183,147 @@ def _values(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
 
 def _describes(iri: str) -> bool:
     return iri in v.DESCRIPTION_PREDICATES
+
+
+NAME_WORDS = frozenset(
+    "name title label titel bezeichnung nombre titulo nom titre intitule".split()
+)
+
+_ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+|\+?[\d\s()-]{7,}")
+
+
+def standard_naming(iri: str) -> str:
+    """Return "name" or "alternative" for the predicates of the standard vocabularies, else ""."""
+    if iri in v.LABEL_PREDICATES:
+        return "name"
+    return "alternative" if iri in v.ALTERNATIVE_LABEL_PREDICATES else ""
+
+
+def naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> str:
+    """Return "name", "alternative" or "" for a predicate, judged by its texts and its own name.
+
+    A graph's own name predicate is functional, its texts are short, not addresses, and either its
+    own name says so or (nearly) every text occurs once.
+    """
+    standard = standard_naming(predicate.iri)
+    if standard or not samples:
+        return standard
+    longest = sorted(len(tokens(text)) for text in samples)[len(samples) * 9 // 10]
+    lettered = sum(any(c.isalpha() for c in text) for text in samples) / len(samples)
+    addresses = sum(_ADDRESS.fullmatch(text) is not None for text in samples) / len(samples)
+    if longest > 10 or lettered < 0.8 or addresses > 0.2 or not predicate.functional:
+        return ""
+    words = {stem(word) for word in tokens(words_of_local_name(predicate.iri))}
+    said = bool(words & NAME_WORDS) or any(
+        word.endswith(ending) for word in words for ending in NAME_WORDS if len(ending) >= 4
+    )
+    unique = predicate.objects >= 0.9 * predicate.triples
+    return "name" if said or unique else ""
+
+
+@dataclass(frozen=True)
+class NameShape:
+    """How a name predicate serves one class; the best one has the highest score."""
+
+    predicate: str
+    cls: str
+    coverage: float
+    distinct: float
+
+    @property
+    def score(self) -> float:
+        """Higher is better: standard, then said in its own name, then like the class, unique."""
+        words = [stem(word) for word in tokens(words_of_local_name(self.predicate))]
+        own = {stem(word) for word in tokens(words_of_local_name(self.cls))}
+        said = 1.0 if words and (words[-1] in NAME_WORDS) else 0.0
+        if not said and any(w.endswith(e) for w in words for e in NAME_WORDS if len(e) >= 4):
+            said = 0.8
+        alike = 0.7 if set(words) & own else 0.0
+        standard = 3.0 if standard_naming(self.predicate) else 0.0
+        return standard + said + alike + self.coverage + self.distinct - 0.05 * len(words)
+
+
+_VIRTUAL = "urn:askgraph:virtual:"
+_HAVING = ("has ", "have ", "is ", "was ")
+
+
+def called(term: ClassProfile | PredicateProfile) -> str:
+    """Return what a term is called: its best label, else the words of its IRI."""
+    label = best_label(term.names, ["en"])
+    return label or local_name(term.iri) or words_of_local_name(term.iri)
+
+
+def virtual_iri(label: str) -> str:
+    """Return an IRI for a predicate that no graph has: it says so, and what it is called."""
+    words = tokens(label)
+    return _VIRTUAL + "".join([*words[:1], *(word.capitalize() for word in words[1:])])
+
+
+def chain_label(first: PredicateProfile, above: PredicateProfile) -> str:
+    """Return the label of one step and then any number of another.
+
+    >>> site = PredicateProfile("http://x/hasSite", 1, 1, 1)
+    >>> chain_label(site, PredicateProfile("http://x/partOf", 1, 1, 1))
+    'site part of'
+    """
+    return f"{_bare(called(first))} {_bare(called(above))}"
+
+
+def closure_label(above: PredicateProfile) -> str:
+    """Return the label of any number of steps."""
+    return f"{called(above)} at any depth"
+
+
+def role_label(role: PredicateProfile) -> str:
+    """Return the label of the way from one end of a relation to the one with this role."""
+    return f"has {_bare(called(role))}"
+
+
+def inverse_label(one: PredicateProfile) -> str:
+    """Return the label of a predicate turned round.
+
+    >>> inverse_label(PredicateProfile("http://x/authorOf", 1, 1, 1))
+    'has author'
+    >>> inverse_label(PredicateProfile("http://x/hasSite", 1, 1, 1))
+    'site of'
+    """
+    bare = _bare(called(one))
+    return f"has {bare.removesuffix(' of')}" if bare.endswith(" of") else f"{bare} of"
+
+
+def _bare(label: str) -> str:
+    """A label without the verb that stands before its noun."""
+    low = label.lower()
+    return next((label[len(word) :] for word in _HAVING if low.startswith(word)), label)
+
+
+def code_of(iri: str) -> tuple[str, str] | None:
+    """Return the host and the local name of an IRI whose local name is a code, else None."""
+    namespace = namespace_of(iri)
+    code = iri[len(namespace) :]
+    if not any(c.isdigit() for c in code) or local_name(iri):
+        return None
+    return urlsplit(iri).netloc, code
+
+
+def variants_in(iris: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the predicates that are one property, by host and code, in the order given."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for iri in iris:
+        key = code_of(iri)
+        if key is not None:
+            found[key].append(iri)
+    return {key: tuple(listed) for key, listed in found.items()}
+
+
+def same_property(iris: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the predicates in groups, each of one property, in the order of their firsts.
+
+    >>> base = "http://example.org/prop/"
+    >>> same_property([base + "direct/P3", base + "name", base + "statement/P3"])[0]
+    ('http://example.org/prop/direct/P3', 'http://example.org/prop/statement/P3')
+    """
+    groups: dict[tuple[str, str] | str, list[str]] = {}
+    for iri in dict.fromkeys(iris):
+        groups.setdefault(code_of(iri) or iri, []).append(iri)
+    return [tuple(listed) for listed in groups.values()]

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from askgraph.index import Resource
 from askgraph.metadata import Profile
-from askgraph.metadata.names import acronym, local_name, short_value
-from askgraph.metadata.naming import standard_naming
+from askgraph.metadata.names import acronym, local_name, short_value, standard_naming
 from askgraph.metadata.neighbours import Neighbours
 from askgraph.metadata.resources import profile_properties
 from askgraph.rdf import vocabulary as v

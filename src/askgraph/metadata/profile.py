@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.completeness import complete
-from askgraph.metadata.naming import NameShape, naming_role, standard_naming
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile, complete
+from askgraph.metadata.names import NameShape, naming_role, standard_naming
 from askgraph.metadata.partitions import partitions_of
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays, Ids

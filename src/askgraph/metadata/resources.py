@@ -13,7 +13,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.index.names import Kind, Name
-from askgraph.index.sources.rows import resources_of
+from askgraph.index.sources.tsv import resources_of
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import local_name
 from askgraph.rdf.labels import best_label, words_of_local_name

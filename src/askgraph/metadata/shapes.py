@@ -6,7 +6,7 @@ profile does not tell.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import cast
@@ -16,15 +16,24 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.endpoint import Endpoint
-from askgraph.metadata import Partition, Profile
-from askgraph.metadata.ends import common, ends_of
+from askgraph.metadata import Partition, PredicateProfile, Profile
+from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.metadata.partitions import sorted_counts
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import split_literal
 
-__all__ = ["Shape", "ShapeLine", "frequent", "known_shape", "shape_at", "with_examples"]
+__all__ = [
+    "Shape",
+    "ShapeLine",
+    "ends_of",
+    "frequent",
+    "known_shape",
+    "narrowest",
+    "shape_at",
+    "with_examples",
+]
 
 _SAMPLE = 1_000
 _LINES = 60
@@ -298,3 +307,46 @@ async def _sampled(endpoint: Endpoint, cls: str, instances: int, timeout: float)
 
 def _number(term: Term | None) -> int:
     return int(term.value) if isinstance(term, Literal) and term.value.isdigit() else 0
+
+
+def narrowest(types: Iterable[str], profile: Profile, *, most: int = 2) -> tuple[str, ...]:
+    """Return the classes that tell most: none above another of them, the smallest first."""
+    known = {cls.iri: cls for cls in profile.classes}
+    own = [iri for iri in dict.fromkeys(types) if not iri.startswith(SCHEMA_SPACES)]
+    above = {
+        parent for iri in own if iri in known for parent in known[iri].parents if parent != iri
+    }
+    told = [iri for iri in own if iri not in above] or own
+    told.sort(key=lambda iri: known[iri].instances if iri in known else 0)
+    return tuple(told[:most]) or tuple(dict.fromkeys(types))[:1]
+
+
+def common(
+    counted: Sequence[tuple[str, int]], total: int, profile: Profile, *, most: int = 2
+) -> tuple[str, ...]:
+    """Return the narrowest class that (nearly) all are of, else the most frequent classes.
+
+    `counted` are classes or datatypes with their numbers, out of a `total`.
+    """
+    telling = [(iri, n) for iri, n in counted if not iri.startswith((v.RDFS, v.OWL, v.RDF))]
+    whole = [iri for iri, n in telling if n >= 0.99 * total]
+    if whole:
+        return narrowest(whole, profile, most=1)
+    few = telling[: most + 1]
+    parents = {cls.iri: cls.parents for cls in profile.classes}
+    above = {
+        iri
+        for iri, n in few
+        for other, m in few
+        if iri in parents.get(other, ()) and iri != other and m >= 0.9 * n
+    }
+    return tuple(iri for iri, _ in few if iri not in above)[:most]
+
+
+def ends_of(p: PredicateProfile, profile: Profile, *, inverse: bool) -> tuple[str, ...]:
+    """Return the classes (or datatypes) that a predicate leads to; those it leads from, inverse."""
+    if inverse:
+        return common(p.subject_classes, p.subjects, profile)
+    if p.object_classes and not p.datatypes:
+        return common(p.object_classes, p.objects, profile)
+    return tuple(iri for iri, _ in (*p.datatypes, *p.object_classes))[:2]

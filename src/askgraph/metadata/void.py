@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from askgraph import metadata as parts
 from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile
-from askgraph.metadata import completeness as parts
-from askgraph.metadata._void_dataset import dataset_profile, links_between
+from askgraph.metadata._void_dataset import dataset_profile, links_between, own_parts, own_profile
 from askgraph.metadata.merge import merged, ordered, united
-from askgraph.metadata.naming import standard_naming
+from askgraph.metadata.names import standard_naming
 from askgraph.metadata.partitions import sorted_counts
-from askgraph.metadata.void_terms import own_parts, own_profile
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.statements import Node, Statements
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, serialize
 
+from askgraph import metadata as parts
 from askgraph.metadata import ClassProfile, Partition, PredicateProfile, Profile
-from askgraph.metadata import completeness as parts
+from askgraph.metadata._void_dataset import OWN, SPACE
 from askgraph.metadata.merge import first_names, ordered
-from askgraph.metadata.void_terms import OWN, SPACE
 from askgraph.rdf import vocabulary as v
 
 __all__ = ["void_of"]

@@ -9,7 +9,13 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, p
 from askgraph.errors import SetupError
 from askgraph.rdf import vocabulary as voc
 
-__all__ = ["Described", "Node", "Statements", "parsed"]
+__all__ = [
+    "FORMATS",
+    "Described",
+    "Node",
+    "Statements",
+    "parsed",
+]
 
 Node = NamedNode | BlankNode
 Term = NamedNode | BlankNode | Literal | Triple
@@ -163,3 +169,18 @@ class Described:
 
 def _is_node(term: object) -> TypeGuard[Node]:
     return isinstance(term, Node)
+
+
+FORMATS = {
+    ".ttl": RdfFormat.TURTLE,
+    ".turtle": RdfFormat.TURTLE,
+    ".nt": RdfFormat.N_TRIPLES,
+    ".nq": RdfFormat.N_QUADS,
+    ".trig": RdfFormat.TRIG,
+    ".rdf": RdfFormat.RDF_XML,
+    ".owl": RdfFormat.RDF_XML,
+    ".xml": RdfFormat.RDF_XML,
+    ".jsonld": RdfFormat.JSON_LD,
+    ".json": RdfFormat.JSON_LD,
+}
+"""By suffix, in lower case."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pyoxigraph import NamedNode
 
 from askgraph.metadata import boundaries
-from askgraph.metadata.ends import ends_of
-from askgraph.metadata.shapes import Shape, shape_at
+from askgraph.metadata.shapes import Shape, ends_of, shape_at
 from askgraph.rdf import vocabulary as v
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer

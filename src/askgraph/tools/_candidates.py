@@ -18,7 +18,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 from askgraph.errors import ErrorReply, MalformedReply, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Hit, Resource
-from askgraph.metadata.variants import code_of
+from askgraph.metadata.names import code_of
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import namespace_of
 from askgraph.sparql.results import Term

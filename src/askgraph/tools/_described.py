@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.ends import narrowest
-from askgraph.metadata.variants import same_property
+from askgraph.metadata.names import same_property
+from askgraph.metadata.shapes import narrowest
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import language_chain
 from askgraph.sparql.results import Term
@@ -107,7 +107,7 @@ def iris_in(edges: Sequence[Edges], opened: Opened) -> Iterator[str]:
 def edge_lines(edges: Sequence[Edges], opened: Opened, writer: Writer) -> list[str]:
     """A line for each predicate, and one for each opened node; at last those left out, by name.
 
-    Predicates that are one property (see `askgraph.metadata.variants`) take one line.
+    Predicates that are one property (see `askgraph.metadata.names`) take one line.
     """
     told = [edge for edge in edges if edge.predicate != v.RDF_TYPE or edge.inverse]
     told.sort(key=_place)

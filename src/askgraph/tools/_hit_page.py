@@ -9,7 +9,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.tokens import tokens
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.metadata.ends import ends_of
+from askgraph.metadata.shapes import ends_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.results import Term

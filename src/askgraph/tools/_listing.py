@@ -18,7 +18,7 @@ _ROOM = 2_000  # characters for the names of predicates
 
 @dataclass(frozen=True)
 class Line:
-    """A predicate with the variants of it: see `askgraph.metadata.variants`."""
+    """A predicate with the variants of it: see `askgraph.metadata.names`."""
 
     lead: Group
     variants: tuple[Group, ...] = ()

@@ -1,6 +1,6 @@
 """Predicates that are one property, told under the one that leads straight to the values.
 
-What belongs together is for `askgraph.metadata.variants` to say; here it is put in order.
+What belongs together is for `askgraph.metadata.names` to say; here it is put in order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from askgraph.metadata import PredicateProfile, Profile
-from askgraph.metadata.variants import code_of, same_property, variants_in
+from askgraph.metadata.names import code_of, same_property, variants_in
 
 __all__ = ["Variants"]
 

@@ -7,7 +7,7 @@ are opened: what they hold is what is looked for.
 from typing import Annotated
 
 from askgraph.metadata.boundaries import Boundary, kind_of
-from askgraph.metadata.ends import narrowest
+from askgraph.metadata.shapes import narrowest
 from askgraph.tools import Context
 from askgraph.tools._around_terms import Around, around_lines, around_term
 from askgraph.tools._described import edge_lines, iris_in, opened_around, types_in

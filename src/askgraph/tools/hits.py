@@ -9,9 +9,8 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.explanation.descriptions import descriptions_of
-from askgraph.metadata.ends import ends_of, narrowest
-from askgraph.metadata.names import SCHEMA_SPACES
-from askgraph.metadata.variants import code_of
+from askgraph.metadata.names import SCHEMA_SPACES, code_of
+from askgraph.metadata.shapes import ends_of, narrowest
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
@@ -76,7 +75,7 @@ async def entity_lines(
 async def property_lines(context: Context, found: Sequence[Found]) -> HitLines:
     """Show properties, each with what it leads from and to, its use and its description.
 
-    What is one property in several namespaces takes one line: see `askgraph.metadata.variants`.
+    What is one property in several namespaces takes one line: see `askgraph.metadata.names`.
     """
     merged = _merged(context, found)
     iris = [one.term.value for one, _ in merged if isinstance(one.term, NamedNode)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from askgraph.errors import QueryError, SetupError
 from askgraph.llm import Choice, LanguageModel, Options, completed
-from askgraph.llm.grammars import takes_grammar
+from askgraph.llm.structured import takes_grammar
 from askgraph.sparql.canonical import canonical_query
 from askgraph.training.pairs import Pair
 from askgraph.writing.grammar import query_grammar

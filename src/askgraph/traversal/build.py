@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Quad, Triple
 
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal.arrays import GraphArrays, TermTable
 from askgraph.traversal.literals import Sort, measured
-from askgraph.traversal.terms import TermTable
 
 __all__ = ["build_arrays"]
 

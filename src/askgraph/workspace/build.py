@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askgraph.errors import SetupError
-from askgraph.metadata import Part, Profile
-from askgraph.metadata.completeness import GRAPHS, with_parts
+from askgraph.metadata import GRAPHS, Part, Profile, with_parts
 from askgraph.metadata.store import save_profile, write_whole
 from askgraph.workspace.sources import SourceFile, fingerprint
 

@@ -10,9 +10,8 @@ from askgraph.errors import SetupError
 from askgraph.metadata import PredicateProfile, Profile
 from askgraph.metadata.definitions import DefinedProperty, Definitions, virtual_paths
 from askgraph.metadata.definitions_file import definitions_text
-from askgraph.metadata.names import schema_names
+from askgraph.metadata.names import called, schema_names
 from askgraph.metadata.store import load_profile, save_profile, write_whole
-from askgraph.metadata.wording import called
 from askgraph.sparql.tree import Path as PropertyPath
 from askgraph.sparql.tree import Predicate
 from askgraph.sparql.virtual import predicates_in

@@ -6,10 +6,8 @@ from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.examples import examples_in, write_lines_of
 from askgraph.evaluation.whole_file import replaced
 from askgraph.metadata.examples import Collection, Unread
-from askgraph.metadata.examples.description import in_description
 from askgraph.metadata.examples.folder import ExampleFolder
-from askgraph.metadata.examples.shacl import collected, published
-from askgraph.metadata.examples.syntax import syntax_fault
+from askgraph.metadata.examples.shacl import collected, in_description, published, syntax_fault
 from askgraph.metadata.examples.turtle import document
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.examples import known_examples

@@ -13,7 +13,7 @@ from askgraph.evaluation.examples import examples_in
 from askgraph.metadata.examples import Confirmation, QueryExample, Wording
 from askgraph.metadata.examples.folder import ExampleFolder, Stored
 from askgraph.metadata.examples.outcome import outcome_of, run, what_changed
-from askgraph.metadata.examples.repeats import plain_question, same_language
+from askgraph.metadata.examples.similar import plain_question, same_language
 from askgraph.sparql.declared import with_declared
 from askgraph.sparql.service import called_services
 from askgraph.trace import attempt_of

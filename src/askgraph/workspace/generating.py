@@ -15,7 +15,7 @@ from askgraph.errors import BudgetSpent, QueryError, ServiceError
 from askgraph.metadata.examples import Confirmation, QueryExample
 from askgraph.metadata.examples.drafts import Draft, drafts
 from askgraph.metadata.examples.outcome import Result, outcome_of
-from askgraph.metadata.examples.repeats import plain_question
+from askgraph.metadata.examples.similar import plain_question
 from askgraph.trace import Question
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.answering import outcome_of as answer_of

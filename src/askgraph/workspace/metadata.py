@@ -193,7 +193,7 @@ def _counted(place: "Workspace", source: str, progress: Progress) -> "Profile":
 
 
 def _of_file(path: Path) -> "Profile | None":
-    from askgraph.metadata.triples import read_statements
+    from askgraph.metadata.store import read_statements
     from askgraph.metadata.void import profile_of_void
 
     return profile_of_void(read_statements(path), source=str(path))

@@ -85,7 +85,7 @@ async def _of_graph(
 def _of_file(path: Path, choice: Choice) -> Shapes:
     from askgraph.metadata.shacl import shapes_of_shacl
     from askgraph.metadata.shapes import frequent, known_shape
-    from askgraph.metadata.triples import read_statements
+    from askgraph.metadata.store import read_statements
     from askgraph.metadata.void import profile_of_void
 
     described = read_statements(path)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options, completed
-from askgraph.llm.grammars import takes_grammar
+from askgraph.llm.structured import takes_grammar
 from askgraph.sparql.canonical import canonical_query
 from askgraph.sparql.query import checked
 from askgraph.trace import Question
@@ -25,8 +25,8 @@ class PromptedWriter:
     `search` is how several are had: `beams` (the best of a beam search) or `samples` (as many
     independent replies, the second and further ones at `temperature`). What a reply names beside
     what is listed, or what does not parse, makes it no hypothesis: fewer than `n` may come. A model
-    that takes a grammar (`askgraph.llm.grammars`) is held to one, `chains` admitting two queries in
-    a row; `constrained` may forbid that. `max_tokens` is of each reply.
+    that takes a grammar (`askgraph.llm.structured`) is held to one, `chains` admitting two queries
+    in a row; `constrained` may forbid that. `max_tokens` is of each reply.
     """
 
     model: LanguageModel

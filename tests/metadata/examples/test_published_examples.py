@@ -8,8 +8,7 @@ import pytest
 from askgraph.metadata.bundles import members
 from askgraph.metadata.examples import Collection
 from askgraph.metadata.examples.folder import ExampleFolder
-from askgraph.metadata.examples.shacl import read_shacl
-from askgraph.metadata.examples.syntax import syntax_fault
+from askgraph.metadata.examples.shacl import read_shacl, syntax_fault
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")
 ARCHIVE = DATA / "sib-examples" / "examples.tar.gz"

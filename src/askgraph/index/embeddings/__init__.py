@@ -5,15 +5,27 @@
 in the environment variable ASKGRAPH_EMBEDDINGS_KEY.
 """
 
+import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
+from askgraph.index.tokens import spelling
 
-__all__ = ["Embedder", "Vectors", "embedder_of"]
+__all__ = [
+    "Embedder",
+    "Hashed",
+    "KeptEmbedder",
+    "Vectors",
+    "embedder_of",
+    "kept_embedder",
+]
 
 Vectors = NDArray[np.float32]
 
@@ -38,8 +50,6 @@ def embedder_of(name: str) -> Embedder:
     """Return the embedder of a name; `SetupError` where there is none such."""
     kind, _, rest = name.partition(":")
     if name == "hashed":
-        from askgraph.index.embeddings.hashed import Hashed
-
         return Hashed()
     if kind == "local" and rest:
         return _local(rest)
@@ -59,3 +69,65 @@ def _local(model: str) -> Embedder:
             f"the embedder 'local:{model}' needs {error.name}: pip install 'askgraph[embeddings]'"
         ) from error
     return LocalModel(model)
+
+
+_MOST = 50_000
+
+
+@dataclass(eq=False)
+class KeptEmbedder:
+    """Asks `inner` for texts that it has not seen; of more than `most` the oldest are forgotten."""
+
+    inner: Embedder
+    most: int = _MOST
+    _known: dict[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of the embedder within."""
+        return self.inner.name
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row a text; raises what the embedder within raises."""
+        with self._lock:
+            known = {text: self._known[text] for text in texts if text in self._known}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            new = dict(zip(missing, self.inner.embed(missing), strict=True))
+            known |= new
+            self._keep(new)
+        return np.array([known[text] for text in texts], dtype=np.float32)
+
+    def _keep(self, new: dict[str, NDArray[np.float32]]) -> None:
+        with self._lock:
+            self._known |= new
+            while len(self._known) > self.most:
+                del self._known[next(iter(self._known))]
+
+
+@lru_cache(maxsize=4)
+def kept_embedder(name: str) -> KeptEmbedder:
+    """Return the embedder of a name (see `embedder_of`), the same one each time.
+
+    Raises `SetupError` where there is none such.
+    """
+    return KeptEmbedder(embedder_of(name))
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """Embeds texts into a fixed number of dimensions, the same on every machine."""
+
+    dimensions: int = 384
+    name: str = "hashed"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row a text."""
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            whole = spelling(text)
+            for at in range(len(whole) - 2):
+                code = zlib.crc32(whole[at : at + 3].encode())
+                row[code % self.dimensions] += 1 if code >> 31 else -1
+        return vectors

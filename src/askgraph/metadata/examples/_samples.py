@@ -9,8 +9,7 @@ from random import Random
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.examples._templates import Sample, Template
-from askgraph.metadata.examples._wording import called
+from askgraph.metadata.examples._templates import Sample, Template, called
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import Row, Term, value_of

@@ -12,8 +12,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.examples._samples import ROWS, Plan, filled_from, naming, sampling_query
-from askgraph.metadata.examples._templates import KINDS, Sample, Template
-from askgraph.metadata.examples._wording import called, is_noun
+from askgraph.metadata.examples._templates import KINDS, Sample, Template, called, is_noun
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.declared import with_declared

@@ -14,7 +14,9 @@ from pathlib import Path, PurePosixPath
 from pyoxigraph import BlankNode, NamedNode, RdfFormat
 
 from askgraph.endpoint import Endpoint
-from askgraph.errors import SetupError
+from askgraph.endpoint.documents import fetched
+from askgraph.endpoint.public_only import Guard
+from askgraph.errors import MalformedReply, QueryError, QuerySyntaxError, SetupError
 from askgraph.metadata.bundles import decoded, is_bundle, members, plain_name, text_of
 from askgraph.metadata.examples import (
     Collection,
@@ -24,11 +26,13 @@ from askgraph.metadata.examples import (
     Unread,
     Wording,
 )
-from askgraph.metadata.examples import _terms as terms
+from askgraph.metadata.published import RDF_KINDS
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.statements import Described, Statements, parsed
 from askgraph.sparql.declared import with_declared
+from askgraph.sparql.query import algebra
+from askgraph.sparql.reader import read
 
 __all__ = [
     "PREFIXES",
@@ -37,19 +41,53 @@ __all__ = [
     "collected",
     "executables",
     "executables_in",
+    "in_description",
     "plain",
     "prefixes_beside",
     "published",
     "read_shacl",
+    "syntax_fault",
 ]
 
 PREFIXES = "prefixes.ttl"
 """The file of a folder that declares the prefixes of its examples."""
 
+SPEX = "https://purl.expasy.org/sparql-examples/ontology#"
+SH_DESCRIBE = voc.SH + "describe"
+SH_DESCRIBE_EXECUTABLE = voc.SH + "SPARQLDescribeExecutable"
+SPEX_DESCRIBE = SPEX + "describe"
+SPEX_DESCRIBE_EXECUTABLE = SPEX + "SPARQLDescribeExecutable"
+FEDERATES_WITH = SPEX + "federatesWith"
+
+EXECUTABLES = (
+    voc.SH_SPARQL_EXECUTABLE,
+    voc.SH_SPARQL_SELECT_EXECUTABLE,
+    voc.SH_SPARQL_ASK_EXECUTABLE,
+    voc.SH_SPARQL_CONSTRUCT_EXECUTABLE,
+    SH_DESCRIBE_EXECUTABLE,
+    SPEX_DESCRIBE_EXECUTABLE,
+)
+
+QUERIES = (voc.SH_SELECT, voc.SH_ASK, voc.SH_CONSTRUCT, SH_DESCRIBE, SPEX_DESCRIBE)
+
+WRITTEN_AS = {
+    "SELECT": (voc.SH_SPARQL_SELECT_EXECUTABLE, voc.SH_SELECT),
+    "ASK": (voc.SH_SPARQL_ASK_EXECUTABLE, voc.SH_ASK),
+    "CONSTRUCT": (voc.SH_SPARQL_CONSTRUCT_EXECUTABLE, voc.SH_CONSTRUCT),
+    "DESCRIBE": (SPEX_DESCRIBE_EXECUTABLE, SPEX_DESCRIBE),
+}
+
+KEYWORDS = tuple(
+    namespace + name
+    for namespace in (voc.SCHEMA_HTTPS, voc.SCHEMA)
+    for name in ("keywords", "keyword")
+)
+
+TARGETS = (voc.SCHEMA_HTTPS + "target", voc.SCHEMA_TARGET)
 
 _EXAMPLES = (
     "CONSTRUCT { ?s ?p ?o } WHERE { { SELECT DISTINCT ?s WHERE { { ?s <"
-    + "> ?query } UNION { ?s <".join(terms.QUERIES)
+    + "> ?query } UNION { ?s <".join(QUERIES)
     + f"> ?query }} UNION {{ ?s <{voc.SH_DECLARE}> ?prefix }} "
     + f"UNION {{ ?prefixes <{voc.SH_DECLARE}> ?s }} }} }} ?s ?p ?o }}"
 )
@@ -165,7 +203,7 @@ def _format(path: Path) -> RdfFormat:
 
 
 def _described(place: str, statements: Statements, declared: Mapping[str, str]) -> Iterator[Item]:
-    kinds = {NamedNode(iri) for iri in terms.EXECUTABLES}
+    kinds = {NamedNode(iri) for iri in EXECUTABLES}
     for subject in statements.having(voc.RDF_TYPE):
         if not kinds.intersection(subject.objects(voc.RDF_TYPE)):
             continue
@@ -174,9 +212,9 @@ def _described(place: str, statements: Statements, declared: Mapping[str, str]) 
 
 
 def _executable(subject: Described, prefixes: PrefixMap) -> Executable:
-    query = next(filter(None, map(subject.text, terms.QUERIES)), None)
-    keywords = (literal.value for key in terms.KEYWORDS for literal in subject.literals(key))
-    targets = (iri for key in terms.TARGETS for iri in subject.iris(key))
+    query = next(filter(None, map(subject.text, QUERIES)), None)
+    keywords = (literal.value for key in KEYWORDS for literal in subject.literals(key))
+    targets = (iri for key in TARGETS for iri in subject.iris(key))
     comments = subject.labelled(voc.RDFS_COMMENT)
     return Executable(
         subject.node,
@@ -184,8 +222,8 @@ def _executable(subject: Described, prefixes: PrefixMap) -> Executable:
         tuple(dict.fromkeys(Wording(plain(text), tag) for text, tag in comments)),
         tuple(dict.fromkeys(keywords)),
         tuple(dict.fromkeys(targets)),
-        subject.iris(terms.FEDERATES_WITH),
-        _ORIGINS.get(subject.text(terms.ORIGIN) or "", "written"),
+        subject.iris(FEDERATES_WITH),
+        _ORIGINS.get(subject.text(ORIGIN) or "", "written"),
         _confirmation(subject),
     )
 
@@ -196,18 +234,18 @@ def plain(comment: str) -> str:
 
 
 def _confirmation(subject: Described) -> Confirmation | None:
-    when = subject.text(terms.ACCEPTED)
-    result = next(iter(subject.nodes(terms.RESULT)), None)
-    source = next(iter(subject.nodes(terms.DERIVED_FROM)), None)
+    when = subject.text(ACCEPTED)
+    result = next(iter(subject.nodes(RESULT)), None)
+    source = next(iter(subject.nodes(DERIVED_FROM)), None)
     if when is None or result is None or source is None:
         return None
-    rows = result.text(terms.COUNT) or ""
+    rows = result.text(COUNT) or ""
     if not rows.isascii() or not rows.isdigit():
         return None
-    graph, snapshot = source.text(terms.NAME) or "", source.text(terms.VERSION) or ""
-    people = (one.text(terms.NAME) for one in subject.nodes(terms.ATTRIBUTED_TO))
+    graph, snapshot = source.text(NAME) or "", source.text(VERSION) or ""
+    people = (one.text(NAME) for one in subject.nodes(ATTRIBUTED_TO))
     by = next(filter(None, people), None)
-    return Confirmation(when, graph, snapshot, int(rows), result.text(terms.DIGEST), by)
+    return Confirmation(when, graph, snapshot, int(rows), result.text(DIGEST), by)
 
 
 def _example(item: Executable) -> QueryExample | str:
@@ -228,3 +266,49 @@ def _example(item: Executable) -> QueryExample | str:
         item.origin,
         item.confirmation,
     )
+
+
+# How an example came about, and the result by which a later one is compared.
+ORIGIN = voc.DCTERMS + "type"
+ACCEPTED = voc.DCTERMS + "dateAccepted"
+DERIVED_FROM = voc.PROV + "wasDerivedFrom"
+ATTRIBUTED_TO = voc.PROV + "wasAttributedTo"
+NAME = voc.SCHEMA_HTTPS + "name"
+VERSION = voc.SCHEMA_HTTPS + "version"
+RESULT = voc.SCHEMA_HTTPS + "result"
+COUNT = voc.SCHEMA_HTTPS + "numberOfItems"
+DIGEST = voc.SCHEMA_HTTPS + "sha256"
+
+
+def syntax_fault(query: str) -> str | None:
+    """Return what is wrong with a query's syntax, None where there is nothing.
+
+    A query that is nested too deeply for the strict parser is judged by the lenient one. This takes
+    milliseconds: many queries are best told about as they go.
+    """
+    try:
+        algebra(query)
+    except QuerySyntaxError as fault:
+        return str(fault)
+    except QueryError:
+        try:
+            read(query)
+        except QueryError as fault:
+            return str(fault)
+    return None
+
+
+async def in_description(
+    url: str, *, timeout: float = 20.0, guard: Guard | None = None
+) -> list[Item]:
+    """Return every executable of an endpoint's service description: the RDF that its URL gives.
+
+    `guard` says which addresses it may come from.
+
+    Raises `ServiceError` where there is none, `SetupError` where it cannot be read.
+    """
+    document = await fetched(url, accept=tuple(RDF_KINDS), timeout=timeout, guard=guard)
+    if document.kind not in RDF_KINDS:
+        raise MalformedReply(f"{url} gives no service description, but {document.kind!r}")
+    text = decoded(document.content, document.url)
+    return executables_in(text, document.url, format=RDF_KINDS[document.kind])

@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import SetupError
 from askgraph.metadata.examples import Confirmation, QueryExample, Wording
-from askgraph.metadata.examples import _terms as terms
+from askgraph.metadata.examples import shacl as terms
 from askgraph.metadata.examples.shacl import plain
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap

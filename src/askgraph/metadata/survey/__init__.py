@@ -1,17 +1,19 @@
 """The profile of a big graph, counted by the endpoint that holds it."""
 
-from askgraph.metadata import Part, Profile
-from askgraph.metadata.completeness import TRIPLES
+from askgraph.metadata import TRIPLES, Part, Profile
 from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
-from askgraph.metadata.survey.classes import ask_classes
-from askgraph.metadata.survey.ends import ask_ends, fill_ends
+from askgraph.metadata.survey.asking import can_count
+from askgraph.metadata.survey.classes import ask_classes, ask_descriptions, ask_texts
 from askgraph.metadata.survey.partitions import ask_partitions
-from askgraph.metadata.survey.predicates import ask_predicates
-from askgraph.metadata.survey.relations import ask_chains, ask_mirrors
-from askgraph.metadata.survey.size import can_count
+from askgraph.metadata.survey.predicates import (
+    ask_chains,
+    ask_ends,
+    ask_mirrors,
+    ask_predicates,
+    fill_ends,
+)
 from askgraph.metadata.survey.uncounted import ask_uncounted
-from askgraph.metadata.survey.words import ask_descriptions, ask_texts
 
 __all__ = ["surveyed"]
 

@@ -3,10 +3,26 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from askgraph.metadata.inquiry import Inquiry
+from pyoxigraph import NamedNode
+
+from askgraph.metadata import GRAPHS, Part
+from askgraph.metadata.inquiry import PROBE, Inquiry
 from askgraph.sparql.results import Row, Term, value_of
 
-__all__ = ["SAMPLE", "TOLD", "Listing", "batches", "listed", "number_in", "together"]
+__all__ = [
+    "SAMPLE",
+    "TOLD",
+    "Graphs",
+    "Listing",
+    "ask_cap",
+    "ask_graphs",
+    "ask_size",
+    "batches",
+    "can_count",
+    "listed",
+    "number_in",
+    "together",
+]
 
 TOGETHER = 20  # predicates or classes in one query, at least
 _GROUPS = 20  # queries for all of a big schema
@@ -65,3 +81,91 @@ def number_in(term: Term | None) -> int:
     """Return the whole number that a literal is, 0 for anything else."""
     text = value_of(term) or ""
     return int(text) if text.isdigit() else 0
+
+
+ALL = "?s ?p ?o"
+
+
+async def ask_size(inquiry: Inquiry, *, small: int) -> int | None:
+    """Return the number of triples, None where nobody can tell.
+
+    Where the endpoint cannot count, up to `small` triples are counted here. Of more its cap on
+    rows is found out.
+    """
+    total = await _counted(inquiry)
+    if total is None or total > small:
+        came, whole = await ask_cap(inquiry, rows=small + 1 if total is None else PROBE)
+        if total is None and whole and came:
+            return came
+    return total
+
+
+async def ask_cap(inquiry: Inquiry, pattern: str = ALL, *, rows: int = PROBE) -> tuple[int, bool]:
+    """Return how many solutions of a pattern came, and whether these are all.
+
+    Where they are not, though fewer came than were asked for, that is the endpoint's cap.
+    """
+    rows = max(rows, PROBE)
+    query = f"SELECT ?s {{ {pattern} }} LIMIT"
+    reply = await inquiry.rows("its cap on rows", f"{query} {rows}")
+    came = len(reply.rows) if reply else 0
+    if not 0 < came < rows:
+        return came, False
+    more = await inquiry.rows("whether there is more", f"{query} 1 OFFSET {came}")
+    whole = more is not None and not more.rows
+    if not whole:
+        inquiry.cap = came
+    return came, whole
+
+
+async def can_count(inquiry: Inquiry) -> bool:
+    """Whether the endpoint counts by groups at all: some refuse to, or give nothing."""
+    some = f"{{ SELECT ?p {{ {ALL} }} LIMIT 10 }}"
+    query = f"SELECT ?p (COUNT(*) AS ?n) {{ {some} }} GROUP BY ?p"
+    reply = await inquiry.rows("whether it counts", query)
+    return bool(reply and reply.rows and number_in(reply.rows[0][1]))
+
+
+async def _counted(inquiry: Inquiry) -> int | None:
+    query = f"SELECT (COUNT(*) AS ?n) {{ {ALL} }}"
+    reply = await inquiry.rows("the number of triples", query, costly=True)
+    text = value_of(reply.rows[0][0]) if reply and reply.rows else None
+    if text is None or not text.isdigit():
+        return None
+    if int(text) == 0:
+        one = await inquiry.rows("any triple", f"SELECT ?s {{ {ALL} }} LIMIT 1")
+        return None if one and one.rows else 0
+    return int(text)
+
+
+Graphs = tuple[tuple[str, int], ...]
+_MOST = 1_000
+_FEW = 10  # graphs that no endpoint cuts off
+_QUADS = "GRAPH ?g { ?s ?p ?o }"
+
+
+async def ask_graphs(inquiry: Inquiry) -> tuple[Graphs, Part]:
+    """Return the named graphs with their sizes (0 where not counted), the biggest first."""
+    counted = (
+        f"SELECT ?g (COUNT(*) AS ?n) {{ {_QUADS} }} GROUP BY ?g ORDER BY DESC(?n) LIMIT {_MOST}"
+    )
+    reply = await inquiry.rows("named graphs", counted, costly=True, anywhere=True)
+    rows = reply.rows if reply else ()
+    if len(rows) > _FEW and inquiry.cap is None:
+        await ask_cap(inquiry, _QUADS)
+    sizes = {row[0].value: number_in(row[1]) for row in rows if isinstance(row[0], NamedNode)}
+    capped = inquiry.cap is not None and len(rows) >= inquiry.cap
+    whole = reply is not None and not (reply.cut or capped) and len(rows) < _MOST
+    if not whole:
+        query = f"SELECT DISTINCT ?g {{ {_QUADS} }}"
+        names = await listed(inquiry, "named graphs", query, most=_MOST, anywhere=True)
+        if names is None and reply is None:
+            return (), Part(GRAPHS, 0, None, "the endpoint could not list them")
+        whole = names is not None and names.whole
+        found = (
+            [row[0].value for row in names.rows if isinstance(row[0], NamedNode)] if names else []
+        )
+        sizes = {iri: sizes.get(iri, 0) for iri in (*sizes, *found)}
+    graphs = tuple(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
+    note = "" if whole else "as many as the endpoint gives"
+    return graphs, Part(GRAPHS, len(graphs), len(graphs) if whole else None, note)

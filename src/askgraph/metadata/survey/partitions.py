@@ -7,8 +7,7 @@ from functools import cached_property
 
 from pyoxigraph import BlankNode, Literal
 
-from askgraph.metadata import Part, Partition
-from askgraph.metadata.completeness import CLASSES, ENDS, PARTITIONS
+from askgraph.metadata import CLASSES, ENDS, PARTITIONS, Part, Partition
 from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
 from askgraph.metadata.partitions import sorted_counts

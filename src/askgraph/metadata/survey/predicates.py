@@ -1,15 +1,25 @@
 """Which predicates a graph has, and how many triples, subjects and objects each of them."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from askgraph.metadata import Part
-from askgraph.metadata.completeness import COUNTS, PREDICATES
+from pyoxigraph import Literal
+
+from askgraph.metadata import COUNTS, PREDICATES, Part
 from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
-from askgraph.metadata.survey.asking import TOLD, batches, listed, number_in, together
+from askgraph.metadata.survey.asking import SAMPLE, TOLD, batches, listed, number_in, together
+from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
-__all__ = ["ask_predicates"]
+__all__ = [
+    "ask_chains",
+    "ask_ends",
+    "ask_mirrors",
+    "ask_predicates",
+    "fill_ends",
+]
 
 _MOST = 25_000
 _KEPT = 0.8  # of the bound, for what is asked after this
@@ -93,3 +103,185 @@ def _keep(facts: Facts, row: Row) -> None:
     facts.triples[iri] = numbers[0]
     if len(numbers) == 3:
         facts.subjects[iri], facts.objects[iri] = numbers[1:]
+
+
+_WALKERS = 20
+_STEPS = 12
+_CROWD = 60
+
+
+async def ask_chains(inquiry: Inquiry, facts: Facts) -> None:
+    """Ask which predicates lead on and on without leading back: those may be transitive."""
+    linking = [
+        iri
+        for iri in facts.predicates()
+        if iri not in (v.RDF_TYPE, v.OWL_SAME_AS)
+        and facts.object_classes[iri].keys() & facts.subject_classes[iri].keys()
+    ]
+    for some in batches(linking):
+        if inquiry.share_left() < 0.2:
+            facts.cuts.append("which of the less frequent predicates are transitive")
+            return
+        parts = (
+            f"{{ SELECT (<{p}> AS ?p) ?d {{ {{ SELECT ?a ?b {{ ?a <{p}> ?b }} LIMIT {SAMPLE} }} "
+            f"?b <{p}> ?c . ?c <{p}> ?d FILTER(?a != ?c && ?b != ?d && ?a != ?d) }} LIMIT 1 }}"
+            for p in some
+        )
+        reply = await inquiry.rows("chains", f"SELECT ?p {{ {' UNION '.join(parts)} }}")
+        facts.chains |= {value_of(row[0]) or "" for row in reply.rows} if reply else set()
+    for predicate in sorted(facts.chains):
+        if await _leads_back(inquiry, predicate):
+            facts.chains.discard(predicate)
+
+
+async def _leads_back(inquiry: Inquiry, predicate: str) -> bool:
+    """Whether nodes can often reach themselves, or very many others: peers, not a hierarchy.
+
+    Walked step by step from a few nodes at once: not every endpoint can do `?x p+ ?x`.
+    """
+    some = await inquiry.rows(
+        "cycles", f"SELECT DISTINCT ?x {{ ?a <{predicate}> ?x FILTER(isIRI(?x)) }} LIMIT {_WALKERS}"
+    )
+    nodes = [value_of(row[0]) or "" for row in some.rows] if some else []
+    frontier = {(node, node) for node in nodes}
+    seen: set[tuple[str, str]] = set()
+    for _ in range(_STEPS):
+        values = " ".join(sorted(f"(<{start}> <{at}>)" for start, at in frontier))
+        reply = await inquiry.rows(
+            "cycles",
+            f"SELECT DISTINCT ?s ?y {{ VALUES (?s ?x) {{ {values} }} ?x <{predicate}> ?y "
+            "FILTER(isIRI(?y)) }",
+        )
+        if reply is None:
+            return True
+        frontier = {(value_of(row[0]) or "", value_of(row[1]) or "") for row in reply.rows} - seen
+        seen |= frontier
+        if len(seen) > _CROWD * len(nodes):
+            return True
+        if not frontier:
+            break
+    return sum(start == at for start, at in seen) > 0.2 * len(nodes)
+
+
+async def ask_mirrors(inquiry: Inquiry, facts: Facts) -> None:
+    """Ask which small predicates with fitting numbers say the same the other way round."""
+    sizes: dict[tuple[int, int, int], list[str]] = defaultdict(list)
+    linking = [iri for iri in facts.subjects if facts.object_classes[iri]]
+    for iri in linking:
+        sizes[facts.triples[iri], facts.objects[iri], facts.subjects[iri]].append(iri)
+    for p in linking:
+        if not 1 < facts.triples[p] <= 100_000:
+            continue
+        for q in sizes[facts.triples[p], facts.subjects[p], facts.objects[p]]:
+            if p >= q or inquiry.share_left() < 0.2:
+                continue
+            reply = await inquiry.rows(
+                "inverse pairs",
+                f"SELECT ?a {{ ?a <{p}> ?b FILTER NOT EXISTS {{ ?b <{q}> ?a }} }} LIMIT 1",
+            )
+            if reply and not reply.rows:
+                facts.mirrored |= {(p, q), (q, p)}
+
+
+_COUNTABLE = 2_000_000
+
+
+@dataclass(frozen=True)
+class _End:
+    """Something to tally by predicate: in words, its pattern, what is counted.
+
+    `kept` of the bound stays for what is asked after it.
+    """
+
+    words: str
+    pattern: str
+    counted: str
+    kept: float
+    variables: str = "?c"
+
+
+_SUBJECTS = _End("classes of subjects", "?s a ?c", "DISTINCT ?s", 0.65)
+_OBJECTS = _End("classes of objects", "?o a ?c", "DISTINCT ?o", 0.6)
+
+_LITERALS = _End(
+    "datatypes and languages",
+    "FILTER(isLiteral(?o)) BIND(DATATYPE(?o) AS ?d) BIND(LANG(?o) AS ?l)",
+    "?o",
+    0.7,
+    "?d ?l",
+)
+
+
+async def ask_ends(inquiry: Inquiry, facts: Facts) -> None:
+    """Ask for the datatypes and languages of all predicates, and for the classes at their ends."""
+    for predicate, row in await _tallied(inquiry, facts, _LITERALS):
+        datatype, language, number = value_of(row[0]), value_of(row[1]), number_in(row[2])
+        kind = v.RDF_LANG_STRING if language else datatype or v.XSD_STRING
+        facts.datatypes[predicate][kind] += number
+        if language:
+            facts.languages[predicate][language] += number
+    for end, tally in ((_SUBJECTS, facts.subject_classes), (_OBJECTS, facts.object_classes)):
+        for predicate, row in await _tallied(inquiry, facts, end):
+            if not isinstance(row[0], Literal) and (cls := value_of(row[0])):
+                tally[predicate][cls] += number_in(row[1])
+
+
+def fill_ends(facts: Facts) -> None:
+    """Take over from the partitions what was not asked, or not answered, by predicate.
+
+    Things of several classes are counted several times then.
+    """
+    told = {
+        iri
+        for tally in (facts.subject_classes, facts.object_classes, facts.datatypes)
+        for iri, counts in tally.items()
+        if counts
+    }
+    for one in facts.partitions.values():
+        if one.predicate not in told:
+            facts.subject_classes[one.predicate][one.cls] += one.subjects
+            facts.object_classes[one.predicate].update(dict(one.targets))
+            facts.datatypes[one.predicate].update(dict(one.datatypes))
+
+
+async def _tallied(inquiry: Inquiry, facts: Facts, end: _End) -> list[tuple[str, Row]]:
+    """Count for all predicates at once, else for some at a time, else in samples of these."""
+    select = f"SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n)"
+    group = f"GROUP BY ?p {end.variables}"
+    query = f"{select} {{ ?s ?p ?o . {end.pattern} }} {group}"
+    whole = await inquiry.rows(end.words, query, costly=True)
+    if whole and not whole.cut:
+        return [_keyed(row) for row in whole.rows]
+    found: list[tuple[str, Row]] = []
+    sampled = 0
+    for some in batches(facts.predicates(), together(len(facts.triples))):
+        if inquiry.share_left() < end.kept:
+            facts.cuts.append(f"{end.words} of the predicates that are not frequent")
+            break
+        values = f"VALUES ?p {{ {' '.join(f'<{iri}>' for iri in some)} }}"
+        reply = None
+        if sum(facts.triples[iri] for iri in some) <= _COUNTABLE:
+            body = f"{values} ?s ?p ?o . {end.pattern}"
+            reply = await inquiry.rows(end.words, f"{select} {{ {body} }} {group}")
+        if reply is None or reply.cut:
+            reply = await inquiry.rows(f"{end.words} in samples", _sampling(end, some))
+            sampled += len(some)
+        found += [_keyed(row) for row in reply.rows] if reply else []
+    if sampled:
+        facts.cuts.append(f"{end.words} of {sampled:,} predicates are those of samples")
+    return found
+
+
+def _keyed(row: Row) -> tuple[str, Row]:
+    return value_of(row[0]) or "", row[1:]
+
+
+def _sampling(end: _End, predicates: Sequence[str]) -> str:
+    """Count in the first so many triples of each predicate."""
+    parts = (
+        f"{{ SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n) {{ "
+        f"{{ SELECT ?s ?p ?o {{ VALUES ?p {{ <{iri}> }} ?s ?p ?o }} LIMIT {SAMPLE} }} "
+        f"{end.pattern} }} GROUP BY ?p {end.variables} }}"
+        for iri in predicates
+    )
+    return f"SELECT ?p {end.variables} ?n {{ {' UNION '.join(parts)} }}"

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.metadata import Part, Partition
-from askgraph.metadata.completeness import CLASSES, COUNTS, ENDS, PARTITIONS
+from askgraph.metadata import CLASSES, COUNTS, ENDS, PARTITIONS, Part, Partition
 from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
 from askgraph.metadata.partitions import sorted_counts

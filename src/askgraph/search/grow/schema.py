@@ -8,8 +8,7 @@ import numpy as np
 
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.names import SCHEMA_SPACES, local_name
-from askgraph.metadata.naming import standard_naming
+from askgraph.metadata.names import SCHEMA_SPACES, local_name, standard_naming
 from askgraph.metadata.times import Times, times_of
 from askgraph.metadata.units import Unit, is_unit_like, unit_said
 from askgraph.rdf import vocabulary as v

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from askgraph.errors import SetupError
-from askgraph.rdf.formats import FORMATS
+from askgraph.rdf.statements import FORMATS
 from askgraph.serve.graphs.bounds import unpacked
 from askgraph.workspace.settings import GraphSettings
 

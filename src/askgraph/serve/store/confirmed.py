@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, text
 
-from askgraph.metadata.examples.repeats import plain_question
+from askgraph.metadata.examples.similar import plain_question
 from askgraph.serve.store.area import Area
 from askgraph.serve.store.rows import Verified
 from askgraph.serve.store.tables import verified, verified_versions

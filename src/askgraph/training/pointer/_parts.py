@@ -7,8 +7,7 @@ from random import Random
 import numpy as np
 
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.metadata.names import local_name
-from askgraph.metadata.naming import standard_naming
+from askgraph.metadata.names import local_name, standard_naming
 from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.nouns import english_plural, english_singular, within_sentence
 from askgraph.rdf.vocabulary import RDF_TYPE

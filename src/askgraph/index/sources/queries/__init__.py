@@ -1,7 +1,7 @@
 """The two SPARQL queries that give the resources of a graph: entities, properties.
 
 One file each in a folder for the graph; `default` works on any. The columns are ?iri ?label ?score
-?synonyms ?infos (see `askgraph.index.sources.rows`).
+?synonyms ?infos (see `askgraph.index.sources.tsv`).
 """
 
 from importlib.resources import files

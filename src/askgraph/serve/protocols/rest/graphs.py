@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from askgraph.explanation.starters import examples_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.examples.repeats import same_language
+from askgraph.metadata.examples.similar import same_language
 from askgraph.serve.depends import HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.views.graphs import (

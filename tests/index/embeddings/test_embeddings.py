@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.index.embeddings import Vectors
-from askgraph.index.embeddings.kept import KeptEmbedder, kept_embedder
+from askgraph.index.embeddings import KeptEmbedder, Vectors, kept_embedder
 
 
 class Counting:

@@ -2,19 +2,160 @@
 
 import contextlib
 import inspect
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
-from transformers import LogitsProcessorList, StoppingCriteriaList
+import xgrammar
+from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
 
-from askgraph.errors import PromptTooLong
+from askgraph.errors import PromptTooLong, SetupError
 from askgraph.llm import Choice, Completion, Finish, Request, TokenLogprob, TokenUsage
-from askgraph.llm._calls_in_words import calls_in
-from askgraph.llm._local import Loaded
+from askgraph.llm.chat_text import calls_in
+from askgraph.llm.pretrained import pretrained, torch_device
 
-__all__ = ["Told", "completion"]
+__all__ = [
+    "Loaded",
+    "Told",
+    "completion",
+    "loaded",
+]
+
+
+class Grammars:
+    """Compiles grammars for the vocabulary of one model."""
+
+    def __init__(self, tokenizer: Any, vocabulary: int, stops: Sequence[int]) -> None:
+        info = xgrammar.TokenizerInfo.from_huggingface(
+            tokenizer, vocab_size=vocabulary, stop_token_ids=list(stops)
+        )
+        self._compiler = xgrammar.GrammarCompiler(info, max_threads=2, cache_limit_bytes=2**26)
+        self._vocabulary = vocabulary
+
+    def holding(self, request: Request, prompt: int) -> "HeldToGrammar | None":
+        """Return what holds a request's choices to its grammar or schema; None where it has none.
+
+        `prompt` is how many tokens stand before what is written. `SetupError` for a grammar that
+        cannot be read.
+        """
+        if request.grammar is None and request.schema is None:
+            return None
+        try:
+            if request.grammar is not None:
+                grammar = xgrammar.Grammar.from_ebnf(request.grammar)
+            else:
+                grammar = xgrammar.Grammar.from_json_schema(
+                    json.dumps(dict(request.schema or {})), any_whitespace=False
+                )
+            compiled = self._compiler.compile_grammar(grammar)
+        except RuntimeError as problem:
+            raise SetupError(f"the grammar cannot be read: {problem}") from problem
+        return HeldToGrammar(compiled, prompt, self._vocabulary)
+
+
+class HeldToGrammar:
+    """A logits processor: tokens that the grammar does not admit next get no probability.
+
+    Rows are told apart by what was written in them and not by their place, so that a beam search
+    may put them in any order, drop them and go on from one several times.
+    """
+
+    def __init__(self, grammar: Any, prompt: int, vocabulary: int) -> None:
+        self._grammar = grammar
+        self._prompt = prompt
+        self._bits = xgrammar.allocate_token_bitmask(1, vocabulary)
+        self._known: dict[tuple[int, ...], Any] = {}
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Return the scores, minus infinity where a token is not admitted."""
+        written = [tuple(row[self._prompt :]) for row in input_ids.tolist()]
+        self._known = {row: self._matcher(row) for row in dict.fromkeys(written)}
+        for at, row in enumerate(written):
+            matcher = self._known[row]
+            if matcher is not None and not matcher.is_terminated():
+                matcher.fill_next_token_bitmask(self._bits)
+                bits = self._bits.to(scores.device)
+                xgrammar.apply_token_bitmask_inplace(scores[at : at + 1], bits)
+        return scores
+
+    def admits(self, row: Sequence[int]) -> bool:
+        """Tell whether the grammar admits a row as far as it goes: some beams are none."""
+        matcher = xgrammar.GrammarMatcher(self._grammar)
+        return all(matcher.accept_token(token) for token in row)
+
+    def _matcher(self, row: tuple[int, ...]) -> Any:
+        """Where in the grammar a row stands; None for one that has left it.
+
+        A beam search goes on from such rows where it has no others; they are as unlikely as can be.
+        """
+        if not row:
+            return xgrammar.GrammarMatcher(self._grammar)
+        before = self._known.get(row[:-1])
+        if before is None or before.is_terminated():
+            return before
+        here = before.fork()
+        return here if here.accept_token(row[-1]) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A tokenizer and its model, ready to write."""
+
+    tokenizer: Any
+    model: Any
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        """Whether what is written stands apart from what is read."""
+        return bool(self.model.config.is_encoder_decoder)
+
+    @property
+    def room(self) -> int:
+        """How many tokens fit, of prompt and reply together, as far as the model says."""
+        config = self.model.config.get_text_config()
+        said = getattr(config, "max_position_embeddings", None) or self.tokenizer.model_max_length
+        return min(int(said), 1_000_000)
+
+    @cached_property
+    def stops(self) -> tuple[int, ...]:
+        """The tokens that end a reply."""
+        said = self.model.generation_config.eos_token_id
+        listed = said if isinstance(said, list) else [said]
+        every = [*listed, self.tokenizer.eos_token_id]
+        return tuple(dict.fromkeys(token for token in every if token is not None))
+
+    @cached_property
+    def grammars(self) -> Grammars:
+        """What compiles grammars for its vocabulary."""
+        vocabulary = self.model.get_output_embeddings().weight.shape[0]
+        return Grammars(self.tokenizer, vocabulary, self.stops)
+
+
+def loaded(model: str, *, device: str | None, dtype: str | None, download: bool) -> Loaded:
+    """Load a model to write with; see `pretrained`, `torch_device` and `torch_dtype`.
+
+    Raises `SetupError` for what is not there or cannot be loaded.
+    """
+    where = torch_device(device)
+    found = pretrained(model, dtype=dtype, download=download)
+    whole = found.model.to(where)
+    whole.generation_config = _plain(whole, found.tokenizer)
+    return Loaded(found.tokenizer, whole.eval())
+
+
+def _plain(model: Any, tokenizer: Any) -> Any:
+    """The model's own settings without those of sampling: these come with each request."""
+    own = model.generation_config
+    return GenerationConfig(
+        bos_token_id=own.bos_token_id,
+        eos_token_id=own.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        decoder_start_token_id=own.decoder_start_token_id,
+    )
+
 
 Told = Callable[[str], bool]
 """Takes more of the text of a single reply; tells whether the rest is still wanted."""

@@ -5,8 +5,7 @@ from pyoxigraph import Store
 from tests.servers.described import DescribedServer
 
 from askgraph.errors import ServiceError
-from askgraph.metadata.examples.description import in_description
-from askgraph.metadata.examples.shacl import collected
+from askgraph.metadata.examples.shacl import collected, in_description
 
 DESCRIPTION = """
 prefix : <http://example.org/> prefix sh: <http://www.w3.org/ns/shacl#>

@@ -2,7 +2,7 @@
 
 import pytest
 
-from askgraph.metadata.examples.syntax import syntax_fault
+from askgraph.metadata.examples.shacl import syntax_fault
 
 
 @pytest.mark.parametrize(

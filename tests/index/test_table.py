@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.index._keys import keys_of
+from askgraph.index._table import keys_of
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 

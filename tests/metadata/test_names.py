@@ -1,6 +1,6 @@
 """Predicates with one code are one property; names are told apart by their namespace."""
 
-from askgraph.metadata.variants import code_of, same_property, variants_in
+from askgraph.metadata.names import code_of, same_property, variants_in
 
 BASE = "http://example.org/prop/"
 

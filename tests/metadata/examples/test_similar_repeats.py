@@ -3,7 +3,7 @@
 import pytest
 
 from askgraph.metadata.examples import Confirmation, Origin, QueryExample, Wording
-from askgraph.metadata.examples.repeats import confirmed_repeat
+from askgraph.metadata.examples.similar import confirmed_repeat
 
 
 def example(
