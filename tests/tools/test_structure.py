@@ -1,0 +1,88 @@
+"""The structure of the code: figures within their bounds, and each figure counts what it says."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tools.structure import Code, figures, knots, late_imports, openings, rules, without_test
+
+
+@pytest.fixture(scope="module")
+def ours() -> Code:
+    return Code()
+
+
+def package(folder: Path, files: Mapping[str, str]) -> Code:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Code(folder / "askgraph", folder / "tests")
+
+
+def test_no_figure_is_beyond_its_bound(ours: Code) -> None:
+    found, bounds = figures(ours), rules()["bounds"]
+
+    assert found.keys() == bounds.keys() == rules()["aims"].keys()
+    assert found["if_when"] >= bounds["if_when"]
+    assert [name for name in found if name != "if_when" and found[name] > bounds[name]] == []
+
+
+def test_every_module_has_a_test_of_its_name_or_a_reason(ours: Code) -> None:
+    assert [name for name, why in without_test(ours, rules()["no_test"]) if not why] == []
+
+
+def test_every_reason_is_one_for_a_module(ours: Code) -> None:
+    reasons = rules()["no_test"]
+    used = {why for _, why in without_test(ours, reasons)}
+
+    assert [pattern for pattern, why in reasons.items() if why not in used] == []
+
+
+def test_a_knot_counts_late_imports_and_those_for_types(tmp_path: Path) -> None:
+    late = "def f():\n    from askgraph.b import x\n"
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from askgraph import a\n"
+    code = package(
+        tmp_path,
+        {
+            "askgraph/__init__.py": "",
+            "askgraph/a.py": late,
+            "askgraph/b.py": typed,
+            "askgraph/c.py": "from askgraph.a import f\n",
+        },
+    )
+
+    assert knots(code) == [["askgraph.a", "askgraph.b"]]
+    assert list(late_imports(code)) == ["askgraph.a:2 from askgraph.b import x"]
+
+
+def test_a_docstring_that_opens_with_a_question_word_is_named(tmp_path: Path) -> None:
+    code = package(
+        tmp_path, {"askgraph/a.py": '"""What it is."""\n', "askgraph/b.py": '"""A thing."""\n'}
+    )
+
+    assert list(openings(code)) == ["askgraph.a: What it is."]
+
+
+def test_a_module_without_test_is_named_with_its_reason(tmp_path: Path) -> None:
+    code = package(
+        tmp_path,
+        {
+            "askgraph/__init__.py": "",
+            "askgraph/own.py": "x = 1\n",
+            "askgraph/seen.py": "x = 1\n",
+            "askgraph/_part.py": "def f(): ...\n",
+            "askgraph/user.py": "from askgraph._part import f\n",
+            "askgraph/alone.py": "def f(): ...\n",
+            "askgraph/run.py": "def f(): ...\n",
+            "tests/test_own.py": "from askgraph import seen\n",
+            "tests/test_user.py": "",
+        },
+    )
+
+    assert dict(without_test(code, {"run": "it is run"})) == {
+        "askgraph.seen": "imported by tests/test_own.py",
+        "askgraph._part": "part of askgraph.user",
+        "askgraph.alone": "",
+        "askgraph.run": "it is run",
+    }
