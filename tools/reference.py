@@ -70,7 +70,7 @@ def methods_page() -> str:
     """Return the settings of each method: the fields of its dataclass."""
     sections = [
         f"## {name.replace('_', '-')}\n\nExplained in [{page.split('.')[0]}](../{page}).\n\n"
-        + fields_table(PACKAGE / "methods" / f"{name}.py", kind)
+        + fields_table(_method_file(name), kind)
         for name, kind, page in METHODS
     ]
     words = (
@@ -79,6 +79,12 @@ def methods_page() -> str:
         "method. Which method is for what: [methods](../methods.md)."
     )
     return "\n".join(["# Settings of the methods\n", f"{words}\n", *sections])
+
+
+def _method_file(name: str) -> Path:
+    """The file of a method, or the first one of its package."""
+    folder = PACKAGE / "methods" / name
+    return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
 
 
 def _serve_table() -> str:

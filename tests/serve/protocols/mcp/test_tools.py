@@ -276,7 +276,7 @@ async def test_arguments_that_do_not_fit_are_refused(agents: Agents) -> None:
 
 
 async def test_the_documentation_lists_every_tool(agents: Agents) -> None:
-    page = Path(__file__).parents[3].joinpath("docs", "agents.md").read_text(encoding="utf-8")
+    page = Path(__file__).parents[4].joinpath("docs", "agents.md").read_text(encoding="utf-8")
     section = page.partition("## Askgraph as tools of an agent (MCP)")[2].partition("\n## ")[0]
     async with agents.client() as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
