@@ -69,8 +69,8 @@ def test_a_module_without_test_is_named_with_its_reason(tmp_path: Path) -> None:
         tmp_path,
         {
             "askgraph/__init__.py": "",
-            "askgraph/own.py": "x = 1\n",
-            "askgraph/seen.py": "x = 1\n",
+            "askgraph/own.py": "def f(): ...\n",
+            "askgraph/seen.py": "def f(): ...\n",
             "askgraph/_part.py": "def f(): ...\n",
             "askgraph/user.py": "from askgraph._part import f\n",
             "askgraph/alone.py": "def f(): ...\n",
