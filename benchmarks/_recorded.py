@@ -14,8 +14,8 @@ from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import read_run
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.vocabulary import LABEL_PREDICATES
-from askgraph.sparql.query import admitted
-from askgraph.sparql.reader import read
+from askgraph.sparql.judge import admitted
+from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.tree import Group, Nested, Pattern
 from askgraph.trace import Answer

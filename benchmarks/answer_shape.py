@@ -30,9 +30,10 @@ from askgraph.search.rank.expected_misfits import misfits
 from askgraph.search.rank.expected_query import columns_of
 from askgraph.search.render import answer_columns, rendered
 from askgraph.search.run import proposal_of
-from askgraph.sparql.query import admitted
+from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.tree import Pattern, Query, text_of
+from askgraph.sparql.tree import Pattern, Query
+from askgraph.sparql.write import text_of
 from askgraph.trace import Question
 
 _WRONG = 0.5

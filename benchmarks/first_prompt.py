@@ -28,7 +28,7 @@ from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.rdf.vocabulary import RDFS_LABEL
-from askgraph.sparql.query import admitted
+from askgraph.sparql.judge import admitted
 from askgraph.tools.toolbox import GraphToolbox
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace

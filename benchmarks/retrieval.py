@@ -3,11 +3,11 @@
     python benchmarks/retrieval.py [--embedder NAME]
 
 Recall: the share of questions for which one of the five nearest examples has the skeleton of the
-gold query (`askgraph.sparql.skeleton`), over the questions for which the store holds such an
-example at all; how many these are stands beside it. The store is, for Spider4SPARQL, the questions
-about all other graphs, for supply-kgrep and the sample graph all other questions, always without
-those that repeat the question (`askgraph.evaluation.gold`). The first two need ASKGRAPH_DATA, else
-../shared/data. `linked` terms are those that we find, `given` those of the gold query. `chance` is
+gold query (`askgraph.sparql.rewrite.canonical`), over the questions for which the store holds such
+an example at all; how many these are stands beside it. The store is, for Spider4SPARQL, the
+questions about all other graphs, for supply-kgrep and the sample graph all other questions, always
+without those that repeat the question (`askgraph.evaluation.gold`). The first two need
+ASKGRAPH_DATA, else ../shared/data. `linked` terms are those that we find, `given` those of the gold query. `chance` is
 the mean recall of five examples drawn at random.
 """
 
@@ -30,7 +30,7 @@ from askgraph.evaluation.questions import GoldQuestion, read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
 from askgraph.methods.dfsl.linked_terms import given_terms, linked_terms
-from askgraph.sparql.skeleton import skeleton
+from askgraph.sparql.rewrite.canonical import skeleton
 from askgraph.tools import Context
 from askgraph.trace import Question
 from askgraph.workspace import Workspace

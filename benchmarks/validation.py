@@ -28,8 +28,8 @@ from _faults import FAULTS, Planted, planted
 from _measure import print_table
 from askgraph import sample
 from askgraph.metadata.profile import profile_of
-from askgraph.sparql.reader import read
-from askgraph.sparql.tree import text_of
+from askgraph.sparql.read import read
+from askgraph.sparql.write import text_of
 from askgraph.traversal.build import build_arrays
 from askgraph.validation import WRONG, Finding
 from askgraph.validation.graph_knowledge import array_knowledge

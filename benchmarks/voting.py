@@ -34,7 +34,7 @@ from askgraph import registry, sample
 from askgraph.evaluation import Metric, Table
 from askgraph.evaluation.reports.statistics import paired_difference
 from askgraph.methods.guided.opinions import Opinion, Vote, voted
-from askgraph.sparql.alike import of_columns
+from askgraph.sparql.comparison import of_columns
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
 from askgraph.workspace.evaluating import Crew, evaluated

@@ -22,9 +22,9 @@ from pyoxigraph import QueryBoolean, QuerySolutions, RdfFormat, Store
 
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics.best_column_multiset import best_column_multiset
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.tree import text_of
+from askgraph.sparql.write import text_of
 
 __all__ = ["PAPER", "Rescored", "disagreements", "rescored", "table3", "unlike"]
 

@@ -11,7 +11,7 @@ from askgraph.metadata import Profile
 from askgraph.metadata.descriptions import Description
 from askgraph.metadata.examples import QueryExample
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.virtual import VirtualPaths
+from askgraph.sparql.rewrite.virtual import VirtualPaths
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.remote import Seeds, neighbourhood
 

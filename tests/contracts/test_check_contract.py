@@ -4,7 +4,7 @@ import pytest
 
 from askgraph import registry
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.validation import Check, Finding, Subject
 from askgraph.validation.knowledge import Knowledge, Services
 from askgraph.validation.validate import CHECKS

@@ -16,9 +16,9 @@ from askgraph.metadata.definitions import (
     virtual_paths,
 )
 from askgraph.metadata.definitions_file import definitions_text, read_definitions
+from askgraph.sparql.rewrite.virtual import read_path
 from askgraph.sparql.tree import Path as PropertyPath
-from askgraph.sparql.tree import text_of
-from askgraph.sparql.virtual import read_path
+from askgraph.sparql.write import text_of
 
 PLACE = "http://example.org/"
 HEAD = f'[prefixes]\n"" = "{PLACE}"\n'

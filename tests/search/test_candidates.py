@@ -15,7 +15,7 @@ from askgraph.sample import questions_path
 from askgraph.search.decide.decision import Thresholds, confidence_of, decided
 from askgraph.search.propose import Proposal
 from askgraph.search.rank.clusters import clusters
-from askgraph.sparql.query import checked
+from askgraph.sparql.judge import checked
 
 ASKED = [question for _, question, _ in QUESTIONS]
 SAMPLE = [

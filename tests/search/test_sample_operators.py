@@ -11,7 +11,7 @@ from tests.search.asking import Known
 from askgraph.evaluation.values import Table
 from askgraph.sample import questions_path
 from askgraph.search.rank.clusters import clusters
-from askgraph.sparql.cells import cell_of_json
+from askgraph.sparql.comparison import cell_of_json
 
 LINES: list[Mapping[str, Any]] = [
     json.loads(line)

@@ -7,7 +7,7 @@ from rdflib import XSD, BNode, Literal
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.plugins.sparql.parserutils import CompValue
 
-from askgraph.sparql.terminals import expanded
+from askgraph.sparql.lexer import expanded
 
 
 def meaning(query: str) -> object:

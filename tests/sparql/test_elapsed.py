@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, QuerySolutions, Store
 
 from askgraph.sparql.elapsed import Elapsed, elapsed_in, elapsed_text
-from askgraph.sparql.reader import read
-from askgraph.sparql.tree import Bind, text_of
+from askgraph.sparql.read import read
+from askgraph.sparql.tree import Bind
+from askgraph.sparql.write import text_of
 
 STORE = Store()
 DATES = st.dates(date(1, 1, 1), date(9999, 12, 31))

@@ -9,7 +9,7 @@ import pytest
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
-from askgraph.sparql.canonical import canonical_query
+from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.training.near_terms import NearTerms, near_terms
 from askgraph.training.pairs import (
     Asked,

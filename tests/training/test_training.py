@@ -15,7 +15,7 @@ from askgraph.evaluation.questions import read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import completed
 from askgraph.llm.transformers import TransformersModel
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.trace import Question
 from askgraph.training.merge import merge
 from askgraph.training.near_terms import near_terms

@@ -12,7 +12,7 @@ from tests.servers.sparql import SparqlServer
 from askgraph.errors import SetupError
 from askgraph.metadata.advise import AdviceKind
 from askgraph.metadata.definitions import DefinedProperty, Definitions
-from askgraph.sparql.virtual import read_path
+from askgraph.sparql.rewrite.virtual import read_path
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.answering import outcome_of

@@ -201,7 +201,7 @@ def test_without_service_no_other_graph_is_opened_and_nothing_more_imported(
         "query = 'SELECT * { ?s <http://example.org/service> \"SERVICE <askgraph:moons>\" }'\n"
         "assert not result_of(graph.endpoint.select(query)).rows\n"
         "result_of(graph.endpoint.close())\n"
-        "more = {'rdflib', 'httpx2', 'askgraph.sparql.service'} & set(sys.modules)\n"
+        "more = {'rdflib', 'httpx2', 'askgraph.sparql.federation.service'} & set(sys.modules)\n"
         "assert not more, more\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -9,8 +9,8 @@ from pyoxigraph import Store
 from askgraph import sample
 from askgraph.evaluation.questions import read_questions
 from askgraph.index.names import Kind
-from askgraph.sparql.query import checked
-from askgraph.sparql.reader import read
+from askgraph.sparql.judge import checked
+from askgraph.sparql.read import read
 from askgraph.writing import Listed
 from askgraph.writing.gold_terms import gold_terms, gold_values
 from askgraph.writing.grammar import query_grammar

@@ -7,7 +7,7 @@ from pyoxigraph import Store
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
-from askgraph.sparql.canonical import canonical_query
+from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.writing import Listed
 from askgraph.writing.references import References, Unlisted
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from askgraph.agent.feedback import disagrees
 from askgraph.agent.opening import own_call
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.tools import Toolbox
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.trace import Answer, Refusal, ToolUse

@@ -16,7 +16,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.examples.similar import similarities
-from askgraph.sparql.skeleton import skeleton
+from askgraph.sparql.rewrite.canonical import skeleton
 from askgraph.tools.named import named_iris
 
 __all__ = ["NearExample", "diverse", "examples_near"]

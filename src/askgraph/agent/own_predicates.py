@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql.virtual import written_out
+from askgraph.sparql.rewrite.virtual import written_out
 from askgraph.trace import Answer, Clarification, Option, Refusal, Step
 
 __all__ = ["with_own_predicates"]

@@ -22,7 +22,7 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.estimate import estimated_tokens
 from askgraph.metadata.examples import QueryExample
-from askgraph.sparql.declared import with_declared
+from askgraph.sparql.lexer import with_declared
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
 from askgraph.tools.veil import Veil

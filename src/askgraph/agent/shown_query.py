@@ -2,7 +2,7 @@
 
 from askgraph.errors import QueryError
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.format import formatted
+from askgraph.sparql.layout import formatted
 
 __all__ = ["shown_query"]
 

@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs
 from askgraph.agent.written_query import GRAPH, Written, written_query
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
-from askgraph.sparql.canonical import canonical_query
+from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.tools.answered import answered
 from askgraph.tools.running import said_failure
 from askgraph.tools.shown import labels_in

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from askgraph.sparql.repair import form_of, repaired
+from askgraph.sparql.rewrite.repair import form_of, repaired
 
 __all__ = ["ANSWER", "GRAPH", "Written", "written_query"]
 

@@ -18,8 +18,8 @@ from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.explanation.why_empty import why_empty
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql.format import formatted
-from askgraph.sparql.query import admitted
+from askgraph.sparql.judge import admitted
+from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Clarification, Option
 

@@ -12,7 +12,7 @@ from askgraph.explanation.labels import labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import vocabulary as v
 from askgraph.search.linking.follow_up import Alike, completed, leans_on_a_thing, with_thing
-from askgraph.sparql.query import admitted
+from askgraph.sparql.judge import admitted
 from askgraph.trace import Earlier, Question
 
 __all__ = ["standing_alone"]

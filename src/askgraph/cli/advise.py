@@ -58,7 +58,7 @@ def advise(
 def _plain(one: "Advice") -> dict[str, object]:
     from askgraph.metadata.advise import ADVICE_KINDS
     from askgraph.metadata.definitions import DefinedProperty
-    from askgraph.sparql.tree import text_of
+    from askgraph.sparql.write import text_of
 
     plain: dict[str, object] = {
         "kind": one.kind,

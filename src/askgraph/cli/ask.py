@@ -212,7 +212,7 @@ async def _csv(
 ) -> bool:
     """Print the rows of an answer; what else is said, as by a refusal, goes to stderr."""
     from askgraph.cli.tables import csv_text
-    from askgraph.sparql.alike import of_columns
+    from askgraph.sparql.comparison import of_columns
     from askgraph.trace import Answer, Clarification
 
     if not isinstance(outcome, Answer):

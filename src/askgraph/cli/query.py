@@ -89,7 +89,7 @@ def _decoded(content: bytes, source: str) -> str:
 async def _run(
     text: str, graph: "KnowledgeGraph", *, form: str, limit: int | None, timeout: float | None
 ) -> None:
-    from askgraph.sparql.query import admitted
+    from askgraph.sparql.judge import admitted
 
     endpoint = graph.endpoint
     try:

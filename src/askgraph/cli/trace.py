@@ -104,7 +104,7 @@ def _blocks(run: "Trace", head: "Head", *, most: int | None) -> "list[Renderable
     from askgraph.cli.outcome import shown
     from askgraph.cli.steps import called, plain
     from askgraph.rdf.prefixes import PrefixMap
-    from askgraph.sparql.terminals import declared_prefixes
+    from askgraph.sparql.lexer import declared_prefixes
     from askgraph.trace import Answer, Outcome
 
     names = ", ".join(graph.name for graph in head.graphs)

@@ -11,7 +11,7 @@ __all__ = ["Endpoint"]
 class Endpoint(Protocol):
     """Answers read-only SPARQL queries; raises where it cannot, never returns empty for a failure.
 
-    Every query is checked by `askgraph.sparql.query.checked` before anything is sent or run.
+    Every query is checked by `askgraph.sparql.judge.checked` before anything is sent or run.
     `timeout` is in seconds and covers the whole call, retries included; `None` takes the endpoint's
     default. `limit` caps the rows (or triples) taken; a result cut by it says so in `truncated`.
 

@@ -14,11 +14,17 @@ from askgraph.endpoint import Endpoint
 from askgraph.endpoint._service_call import ServiceCall, Solutions, together
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, ServiceError
 from askgraph.sparql.anchors import anchoring
-from askgraph.sparql.outline import outline
-from askgraph.sparql.query import MAX_LENGTH
-from askgraph.sparql.service import Clause, clauses, prologue
-from askgraph.sparql.surroundings import Solved, Surroundings, beside, filters_on, surroundings
-from askgraph.sparql.values import values_of
+from askgraph.sparql.federation.outline import outline
+from askgraph.sparql.federation.service import Clause, clauses, prologue
+from askgraph.sparql.federation.surroundings import (
+    Solved,
+    Surroundings,
+    beside,
+    filters_on,
+    surroundings,
+)
+from askgraph.sparql.federation.values import values_of
+from askgraph.sparql.judge import MAX_LENGTH
 
 __all__ = ["Join", "service_named"]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from askgraph.endpoint import Endpoint
+from askgraph.sparql.result_formats import Result, from_json, to_json
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.stored import Result, from_json, to_json
 
 __all__ = ["CachedEndpoint"]
 

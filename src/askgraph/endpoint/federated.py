@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
+from askgraph.sparql.judge import Form, admitted
 from askgraph.sparql.lexer import unescaped, without_comments
-from askgraph.sparql.query import Form, admitted
 from askgraph.sparql.results import GraphResult, SelectResult
 
 __all__ = ["Federated"]
@@ -131,7 +131,7 @@ class Federated:
     ) -> Result:
         from askgraph.endpoint._joining import Join, service_named
         from askgraph.endpoint._service_call import left
-        from askgraph.sparql.service import sole_clause
+        from askgraph.sparql.federation.service import sole_clause
 
         if sole := sole_clause(text):
             clause, asked = sole

@@ -36,7 +36,7 @@ from askgraph.errors import (
     ServiceError,
     TimedOut,
 )
-from askgraph.sparql.query import CheckedQuery, Form, admitted, checked, own_limit
+from askgraph.sparql.judge import CheckedQuery, Form, admitted, checked, own_limit
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
 
 __all__ = ["HttpEndpoint"]

@@ -25,7 +25,7 @@ from askgraph.errors import (
     ServiceError,
     SetupError,
 )
-from askgraph.sparql.query import CheckedQuery, Form, admitted, checked, datasets, starred
+from askgraph.sparql.judge import CheckedQuery, Form, admitted, checked, datasets, starred
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
 
 __all__ = ["OxigraphEndpoint"]

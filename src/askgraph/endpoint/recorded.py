@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from askgraph import errors
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.sparql.result_formats import Result, from_json, to_json
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.stored import Result, from_json, to_json
 
 __all__ = ["RecordedEndpoint"]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from askgraph.endpoint import Endpoint
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.virtual import VirtualPaths, written_out
+from askgraph.sparql.rewrite.virtual import VirtualPaths, written_out
 
 __all__ = ["VirtualEndpoint"]
 

@@ -13,7 +13,7 @@ from askgraph.metadata.bundles import head_of
 from askgraph.metadata.examples import Collection, QueryExample, Unread, Wording
 from askgraph.metadata.examples.lines import read_examples
 from askgraph.metadata.examples.shacl import read_shacl
-from askgraph.sparql.declared import with_declared
+from askgraph.sparql.lexer import with_declared
 
 __all__ = ["examples_in", "write_lines_of"]
 

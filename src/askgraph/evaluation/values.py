@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from askgraph.sparql.cells import Cell, cell_of_json, cell_of_term, same_numbers
+from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term, same_numbers
 from askgraph.sparql.results import Row, SelectResult
 
 __all__ = ["Table", "aligned"]

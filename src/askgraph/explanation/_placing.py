@@ -11,7 +11,8 @@ from pyoxigraph import Literal, NamedNode, Variable
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.rdf import vocabulary as v
-from askgraph.sparql.tree import Group, Nested, Path, Pattern, Union, text_of
+from askgraph.sparql.tree import Group, Nested, Path, Pattern, Union
+from askgraph.sparql.write import text_of
 
 __all__ = ["SAYS_NOTHING", "counted", "freed", "in_group"]
 

@@ -18,7 +18,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata import Profile
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Group, Query
 
 __all__ = ["Alternative", "alternatives"]

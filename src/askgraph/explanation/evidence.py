@@ -12,7 +12,7 @@ from askgraph.errors import QueryError
 from askgraph.explanation._statements import Statements
 from askgraph.explanation.verbalise import iris_in
 from askgraph.rdf.vocabulary import XSD_INTEGER
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.results import Row, SelectResult, Term
 from askgraph.sparql.tree import (
     Bind,
@@ -28,9 +28,9 @@ from askgraph.sparql.tree import (
     Query,
     Union,
     Values,
-    text_of,
     variables_of,
 )
+from askgraph.sparql.write import text_of
 from askgraph.trace import Evidence
 
 __all__ = ["Behind", "evidence"]

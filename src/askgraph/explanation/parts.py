@@ -21,7 +21,7 @@ from askgraph.explanation._scope import LABEL_SERVICE
 from askgraph.explanation.verbalise import in_words, written_out
 from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
     Bind,
     Call,

@@ -12,7 +12,7 @@ from askgraph.explanation._names import Names
 from askgraph.explanation._phrases import phrases_in
 from askgraph.explanation._sentence import Sentence
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Call
 
 __all__ = ["in_words", "iris_in", "iris_of", "written_out"]

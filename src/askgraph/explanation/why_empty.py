@@ -13,7 +13,7 @@ from askgraph.explanation._changes import Change, Lookup, changes_of, lookup_of
 from askgraph.explanation._statements import Statements
 from askgraph.explanation.verbalise import in_words
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
     Bind,
     Call,
@@ -25,9 +25,9 @@ from askgraph.sparql.tree import (
     Query,
     Union,
     Values,
-    text_of,
     variables_of,
 )
+from askgraph.sparql.write import text_of
 
 __all__ = ["Emptiness", "Suggestion", "emptiness", "why_empty"]
 

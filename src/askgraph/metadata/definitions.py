@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pyoxigraph import NamedNode
 
 from askgraph.errors import SetupError
-from askgraph.sparql.tree import Path, Predicate, text_of
-from askgraph.sparql.virtual import VirtualPaths, predicates_in
+from askgraph.sparql.rewrite.virtual import VirtualPaths, predicates_in
+from askgraph.sparql.tree import Path, Predicate
+from askgraph.sparql.write import text_of
 
 __all__ = ["LANGUAGE", "Comment", "DefinedProperty", "Definitions", "NodeName", "virtual_paths"]
 

@@ -48,10 +48,11 @@ from askgraph.metadata.definitions import (
 )
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import tokens
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
+from askgraph.sparql.rewrite.virtual import read_path
 from askgraph.sparql.tree import Path as PropertyPath
-from askgraph.sparql.tree import Pattern, text_of
-from askgraph.sparql.virtual import read_path
+from askgraph.sparql.tree import Pattern
+from askgraph.sparql.write import text_of
 
 __all__ = ["definitions_text", "read_definitions"]
 

@@ -15,7 +15,8 @@ from askgraph.metadata.definitions import DefinedProperty, Definitions, NodeName
 from askgraph.metadata.profile import names_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.sparql.tree import Path, Predicate, text_of
+from askgraph.sparql.tree import Path, Predicate
+from askgraph.sparql.write import text_of
 from askgraph.traversal.arrays import GraphArrays, Ids
 
 __all__ = [

@@ -17,7 +17,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, QueryError, TimedOut
-from askgraph.sparql.query import own_limit
+from askgraph.sparql.judge import own_limit
 from askgraph.sparql.results import Row, SelectResult, Term
 from askgraph.traversal.literals import split_literal
 

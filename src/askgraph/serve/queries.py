@@ -8,9 +8,9 @@ from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.serve.runs.queue import Line
 from askgraph.serve.settings import ServeSettings
-from askgraph.sparql.dataset_clauses import with_dataset
-from askgraph.sparql.query import CheckedQuery, admitted
-from askgraph.sparql.stored import Result
+from askgraph.sparql.judge import CheckedQuery, admitted
+from askgraph.sparql.result_formats import Result
+from askgraph.sparql.rewrite.dataset import with_dataset
 
 __all__ = ["Queries"]
 

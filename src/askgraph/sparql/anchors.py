@@ -4,7 +4,7 @@ from pyoxigraph import Variable
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
     Call,
     Element,

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from askgraph.sparql.reader import read
-from askgraph.sparql.tree import Bind, Call, Expression, text_of
+from askgraph.sparql.read import read
+from askgraph.sparql.tree import Bind, Call, Expression
+from askgraph.sparql.write import text_of
 
 __all__ = ["Between", "Elapsed", "elapsed_in", "elapsed_text"]
 

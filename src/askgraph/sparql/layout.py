@@ -1,63 +1,64 @@
-"""The lines of a query: its terminals read once, by the grammar, and set out anew."""
+"""Layout of a query that someone wrote: its terminals, read by the grammar and set out anew.
+
+The tree (`askgraph.sparql.write.laid_out`) does not know how lists, blank nodes and parentheses
+were written; here they stay.
+"""
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from askgraph.errors import QuerySyntaxError
+from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_BOOLEAN, XSD_INTEGER
-from askgraph.sparql.lexer import Token
+from askgraph.sparql.lexer import Token, declared_prefixes, terminals
+from askgraph.sparql.write import (
+    CAMEL,
+    Names,
+    Triples,
+    braced,
+    indented,
+    opened,
+    select_lines,
+    union_lines,
+    values_lines,
+)
 
-__all__ = ["lines_of"]
+__all__ = ["formatted"]
 
-_WIDTH = 100
-_INLINE_WIDTH = 72
-_CAMEL = {
-    name.lower(): name
-    for name in ("isIRI", "isURI", "isLiteral", "isBlank", "isNumeric", "sameTerm", "true", "false")
-}
 _BINARY = frozenset(["&&", "||", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "AS", "IN"])
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 _TERMS = frozenset(["iri", "pname", "variable", "blank", "string", "number"])
 
 
-def lines_of(given: Iterable[Token], written: Callable[[Token], str]) -> list[str]:
-    """Return the lines of a query without its PREFIX lines; `written` names its IRIs.
+def formatted(query: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
+    """Return a query that someone wrote as a careful person writes it; it means the same.
 
-    Raises QuerySyntaxError or IndexError where the terminals are no SPARQL 1.1 query.
+    Prefixes are those of the map, then the query's own; only those used are declared. Patterns with
+    the same subject stand together, one a line; a pattern written twice is kept once. Lists,
+    parentheses and blank nodes stay as they were written. `labels` (IRI -> label) become comments
+    if the IRI itself does not say the same. Comments before the query stay, others go. An update,
+    or text that is no SPARQL, comes back unchanged.
     """
-    return _Layout([token for token in given if token.kind != "comment"], written).query()
+    try:
+        given = terminals(query)
+        declared = declared_prefixes(query)
+        names = Names(prefixes.with_prefixes(declared), labels)
+        written = [token for token in given if token.kind != "comment"]
+        lines = _Layout(written, names, declared).query()
+    except (QuerySyntaxError, IndexError):
+        return query.strip()
+    return _opening_comment(given) + names.finished(lines)
 
 
-@dataclass
-class _Block:
-    """Triple patterns in a row, gathered by subject."""
-
-    subjects: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-
-    def add(self, subject: str, pairs: list[tuple[str, str]]) -> None:
-        """Add patterns of one subject; a pattern already there is dropped."""
-        key = f"{subject}\n{len(self.subjects)}" if subject[0] in "[(" else subject
-        there = self.subjects.setdefault(key, [])
-        for verb, objects in pairs:
-            plain = objects[0] not in "[(" and not re.search(r"[/|^*+()!]|\?$", _without_iris(verb))
-            if not plain or (verb, objects) not in there:
-                there.append((verb, objects))
-
-    def lines(self) -> list[str]:
-        """One line a pattern, the class of a subject first."""
-        found: list[str] = []
-        for key, pairs in self.subjects.items():
-            pairs.sort(key=lambda pair: pair[0] != "a")
-            texts = [" ".join(pair) for pair in pairs]
-            lines = [" ".join([key.partition("\n")[0], *texts[:1]])]
-            lines += ["    " + text for text in texts[1:]]
-            found += [line + " ;" for line in lines[:-1]] + [lines[-1] + " ."]
-        return found
-
-
-def _without_iris(text: str) -> str:
-    return re.sub(r"<[^<>]*>|\\.", "", text)
+def _opening_comment(given: tuple[Token, ...]) -> str:
+    """The comment lines before the first word of a query."""
+    lines = []
+    for token in given:
+        if token.kind != "comment":
+            break
+        lines.append(token.text.rstrip() + "\n")
+    return "".join(lines)
 
 
 @dataclass
@@ -68,7 +69,8 @@ class _Layout:
     """
 
     given: list[Token]
-    written: Callable[[Token], str]
+    names: Names
+    declared: Mapping[str, str]
     at: int = 0
 
     @property
@@ -119,17 +121,14 @@ class _Layout:
             items[0] += " " + self.take()
         while not self.says("WHERE", "{", "FROM"):
             items.append(self.parenthesised() if self.says("(") else self.term())
-        one_line = " ".join(items)
-        if len(one_line) <= _WIDTH - len(" WHERE {"):
-            return self.where([one_line])
-        return self.where([items[0], *("  " + item for item in items[1:])])
+        return self.where(select_lines(items))
 
     def construct(self) -> list[str]:
         """What follows the word CONSTRUCT."""
         if not self.says("{"):
             return self.where(["CONSTRUCT"])
         template = self.group()
-        before = ["CONSTRUCT {", *_indented(template)]
+        before = ["CONSTRUCT {", *indented(template)]
         return self.where([*before, "}"])
 
     def describe(self) -> list[str]:
@@ -148,11 +147,7 @@ class _Layout:
         if self.says("WHERE"):
             self.take()
         if self.says("{"):
-            body = self.group()
-            opening = f"{keyword} {{".lstrip()
-            joined = len(lines) == 1 or lines[-1] == "}"
-            lines[-1:] = [f"{lines[-1]} {opening}"] if joined else [lines[-1], opening]
-            lines += [*_indented(body), "}"]
+            lines = opened(lines, keyword, self.group())
         return lines + self.modifiers()
 
     def modifiers(self) -> list[str]:
@@ -182,13 +177,13 @@ class _Layout:
         if self.says("SELECT"):
             self.take()
             lines = self.select()
-        block = _Block()
+        block = Triples()
         while not self.says("}"):
             if self.says("."):
                 self.take()
             elif (other := self.no_triples()) is not None:
                 lines += block.lines() + other
-                block = _Block()
+                block = Triples()
             else:
                 self.statement(block)
         self.take()
@@ -202,7 +197,7 @@ class _Layout:
             words = [self.take()]
             while not self.says("{"):
                 words.append(self.take() if self.says("SILENT") else self.term())
-            return _braced(" ".join(words) + " ", self.group())
+            return braced(" ".join(words) + " ", self.group())
         if self.says("FILTER"):
             self.take()
             return f"FILTER{self.constraint()}".split("\n")
@@ -219,15 +214,7 @@ class _Layout:
         while self.says("UNION"):
             self.take()
             parts.append(self.group())
-        if all(len(part) == 1 for part in parts):
-            line = " UNION ".join(f"{{ {part[0]} }}" for part in parts)
-            if len(line) <= _WIDTH - 8:
-                return [line]
-        lines: list[str] = []
-        for part in parts:
-            lines[-1:] = ["} UNION {"] if lines else ["{"]
-            lines += [*_indented(part), "}"]
-        return lines
+        return union_lines(parts)
 
     def values(self) -> list[str]:
         """What follows the word VALUES."""
@@ -238,10 +225,7 @@ class _Layout:
         while not self.says("}"):
             rows.append(self.listed() if tuples else self.term())
         self.take()
-        line = f"VALUES {head} {{ {' '.join(rows)} }}"
-        if len(line) <= _WIDTH - 8 and (not tuples or len(rows) < 3):
-            return [line]
-        return [f"VALUES {head} {{", *_indented(rows), "}"]
+        return values_lines(head, rows, tuples=tuples)
 
     def listed(self) -> str:
         """Terms between parentheses."""
@@ -252,18 +236,18 @@ class _Layout:
         self.take()
         return f"({' '.join(terms)})"
 
-    def statement(self, block: _Block) -> None:
+    def statement(self, block: Triples) -> None:
         """A subject with its predicates and objects."""
         subject = self.node()
         pairs = [] if self.says(".", "}") and subject[0] in "[(" else self.pairs()
-        block.add(subject, pairs)
+        block.add(subject, [(verb, objects, _is_path(verb)) for verb, objects in pairs])
 
     def pairs(self) -> list[tuple[str, str]]:
         """Predicates and objects after a subject."""
         found = []
         while not self.says(".", "}", "]"):
             verb = self.term() if self.here.kind == "variable" else self.path()
-            if verb == self.name_of(RDF_TYPE):
+            if verb == self.names.of(RDF_TYPE):
                 verb = "a"
             objects = [self.node()]
             while self.says(","):
@@ -330,7 +314,7 @@ class _Layout:
         if token.kind in _TERMS:
             return sign + token.text
         if _says(token, "*", "UNDEF", "TRUE", "FALSE"):
-            return _CAMEL.get(token.text.lower(), token.text.upper())
+            return CAMEL.get(token.text.lower(), token.text.upper())
         raise QuerySyntaxError(f"{token.text!r} stands where a term should")
 
     def literal(self, token: Token) -> str:
@@ -343,12 +327,23 @@ class _Layout:
         self.take()
         datatype = self.term()
         bare = text[1:-1]
-        integer = re.fullmatch(r"0|[1-9]\d*", bare) and datatype == self.name_of(XSD_INTEGER)
-        boolean = bare in ("true", "false") and datatype == self.name_of(XSD_BOOLEAN)
+        integer = re.fullmatch(r"0|[1-9]\d*", bare) and datatype == self.names.of(XSD_INTEGER)
+        boolean = bare in ("true", "false") and datatype == self.names.of(XSD_BOOLEAN)
         return bare if integer or boolean else f"{text}^^{datatype}"
 
-    def name_of(self, iri: str) -> str:
-        return self.written(Token("iri", f"<{iri}>", 0))
+    def written(self, token: Token) -> str:
+        """An IRI or a prefixed name as the shortest name there is."""
+        iri = self.iri(token)
+        return token.text if iri is None else self.names.of(iri)
+
+    def iri(self, token: Token) -> str | None:
+        """The IRI that a token means; None for a relative one or an unknown prefix."""
+        if token.kind == "iri":
+            iri = token.text[1:-1]
+            return iri if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", iri) else None
+        prefix, _, local = token.text.partition(":")
+        namespace = self.declared.get(prefix, self.names.prefixes.namespaces.get(prefix))
+        return None if namespace is None else namespace + re.sub(r"\\(.)", r"\1", local)
 
     def constraint(self) -> str:
         """What follows FILTER: an expression in parentheses, a call, or [NOT] EXISTS."""
@@ -387,12 +382,12 @@ class _Layout:
         if self.says("NOT", "EXISTS"):
             words = self.take() + " "
             words += "" if words == "EXISTS " else self.take("EXISTS") + " "
-            return "\n".join(_braced(words, self.group()))
+            return "\n".join(braced(words, self.group()))
         if self.here.kind == "word" and not self.says("TRUE", "FALSE"):
             word = self.take()
             if word == "SEPARATOR" and self.says("="):
                 return word + self.take()
-            name = _CAMEL.get(word.lower(), word)
+            name = CAMEL.get(word.lower(), word)
             return name + (self.parenthesised() if self.says("(") else "")
         term = self.term()
         return (
@@ -400,6 +395,10 @@ class _Layout:
             if self.says("(") and term[-1] not in '"0123456789'
             else term
         )
+
+
+def _is_path(verb: str) -> bool:
+    return bool(re.search(r"[/|^*+()!]|\?$", re.sub(r"<[^<>]*>|\\.", "", verb)))
 
 
 def _says(token: Token, *texts: str) -> bool:
@@ -414,14 +413,3 @@ def _quoted(text: str) -> str:
         pairs = re.findall(r"\\.|[^\\]", inner, re.DOTALL)
         inner = "".join({'"': '\\"', "\\'": "'"}.get(pair, pair) for pair in pairs)
     return f'"{inner}"'.replace("\n", "\\n").replace("\r", "\\r")
-
-
-def _braced(head: str, body: list[str]) -> list[str]:
-    """A group after its words, on one line where it is short."""
-    if len(body) == 1 and len(head) + len(body[0]) <= _INLINE_WIDTH:
-        return [f"{head}{{ {body[0]} }}"]
-    return [f"{head}{{", *_indented(body), "}"]
-
-
-def _indented(lines: list[str]) -> list[str]:
-    return ["  " + line for line in lines]

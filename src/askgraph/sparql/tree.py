@@ -1,15 +1,13 @@
-"""A query as a tree that keeps the order in which it was written, and the tree as text again."""
+"""The tree of a query: its nodes in the order in which they were written, and its traversals."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TypeAlias
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
-
-from askgraph.rdf.vocabulary import XSD_BOOLEAN, XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER
 
 __all__ = [
     "Bind",
@@ -27,8 +25,9 @@ __all__ = [
     "Term",
     "Union",
     "Values",
-    "text_of",
+    "transform",
     "variables_of",
+    "walk",
 ]
 
 Term: TypeAlias = NamedNode | Literal | BlankNode | Variable
@@ -36,10 +35,14 @@ Term: TypeAlias = NamedNode | Literal | BlankNode | Variable
 
 @dataclass(frozen=True)
 class Path:
-    """A property path: `/`, `|`, `^`, `*`, `+`, `?` or `!` over its parts."""
+    """A property path: `/`, `|`, `^`, `*`, `+`, `?` or `!` over its parts.
+
+    It is `bracketed` if its author wrote parentheses around it.
+    """
 
     operator: str
     parts: tuple[Predicate, ...]
+    bracketed: bool = field(default=False, compare=False, repr=False)
 
 
 Predicate: TypeAlias = "Path | NamedNode | Variable"
@@ -50,12 +53,14 @@ class Call:
     """An operator, function or aggregate on its arguments, by its name in capitals.
 
     `COUNT(*)` has no arguments; `COUNT DISTINCT` is a name of its own. `IN` has what is looked for
-    first. `EXISTS` and `NOT EXISTS` have one group. A cast is named by its IRI.
+    first. `EXISTS` and `NOT EXISTS` have one group. A cast is named by its IRI. An operation is
+    `bracketed` if its author wrote parentheses around it.
     """
 
     name: str
     arguments: tuple[Expression, ...] = ()
     separator: str | None = None
+    bracketed: bool = field(default=False, compare=False, repr=False)
 
 
 Expression: TypeAlias = "Term | Call | Group"
@@ -160,20 +165,66 @@ class Query:
         return bool(self.group_by) or any(_aggregates(expr) for _, expr in self.columns if expr)
 
 
-AGGREGATES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
-_BARE = {
-    XSD_INTEGER: re.compile(r"\d+"),
-    XSD_DECIMAL: re.compile(r"\d*\.\d+"),
-    XSD_DOUBLE: re.compile(r"(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+"),
-    XSD_BOOLEAN: re.compile(r"true|false"),
+_CHILDREN: dict[type, tuple[str, ...]] = {
+    Path: ("parts",),
+    Call: ("arguments",),
+    Pattern: ("subject", "predicate", "object"),
+    Filter: ("condition",),
+    Bind: ("value", "variable"),
+    Values: ("variables", "rows"),
+    Nested: ("group", "name"),
+    Union: ("groups",),
+    Group: ("elements",),
+    Query: ("where", "columns", "group_by", "having", "order", "template", "resources"),
 }
-_INFIX = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
+AGGREGATES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
 
 
 def _aggregates(expression: Expression) -> bool:
     if not isinstance(expression, Call):
         return False
     return expression.name.split()[0] in AGGREGATES or any(map(_aggregates, expression.arguments))
+
+
+def walk(part: object, *, enter: Callable[[object], bool] | None = None) -> Iterator[object]:
+    """Yield a part of a tree and all nodes and terms within it, in the order written.
+
+    Parts for which `enter` returns False are left out, with all that they hold.
+    """
+    if isinstance(part, tuple):
+        for inner in part:
+            yield from walk(inner, enter=enter)
+    elif part is not None and (enter is None or enter(part)):
+        yield part
+        for name in _CHILDREN.get(type(part), ()):
+            yield from walk(getattr(part, name), enter=enter)
+
+
+def transform(
+    part: Any, change: Callable[[Any], Any], *, enter: Callable[[Any], bool] | None = None
+) -> Any:
+    """Return a part of a tree with each node and term changed, from the inside out.
+
+    `change` is given a node whose parts are changed already, and returns what takes its place: of
+    an element of a group that may be a tuple of elements. Parts for which `enter` returns False
+    stay as they are, with all that they hold; what is not changed stays the same object.
+    """
+    if isinstance(part, tuple):
+        changed = tuple(transform(inner, change, enter=enter) for inner in part)
+        return part if all(map(operator.is_, part, changed)) else changed
+    if part is None or (enter is not None and not enter(part)):
+        return part
+    inner = {}
+    for name in _CHILDREN.get(type(part), ()):
+        before = getattr(part, name)
+        after = transform(before, change, enter=enter)
+        if after is not before:
+            inner[name] = _flat(after) if name == "elements" else after
+    return change(replace(part, **inner) if inner else part)
+
+
+def _flat(elements: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(one for item in elements for one in (item if isinstance(item, tuple) else (item,)))
 
 
 def variables_of(part: object) -> Iterator[Variable]:
@@ -191,152 +242,6 @@ def variables_of(part: object) -> Iterator[Variable]:
         case tuple():
             for inner in part:
                 yield from variables_of(inner)
-        case (
-            Path()
-            | Call()
-            | Pattern()
-            | Filter()
-            | Bind()
-            | Values()
-            | Nested()
-            | Union()
-            | Group()
-        ):
-            for name in part.__dataclass_fields__:
+        case _:
+            for name in _CHILDREN.get(type(part), ()):
                 yield from variables_of(getattr(part, name))
-
-
-def text_of(part: Predicate | Expression | Element | None) -> str:
-    """Return any part of a tree as SPARQL, IRIs in full."""
-    match part:
-        case None:
-            return "UNDEF"
-        case Path():
-            return _path_text(part)
-        case Call():
-            return _call_text(part)
-        case Group():
-            return "{ " + " ".join(_element_text(element) for element in part.elements) + " }"
-        case Query():
-            return _query_text(part)
-        case Literal():
-            return _literal_text(part)
-        case Pattern() | Filter() | Bind() | Values() | Nested() | Union():
-            return _element_text(part)
-        case _:
-            return str(part)
-
-
-def _literal_text(literal: Literal) -> str:
-    """A literal; whole numbers, decimals and booleans without quotation marks."""
-    pattern = _BARE.get(literal.datatype.value)
-    return literal.value if pattern and pattern.fullmatch(literal.value) else str(literal)
-
-
-def _element_text(element: Element) -> str:
-    match element:
-        case Pattern(subject=subject, predicate=predicate, object=value):
-            return " ".join([text_of(subject), text_of(predicate), text_of(value), "."])
-        case Filter():
-            return "FILTER" + _condition_text(element.condition)
-        case Bind():
-            return f"BIND({text_of(element.value)} AS {element.variable})"
-        case Values():
-            rows = " ".join(f"({' '.join(map(text_of, row))})" for row in element.rows)
-            return f"VALUES ({' '.join(map(str, element.variables))}) {{ {rows} }}"
-        case Nested():
-            name = "" if element.name is None else f"{element.name} "
-            name = f"SILENT {name}" if element.silent else name
-            return f"{element.word} {name}{text_of(element.group)}".lstrip()
-        case Union():
-            return " UNION ".join(text_of(group) for group in element.groups)
-        case Query():
-            return f"{{ {_query_text(element)} }}"
-
-
-def _condition_text(condition: Expression) -> str:
-    if isinstance(condition, Call) and condition.name in ("EXISTS", "NOT EXISTS"):
-        return " " + text_of(condition)
-    return _in_parentheses(condition, variables=True)
-
-
-def _path_text(path: Path) -> str:
-    inner = [
-        text_of(part) if isinstance(part, NamedNode) else f"({text_of(part)})"
-        for part in path.parts
-    ]
-    match path.operator:
-        case "/" | "|":
-            return path.operator.join(inner)
-        case "^":
-            return "^" + inner[0]
-        case "!":
-            plain = [text_of(part) for part in path.parts]
-            return f"!({'|'.join(plain)})"
-        case _:
-            return inner[0] + path.operator
-
-
-def _call_text(call: Call) -> str:
-    texts = [text_of(argument) for argument in call.arguments]
-    if call.name in _INFIX and len(texts) == 2:
-        return f"({texts[0]} {call.name} {texts[1]})"
-    match call.name:
-        case "!" | "-" | "+":
-            return f"{call.name}({texts[0]})"
-        case "IN" | "NOT IN":
-            return f"({texts[0]} {call.name} ({', '.join(texts[1:])}))"
-        case "EXISTS" | "NOT EXISTS":
-            return f"{call.name} {texts[0]}"
-    name, _, distinct = call.name.partition(" ")
-    inner = ", ".join(texts) if texts or name != "COUNT" else "*"
-    ending = "" if call.separator is None else f"; SEPARATOR={Literal(call.separator)}"
-    return f"{name}({distinct} {inner}{ending})" if distinct else f"{name}({inner}{ending})"
-
-
-def _query_text(query: Query) -> str:
-    words = [_head_text(query), *query.datasets, "WHERE " + text_of(query.where)]
-    if query.group_by:
-        words.append("GROUP BY")
-        words += [
-            f"({text_of(value)} AS {name})" if name else _in_parentheses(value)
-            for value, name in query.group_by
-        ]
-    if query.having:
-        words += ["HAVING", *(_in_parentheses(condition) for condition in query.having)]
-    if query.order:
-        words.append("ORDER BY")
-        words += [
-            f"DESC({text_of(value)})" if down else _in_parentheses(value)
-            for value, down in query.order
-        ]
-    if query.limit is not None:
-        words.append(f"LIMIT {query.limit}")
-    if query.offset:
-        words.append(f"OFFSET {query.offset}")
-    return " ".join(words)
-
-
-def _head_text(query: Query) -> str:
-    match query.form:
-        case "SELECT":
-            names = [
-                f"({text_of(e)} AS {v})" if e is not None else str(v) for v, e in query.columns
-            ]
-            return " ".join(
-                ["SELECT", *(["DISTINCT"] if query.distinct else []), *(names or ["*"])]
-            )
-        case "CONSTRUCT":
-            return f"CONSTRUCT {{ {' '.join(text_of(pattern) for pattern in query.template)} }}"
-        case "DESCRIBE":
-            return " ".join(["DESCRIBE", *(str(term) for term in query.resources)])
-        case form:
-            return form
-
-
-def _in_parentheses(expression: Expression, *, variables: bool = False) -> str:
-    """An expression in parentheses where it is not in its own, variables too if asked."""
-    text = text_of(expression)
-    is_operation = isinstance(expression, Call) and text.startswith("(")
-    is_plain = isinstance(expression, Variable) and not variables
-    return text if is_operation or is_plain else f"({text})"

@@ -8,8 +8,7 @@ from urllib.parse import urljoin
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf.vocabulary import XSD_BOOLEAN
-from askgraph.sparql.lexer import Token
-from askgraph.sparql.terminals import declared_prefixes, number_type, terminals, unquoted
+from askgraph.sparql.lexer import Token, declared_prefixes, number_type, terminals, unquoted
 
 __all__ = ["WrittenTerm", "written_terms"]
 

@@ -22,7 +22,8 @@ from askgraph.metadata.names import code_of
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import namespace_of
 from askgraph.sparql.results import Term
-from askgraph.sparql.tree import Group, text_of
+from askgraph.sparql.tree import Group
+from askgraph.sparql.write import text_of
 from askgraph.tools import Context
 from askgraph.tools._facts import numbered
 from askgraph.tools._matching import keyword_scores

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from askgraph.explanation.verbalise import iris_of
 from askgraph.metadata.examples import QueryExample
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.format import formatted
+from askgraph.sparql.layout import formatted
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer
 from askgraph.trace import Observation

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from askgraph.errors import QueryError, QuerySyntaxError
-from askgraph.sparql.declared import undeclared
+from askgraph.sparql.lexer import undeclared
 from askgraph.tools import Context
 from askgraph.tools._nearest import nearest
 from askgraph.tools._terms import nearest_prefixes

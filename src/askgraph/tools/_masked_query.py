@@ -6,8 +6,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.lexer import Token, without_comments
-from askgraph.sparql.terminals import number_type, terminals
+from askgraph.sparql.lexer import Token, number_type, terminals, without_comments
 from askgraph.tools._hidden import PLACEHOLDER
 from askgraph.tools._terms import expanded_name, unescaped_text
 

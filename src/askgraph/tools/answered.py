@@ -5,7 +5,7 @@ from functools import partial
 
 from askgraph.answers.build import AnswerBuilder
 from askgraph.errors import QueryError
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools._answer_columns import answer_columns

@@ -7,7 +7,7 @@ from pyoxigraph import NamedNode
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Nested, Pattern
 from askgraph.tools._nearest import Sort
 

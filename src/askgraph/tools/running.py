@@ -11,9 +11,9 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.sparql.declared import with_declared
-from askgraph.sparql.repair import Repaired, form_of, repaired
+from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
+from askgraph.sparql.rewrite.repair import Repaired, form_of, repaired
 from askgraph.tools import Context
 
 __all__ = ["Ran", "ready", "run", "said_failure"]

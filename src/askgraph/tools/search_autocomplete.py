@@ -5,8 +5,8 @@ from typing import Annotated
 from pyoxigraph import Variable
 
 from askgraph.errors import QueryError, QuerySyntaxError
-from askgraph.sparql.query import checked
-from askgraph.sparql.reader import read
+from askgraph.sparql.judge import checked
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Pattern, variables_of
 from askgraph.tools import Context
 from askgraph.tools._candidates import Sort

@@ -15,7 +15,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
 from askgraph.llm.calls import BadCall, SoundCall, checked_call
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.query import admitted
+from askgraph.sparql.judge import admitted
 from askgraph.tools import SETS, Context, Limits, Tool
 from askgraph.tools._schema import schema_of
 from askgraph.tools.veil import Veil

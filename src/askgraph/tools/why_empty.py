@@ -4,7 +4,7 @@ from typing import Annotated
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import iris_of
-from askgraph.sparql.format import formatted
+from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools._empty import emptiness_of, on_one_line

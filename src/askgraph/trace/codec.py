@@ -11,8 +11,8 @@ from enum import Enum
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from askgraph.sparql.result_formats import from_json, to_json
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.stored import from_json, to_json
 
 __all__ = ["MEMBER", "read", "spoken_name", "told"]
 

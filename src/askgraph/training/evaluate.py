@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from askgraph.errors import QueryError, SetupError
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
-from askgraph.sparql.canonical import canonical_query
+from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.training.pairs import Pair
 from askgraph.writing.grammar import query_grammar
 from askgraph.writing.prompt import THEN, messages, query_in

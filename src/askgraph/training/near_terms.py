@@ -13,7 +13,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Pattern
 from askgraph.writing import Listed
 

@@ -8,7 +8,8 @@ from decimal import Decimal, InvalidOperation
 from pyoxigraph import Literal, Variable
 
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
-from askgraph.sparql.tree import Call, Expression, Filter, text_of
+from askgraph.sparql.tree import Call, Expression, Filter
+from askgraph.sparql.write import text_of
 
 __all__ = ["COMPARISONS", "TURNED", "contradictions", "together"]
 

@@ -8,7 +8,8 @@ from pyoxigraph import Literal, NamedNode, Variable
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD
-from askgraph.sparql.tree import Pattern, Term, text_of
+from askgraph.sparql.tree import Pattern, Term
+from askgraph.sparql.write import text_of
 from askgraph.validation import Finding, Kind, Place, Proposal
 from askgraph.validation._atoms import Atom, Step, Typing, predicates_in
 from askgraph.validation._blocks import Block

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pyoxigraph import Store
 
 from askgraph.errors import ForbiddenQuery, QueryError
-from askgraph.sparql.declared import undeclared, with_declared
-from askgraph.sparql.lexer import tokens
-from askgraph.sparql.query import checked
+from askgraph.sparql.judge import checked
+from askgraph.sparql.lexer import tokens, undeclared, with_declared
 
 __all__ = ["MAX_JUDGED", "fault_in"]
 

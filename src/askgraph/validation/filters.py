@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from pyoxigraph import Literal, Variable
 
 from askgraph.rdf.vocabulary import RDF_LANG_STRING, XSD_STRING
-from askgraph.sparql.tree import Call, Expression, Filter, text_of
+from askgraph.sparql.tree import Call, Expression, Filter
+from askgraph.sparql.write import text_of
 from askgraph.validation import Finding, Kind, Proposal, Subject
 from askgraph.validation._atoms import Atom
 from askgraph.validation._blocks import Block, block_of, walk

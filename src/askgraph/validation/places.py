@@ -8,8 +8,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.lexer import Token, position, tokens
-from askgraph.sparql.terminals import declared_prefixes, terminals
+from askgraph.sparql.lexer import Token, declared_prefixes, position, terminals, tokens
 from askgraph.sparql.tree import Span, Term
 from askgraph.validation import Place
 

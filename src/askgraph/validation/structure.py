@@ -19,9 +19,9 @@ from askgraph.sparql.tree import (
     Term,
     Union,
     Values,
-    text_of,
     variables_of,
 )
+from askgraph.sparql.write import text_of
 from askgraph.validation import Finding, Kind, Subject
 from askgraph.validation.places import place_of_variable
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.declared import undeclared
-from askgraph.sparql.lexer import Token, tokens
+from askgraph.sparql.lexer import Token, tokens, undeclared
 from askgraph.validation import UNJUDGED, Finding, Kind, Place, Proposal, Subject
 from askgraph.validation._grammar import MAX_JUDGED, fault_in
 from askgraph.validation.places import place_of

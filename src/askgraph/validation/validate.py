@@ -5,9 +5,9 @@ from functools import cache
 
 from askgraph import registry
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.reader import read
-from askgraph.sparql.repair import Repaired as Readable
-from askgraph.sparql.repair import repaired as readable
+from askgraph.sparql.read import read
+from askgraph.sparql.rewrite.repair import Repaired as Readable
+from askgraph.sparql.rewrite.repair import repaired as readable
 from askgraph.validation import UNJUDGED, Check, Finding, Kind, Repair, Subject, Validation
 from askgraph.validation._grammar import MAX_JUDGED
 from askgraph.validation._weight import weighed

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from askgraph.endpoint import Endpoint
     from askgraph.index.names import NameIndex
-    from askgraph.sparql.virtual import VirtualPaths
+    from askgraph.sparql.rewrite.virtual import VirtualPaths
     from askgraph.traversal.arrays import GraphArrays
 
 __all__ = [
@@ -229,7 +229,7 @@ def _with_steps(profile: Profile, folder: Path) -> Profile:
     paths = known_paths(folder)
     if not paths:
         return profile
-    from askgraph.sparql.virtual import predicates_in
+    from askgraph.sparql.rewrite.virtual import predicates_in
 
     steps = {iri: len(list(predicates_in(path))) for iri, path in paths.items()}
     told = (replace(p, steps=steps.get(p.iri, 1)) for p in profile.predicates)

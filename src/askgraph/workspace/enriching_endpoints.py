@@ -12,9 +12,9 @@ from askgraph.metadata.definitions import DefinedProperty, Definitions, virtual_
 from askgraph.metadata.definitions_file import definitions_text
 from askgraph.metadata.names import called, schema_names
 from askgraph.metadata.store import load_profile, save_profile, write_whole
+from askgraph.sparql.rewrite.virtual import predicates_in
 from askgraph.sparql.tree import Path as PropertyPath
 from askgraph.sparql.tree import Predicate
-from askgraph.sparql.virtual import predicates_in
 from askgraph.workspace.build import ENRICHMENT, known_content, known_paths
 from askgraph.workspace.replacing import replacing
 

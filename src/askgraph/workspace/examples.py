@@ -14,8 +14,8 @@ from askgraph.metadata.examples import Confirmation, QueryExample, Wording
 from askgraph.metadata.examples.folder import ExampleFolder, Stored
 from askgraph.metadata.examples.outcome import outcome_of, run, what_changed
 from askgraph.metadata.examples.similar import plain_question, same_language
-from askgraph.sparql.declared import with_declared
-from askgraph.sparql.service import called_services
+from askgraph.sparql.federation.service import called_services
+from askgraph.sparql.lexer import with_declared
 from askgraph.trace import attempt_of
 from askgraph.trace.lines import read_trace
 from askgraph.workspace import Progress, Workspace, silent

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from askgraph.sparql.service import called_services
+from askgraph.sparql.federation.service import called_services
 
 if TYPE_CHECKING:
     from askgraph.validation.knowledge import Knowledge, Services

@@ -8,7 +8,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.reading import read_benchmark
 from askgraph.evaluation.questions import GoldQuestion, of_graph
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql.declared import with_declared
+from askgraph.sparql.lexer import with_declared
 from askgraph.training.near_terms import near_terms
 from askgraph.training.pairs import Asked, LeftOut, Pair, made_pairs, write_pairs
 from askgraph.workspace import Progress, Workspace, silent

@@ -7,7 +7,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Pattern, Term
 from askgraph.writing._terms import Change, changed
 from askgraph.writing.references import needs_listing

@@ -2,9 +2,9 @@
 
 It is written in the EBNF of xgrammar (that of llama.cpp's GBNF) and admits what
 `askgraph.writing.prompt.target` trains: the mark, then a SELECT or ASK query with references in the
-one layout of `askgraph.sparql.tree.text_of`. There are triple patterns, property paths, FILTER with
-and without EXISTS, OPTIONAL, MINUS, UNION, VALUES, BIND, sub-selects, aggregates, grouping, order
-and limits, nested a few levels deep. All that it admits is a query once
+one layout of `askgraph.sparql.write.text_of`. There are triple patterns, property paths, FILTER
+with and without EXISTS, OPTIONAL, MINUS, UNION, VALUES, BIND, sub-selects, aggregates, grouping,
+order and limits, nested a few levels deep. All that it admits is a query once
 `askgraph.writing.references` has spelled it out, as this mends what a grammar without context
 cannot say; only a text that was cut off is none.
 """

@@ -31,7 +31,7 @@ from askgraph.index.names import Kind
 from askgraph.llm import Message, System, User
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.lexer import tokens
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
     Bind,
     Call,
@@ -43,8 +43,8 @@ from askgraph.sparql.tree import (
     Query,
     Term,
     Union,
-    text_of,
 )
+from askgraph.sparql.write import text_of
 from askgraph.writing import Listed
 from askgraph.writing._sound import sound
 from askgraph.writing._terms import Change, changed

@@ -7,8 +7,8 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
-from askgraph.sparql.canonical import canonical_query
-from askgraph.sparql.query import checked
+from askgraph.sparql.judge import checked
+from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
 from askgraph.writing.grammar import query_grammar

@@ -25,10 +25,10 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF, RDFS, XSD, XSD_STRING
-from askgraph.sparql.lexer import Token, tokens
-from askgraph.sparql.reader import read
-from askgraph.sparql.terminals import terminals
-from askgraph.sparql.tree import Term, text_of
+from askgraph.sparql.lexer import Token, terminals, tokens
+from askgraph.sparql.read import read
+from askgraph.sparql.tree import Term
+from askgraph.sparql.write import text_of
 from askgraph.writing import Listed
 from askgraph.writing._sound import sound
 from askgraph.writing._terms import Change, changed

@@ -13,7 +13,7 @@ import pytest
 from askgraph.errors import QueryError
 from askgraph.evaluation.benchmarks.reading import read_benchmark
 from askgraph.evaluation.values import Table
-from askgraph.sparql.query import checked
+from askgraph.sparql.judge import checked
 from askgraph.sparql.results import value_of
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")

@@ -8,7 +8,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.n3_corpus import N3Corpus
 from askgraph.evaluation.benchmarks.simplequestions import SimpleQuestions
 from askgraph.evaluation.benchmarks.text2sparql import Text2Sparql
-from askgraph.sparql.query import checked
+from askgraph.sparql.judge import checked
 
 
 def write(folder: Path, name: str, text: str) -> Path:

@@ -9,7 +9,7 @@ from tests.tools.exploring import served
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import Draft, drafts
-from askgraph.sparql.query import checked
+from askgraph.sparql.judge import checked
 
 
 @pytest.fixture

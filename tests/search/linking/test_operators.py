@@ -6,7 +6,7 @@ from tests.search.zoo import QUESTIONS
 from askgraph.evaluation.asking import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.sparql.cells import cell_of_json
+from askgraph.sparql.comparison import cell_of_json
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace.running import result_of

@@ -13,7 +13,7 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sample import graph_path, questions_path
 from askgraph.search.form import Form, Pattern
 from askgraph.search.render import rendered
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.writing.pointer.pieces import STOP, SYMBOLS, Piece, awaited
 from askgraph.writing.pointer.skeleton import Inexpressible, form_of, skeleton_of, terms_of
 

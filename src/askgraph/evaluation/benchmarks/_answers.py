@@ -6,7 +6,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.evaluation.benchmarks._items import Unfit
 from askgraph.evaluation.values import Table
-from askgraph.sparql.cells import cell_of_json, cell_of_term
+from askgraph.sparql.comparison import cell_of_json, cell_of_term
 from askgraph.sparql.results import SelectResult, Term
 
 __all__ = ["table_of_bindings", "table_of_result"]

@@ -27,10 +27,9 @@ from askgraph.evaluation.metrics.exact_match import exact_match
 from askgraph.evaluation.pool import completed
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.values import Table
-from askgraph.sparql.declared import undeclared, with_declared
-from askgraph.sparql.query import checked
-from askgraph.sparql.reader import read
-from askgraph.sparql.terminals import expanded
+from askgraph.sparql.judge import checked
+from askgraph.sparql.lexer import expanded, undeclared, with_declared
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Call, Expression
 
 __all__ = ["Audited", "audit"]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.values import Table
-from askgraph.sparql.cells import Cell
+from askgraph.sparql.comparison import Cell
 
 __all__ = ["KINDS", "Finding", "Severity", "table_in_words"]
 

@@ -24,7 +24,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.gold.finding import Finding, table_in_words
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.values import Table, aligned
-from askgraph.sparql.cells import Cell
+from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import Row, SelectResult, Term
 
 __all__ = ["HEADER", "Frozen", "drift", "query_hash", "read_frozen", "table_object"]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.sparql.canonical import canonical_query
+from askgraph.sparql.rewrite.canonical import canonical_query
 
 __all__ = ["SIMILAR", "Pair", "duplicate_groups", "near_duplicates"]
 

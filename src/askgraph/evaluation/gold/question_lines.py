@@ -6,8 +6,8 @@ from pathlib import Path
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.values import Table
 from askgraph.evaluation.whole_file import write_lines
-from askgraph.sparql.cells import Cell
-from askgraph.sparql.declared import with_declared
+from askgraph.sparql.comparison import Cell
+from askgraph.sparql.lexer import with_declared
 
 __all__ = ["question_object", "write_questions"]
 

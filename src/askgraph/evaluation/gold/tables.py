@@ -7,8 +7,8 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, QueryError, SetupError, Unauthorised, Unreachable
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.values import Table
-from askgraph.sparql.query import admitted
-from askgraph.sparql.reader import read
+from askgraph.sparql.judge import admitted
+from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 

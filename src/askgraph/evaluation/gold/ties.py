@@ -13,11 +13,12 @@ from pyoxigraph import Variable
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, TimedOut
-from askgraph.sparql.cells import Cell, cell_of_term
-from askgraph.sparql.query import admitted
-from askgraph.sparql.reader import read
+from askgraph.sparql.comparison import Cell, cell_of_term
+from askgraph.sparql.judge import admitted
+from askgraph.sparql.read import read
 from askgraph.sparql.results import Row, value_of
-from askgraph.sparql.tree import Expression, Nested, Query, text_of, variables_of
+from askgraph.sparql.tree import Expression, Nested, Query, variables_of
+from askgraph.sparql.write import text_of
 
 __all__ = ["ties"]
 

@@ -13,7 +13,7 @@ from statistics import fmean
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics._sets import set_score
 from askgraph.evaluation.values import aligned
-from askgraph.sparql.cells import Cell
+from askgraph.sparql.comparison import Cell
 
 __all__ = ["best_column"]
 

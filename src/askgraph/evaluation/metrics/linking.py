@@ -21,7 +21,7 @@ from askgraph.errors import QueryError
 from askgraph.evaluation import Score
 from askgraph.evaluation.metrics._sets import set_score
 from askgraph.rdf import vocabulary as voc
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Bind, Call, Path, Pattern, Query, Values
 
 __all__ = ["LinkScores", "Links", "compared", "linking", "links"]

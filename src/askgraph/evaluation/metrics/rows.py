@@ -28,7 +28,7 @@ from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics._best_rows import best_row_score
 from askgraph.evaluation.metrics._hubs import Numbers
 from askgraph.evaluation.values import aligned
-from askgraph.sparql.cells import Cell
+from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import Term
 
 __all__ = ["rows"]

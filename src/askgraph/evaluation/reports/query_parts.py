@@ -15,8 +15,8 @@ from pyoxigraph import Variable
 
 from askgraph.evaluation.reports.query_walk import Found
 from askgraph.evaluation.reports.variable_digests import Triple, digests
-from askgraph.sparql.reader import read
-from askgraph.sparql.terminals import declared_prefixes
+from askgraph.sparql.lexer import declared_prefixes
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Term, variables_of
 
 __all__ = ["Parts", "parts_of"]

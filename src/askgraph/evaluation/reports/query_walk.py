@@ -20,9 +20,9 @@ from askgraph.sparql.tree import (
     Term,
     Union,
     Values,
-    text_of,
     variables_of,
 )
+from askgraph.sparql.write import text_of
 
 __all__ = ["Found"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from askgraph.answers.codec import Json, plain_value
 from askgraph.evaluation.runs.run_folder import Detail
 from askgraph.evaluation.values import Table, aligned
-from askgraph.sparql.cells import Cell
+from askgraph.sparql.comparison import Cell
 
 __all__ = ["detail_of"]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from askgraph.errors import QueryError
-from askgraph.sparql.declared import with_declared
-from askgraph.sparql.reader import read
+from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import Pattern
 
 __all__ = ["form_and_patterns"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from askgraph.sparql.repair import form_of
+from askgraph.sparql.rewrite.repair import form_of
 
 __all__ = ["Collection", "Confirmation", "Origin", "QueryExample", "Unread", "Wording"]
 

@@ -15,8 +15,8 @@ from askgraph.metadata.examples._samples import ROWS, Plan, filled_from, naming,
 from askgraph.metadata.examples._templates import KINDS, Sample, Template, called, is_noun
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.declared import with_declared
-from askgraph.sparql.format import formatted
+from askgraph.sparql.layout import formatted
+from askgraph.sparql.lexer import with_declared
 
 __all__ = ["Draft", "drafts"]
 

@@ -13,8 +13,8 @@ from pyoxigraph import BlankNode, Literal, Triple
 from askgraph.endpoint import Endpoint
 from askgraph.metadata.examples import Confirmation
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
-from askgraph.sparql.repair import form_of
 from askgraph.sparql.results import GraphResult, SelectResult, Term
+from askgraph.sparql.rewrite.repair import form_of
 
 __all__ = ["Outcome", "Result", "outcome_of", "run", "what_changed"]
 

@@ -30,9 +30,9 @@ from askgraph.metadata.published import RDF_KINDS
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.statements import Described, Statements, parsed
-from askgraph.sparql.declared import with_declared
-from askgraph.sparql.query import algebra
-from askgraph.sparql.reader import read
+from askgraph.sparql.judge import algebra
+from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.read import read
 
 __all__ = [
     "PREFIXES",

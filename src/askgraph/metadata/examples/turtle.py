@@ -17,8 +17,7 @@ from askgraph.metadata.examples import shacl as terms
 from askgraph.metadata.examples.shacl import plain
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.declared import undeclared, with_declared
-from askgraph.sparql.terminals import declared_prefixes
+from askgraph.sparql.lexer import declared_prefixes, undeclared, with_declared
 
 __all__ = ["declarations", "document", "example_turtle", "shared_prefixes"]
 

@@ -28,8 +28,8 @@ from askgraph.metadata.examples.similar import random_examples
 from askgraph.methods.dfsl.hypotheses import CHOICES, Hypothesis, by_belief, chosen, weighed
 from askgraph.methods.dfsl.linked_terms import AskedTerms, given_terms, linked_terms
 from askgraph.methods.dfsl.prompt import few_shot_prompt
-from askgraph.sparql.flipped import flipped
 from askgraph.sparql.results import GraphResult
+from askgraph.sparql.rewrite.flipped import flipped
 from askgraph.tools import Context, Limits
 from askgraph.tools.answered import built_answer
 from askgraph.tools.running import Ran, ready, run

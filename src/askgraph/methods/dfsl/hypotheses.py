@@ -12,9 +12,9 @@ from statistics import fmean
 
 from askgraph.errors import SetupError
 from askgraph.llm import Choice
-from askgraph.sparql.alike import alike
-from askgraph.sparql.canonical import canonical_query
+from askgraph.sparql.comparison import alike
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.rewrite.canonical import canonical_query
 
 __all__ = ["CHOICES", "Hypothesis", "by_belief", "chosen", "queries_in", "weighed"]
 

@@ -18,9 +18,9 @@ from askgraph.sparql.tree import (
     Query,
     Union,
     Values,
-    text_of,
     variables_of,
 )
+from askgraph.sparql.write import text_of
 
 __all__ = ["Outcome", "Runs", "TooMuch", "is_joined", "parts_of"]
 

@@ -7,9 +7,14 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, QueryError, TimedOut
 from askgraph.methods.guided.smallest_example import Asked, SmallestExample, smallest_example
-from askgraph.sparql.alike import alike, is_blank, of_columns
-from askgraph.sparql.cells import cell_of_term
-from askgraph.sparql.differing import Differing, differing
+from askgraph.sparql.comparison import (
+    Differing,
+    alike,
+    cell_of_term,
+    differing,
+    is_blank,
+    of_columns,
+)
 from askgraph.sparql.results import Row, SelectResult
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer

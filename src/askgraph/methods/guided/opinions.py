@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from askgraph.sparql.alike import alike, is_blank, of_columns
+from askgraph.sparql.comparison import alike, is_blank, of_columns
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 
@@ -91,10 +91,10 @@ class Vote:
 def agreements(opinions: Sequence[Opinion]) -> list[Agreement]:
     """Group opinions by what their answers give, the heaviest group first.
 
-    See `askgraph.sparql.alike` for what is the same; only the answer columns count, and neither
-    does the order of the rows where it was asked for: one that sorts and one that does not have
-    found the same things. All answers without a value are one group, which weighs little: a query
-    that goes wrong gives nothing far more often than nothing is right. Where a result is
+    See `askgraph.sparql.comparison` for what is the same; only the answer columns count, and
+    neither does the order of the rows if it was asked for: one that sorts and one that does not
+    have found the same things. All answers without a value are one group, which weighs little: a
+    query that goes wrong gives nothing far more often than nothing is right. Where a result is
     truncated, the rows that are there are compared, so that two which were cut at other rows count
     as different. The order of the opinions has no influence: of equals the first by name of the
     source, then by graph, query and answer columns, is the best.

@@ -11,11 +11,12 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 from askgraph.endpoint import Endpoint
 from askgraph.errors import TimedOut
 from askgraph.methods.guided.bounded_store import Outcome, Runs, TooMuch, is_joined, parts_of
-from askgraph.sparql.alike import alike, of_columns
-from askgraph.sparql.query import admitted
-from askgraph.sparql.reader import read
+from askgraph.sparql.comparison import alike, of_columns
+from askgraph.sparql.judge import admitted
+from askgraph.sparql.read import read
 from askgraph.sparql.results import Row, SelectResult
-from askgraph.sparql.tree import Nested, Path, Pattern, Query, text_of
+from askgraph.sparql.tree import Nested, Path, Pattern, Query
+from askgraph.sparql.write import text_of
 
 __all__ = ["SmallestExample", "shrunk", "smallest_example"]
 

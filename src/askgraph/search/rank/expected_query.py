@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.reader import read
+from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
     AGGREGATES,
     Bind,

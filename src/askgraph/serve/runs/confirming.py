@@ -5,7 +5,7 @@ from askgraph.metadata.examples.outcome import outcome_of, run
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.store import RunRow, Verified, new_id
-from askgraph.sparql.declared import with_declared
+from askgraph.sparql.lexer import with_declared
 
 __all__ = ["confirmed", "withdrawn"]
 

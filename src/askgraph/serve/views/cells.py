@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.rdf.vocabulary import XSD
+from askgraph.sparql.result_formats import Result
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
-from askgraph.sparql.stored import Result
 
 __all__ = ["Cell", "CutView", "TableView", "cell_of", "cells_of", "cut_of", "table_of"]
 

@@ -4,8 +4,8 @@ from functools import lru_cache
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.format import formatted
-from askgraph.sparql.terminals import declared_prefixes
+from askgraph.sparql.layout import formatted
+from askgraph.sparql.lexer import declared_prefixes
 
 __all__ = ["laid_out"]
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from askgraph.errors import QueryError, SetupError
 from askgraph.serve.protocols.openai.views import ChatMessage
-from askgraph.sparql.query import admitted
+from askgraph.sparql.judge import admitted
 from askgraph.trace import Earlier
 
 __all__ = ["Talk", "marker", "talk_of"]

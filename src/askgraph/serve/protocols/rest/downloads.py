@@ -10,9 +10,14 @@ from askgraph.errors import SetupError
 from askgraph.explanation.evidence import evidence
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.principal import Principal
-from askgraph.sparql.result_formats import GRAPH_FORMATS, ResultFormat, format_named, serialised
+from askgraph.sparql.result_formats import (
+    GRAPH_FORMATS,
+    Result,
+    ResultFormat,
+    format_named,
+    serialised,
+)
 from askgraph.sparql.results import GraphResult
-from askgraph.sparql.stored import Result
 from askgraph.trace import Evidence, attempt_of
 
 __all__ = ["download"]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql.declared import with_declared
-from askgraph.sparql.lexer import unescaped
+from askgraph.sparql.lexer import unescaped, with_declared
 
 __all__ = ["NamedQuery", "named_query"]
 

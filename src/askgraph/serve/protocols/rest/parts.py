@@ -26,7 +26,7 @@ from askgraph.serve.views.queries import (
     SwapBody,
     SwappedView,
 )
-from askgraph.sparql.swapped import swapped
+from askgraph.sparql.rewrite.swapped import swapped
 
 __all__ = ["router"]
 

@@ -29,10 +29,10 @@ from askgraph.serve.views.queries import (
     RowEvidenceView,
     ValidationView,
 )
-from askgraph.sparql.format import formatted
+from askgraph.sparql.federation.service import called_services
+from askgraph.sparql.layout import formatted
+from askgraph.sparql.result_formats import Result
 from askgraph.sparql.results import GraphResult, SelectResult, Term
-from askgraph.sparql.service import called_services
-from askgraph.sparql.stored import Result
 from askgraph.validation import WRONG, Finding, Kind, Validation
 from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.knowledge import Knowledge, Services

@@ -16,8 +16,13 @@ from askgraph.serve.problems import problem_of
 from askgraph.serve.protocols.sparql.negotiation import accepted
 from askgraph.serve.protocols.sparql.requests import ProtocolRequest, WrongKind, protocol_request
 from askgraph.serve.protocols.sparql.service_description import service_description
-from askgraph.sparql.result_formats import GRAPH_FORMATS, ROW_FORMATS, ResultFormat, serialised
-from askgraph.sparql.stored import Result
+from askgraph.sparql.result_formats import (
+    GRAPH_FORMATS,
+    ROW_FORMATS,
+    Result,
+    ResultFormat,
+    serialised,
+)
 
 __all__ = ["router"]
 

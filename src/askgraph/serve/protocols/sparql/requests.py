@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from askgraph.errors import ForbiddenQuery, QueryError
 from askgraph.serve.problems import TooLarge
-from askgraph.sparql.query import MAX_LENGTH
+from askgraph.sparql.judge import MAX_LENGTH
 
 __all__ = ["ProtocolRequest", "WrongKind", "protocol_request"]
 

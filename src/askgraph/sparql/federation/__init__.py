@@ -1,0 +1,1 @@
+"""Queries over several endpoints: their SERVICE clauses, and what stands around each."""

@@ -1,0 +1,228 @@
+"""What a SERVICE clause is joined with, as patterns that can be asked before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from askgraph.sparql.anchors import NAMED, anchoring
+from askgraph.sparql.federation.outline import Element
+from askgraph.sparql.federation.service import Clause, Level
+from askgraph.sparql.lexer import tokens
+
+__all__ = ["Solved", "Surroundings", "beside", "filters_on", "surroundings"]
+
+_MOODY = frozenset("SERVICE LIMIT OFFSET SAMPLE RAND UUID STRUUID NOW BNODE GROUP_CONCAT".split())
+_ASKED = ("triples", "values", "graph", "groups")
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What stands in the place of a clause that was evaluated, and what that binds for sure."""
+
+    text: str
+    certain: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Patterns that each solution which a clause helps to make satisfies, or none.
+
+    `shared` are the variables by which they restrict it. `solved` is the place of the one clause,
+    evaluated before, that they consist of; None where there are patterns to be asked. `anchoring`
+    tells how selective they look.
+    """
+
+    text: str
+    shared: tuple[str, ...]
+    anchoring: int
+    solved: int | None = None
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Some of the patterns: `offered` are variables that they bind, `linked` all that they have.
+
+    A variable that is offered and not `certain` may be unbound only where an expression fails.
+    """
+
+    text: str
+    certain: frozenset[str]
+    linked: frozenset[str]
+    order: int
+    offered: frozenset[str] = field(default_factory=frozenset)
+    used: frozenset[str] = field(default_factory=frozenset)
+    solved: int | None = None
+
+
+_PATTERN, _BLOCK, _BIND, _FILTER = range(4)
+
+
+def surroundings(
+    text: str, clause: Clause, solved: Mapping[int, Solved], prologue: str
+) -> Surroundings:
+    """Return what restricts a clause most, by the look of it.
+
+    `solved` are the clauses of the query that were evaluated before, by their place. Left out is
+    all that another evaluation may answer otherwise (LIMIT, RAND), and what is not linked with the
+    clause. Without `shared` variables nothing restricts it.
+    """
+    pieces: list[_Piece] = []
+    for level in clause.around:
+        if level.graph and pieces:
+            pieces = [_in_graph(pieces, level.graph)]
+        elif any(piece.order in (_BIND, _FILTER) for piece in pieces):
+            pieces = [_together(pieces)]
+        pieces += _of_level(text, level, solved)
+    if clause.graph and pieces:
+        pieces = [_in_graph(pieces, clause.graph)]
+    found = [
+        _restriction(clause, connected, prologue) for connected in _components(pieces) if connected
+    ]
+    return max(found, key=lambda each: (len(each.shared) > 0, each.anchoring), default=_NOTHING)
+
+
+_NOTHING = Surroundings("", (), 0)
+
+
+def beside(clause: Clause) -> frozenset[int]:
+    """Return the places of the elements around a clause, of which some may be clauses too."""
+    return frozenset(_place(element) for level in clause.around for element in level.elements)
+
+
+def filters_on(text: str, clause: Clause) -> tuple[str, ...]:
+    """Return the filters around a clause that its own solutions must pass to count."""
+    found: list[str] = []
+    for level in clause.around:
+        if not level.joined:
+            break
+        for element in level.elements:
+            written = text[element.start : element.end]
+            plain = element.kind == "filter" and not element.groups and not _moody(written)
+            if plain and element.used <= clause.certain and not _calls_an_extension(written):
+                found.append(written)
+    return tuple(found)
+
+
+def _of_level(text: str, level: Level, solved: Mapping[int, Solved]) -> list[_Piece]:
+    """Return the pieces of one level, in the order in which they may be asked."""
+    pieces: list[_Piece] = []
+    bound = frozenset[str]()
+    for element in level.elements:
+        piece = _of_element(text, element, solved)
+        if piece is None or (piece.order == _BIND and not piece.used <= bound):
+            continue
+        pieces.append(piece)
+        bound |= piece.certain | piece.offered
+    pieces = [piece for piece in pieces if piece.order != _FILTER or piece.used <= bound]
+    taken = frozenset[str]().union(*(p.linked for p in pieces if p.order in (_PATTERN, _BLOCK)))
+    return [
+        piece
+        for piece in sorted(pieces, key=lambda piece: piece.order)
+        if not (piece.order == _BIND and piece.offered & taken)
+    ]
+
+
+def _of_element(text: str, element: Element, solved: Mapping[int, Solved]) -> _Piece | None:
+    written = text[element.start : element.end]
+    place = _place(element)
+    if place in solved:
+        known = solved[place]
+        linked = known.certain | frozenset(element.possible)
+        return _Piece(known.text, known.certain, linked, _BLOCK, solved=place)
+    if _moody(written):
+        return None
+    linked = frozenset(token.text for token in tokens(written) if token.kind == "blank")
+    linked |= frozenset(element.possible) | element.used
+    if element.kind == "triples":
+        return _Piece(written.rstrip(" .\n\r\t") + " .", element.certain, linked, _PATTERN)
+    if element.kind in _ASKED:
+        return _Piece(written, element.certain, linked, _BLOCK)
+    if element.groups or element.kind not in ("bind", "filter"):
+        return None
+    order = _BIND if element.kind == "bind" else _FILTER
+    offered = frozenset(element.possible)
+    return _Piece(written, frozenset(), linked, order, offered=offered, used=element.used)
+
+
+def _place(element: Element) -> int:
+    """Return where an element starts; of a sub-select in braces of its own, where that starts."""
+    inner = element.groups[0].elements if len(element.groups) == 1 else ()
+    alone = element.kind == "groups" and len(inner) == 1 and inner[0].kind == "select"
+    return inner[0].start if alone else element.start
+
+
+def _components(pieces: list[_Piece]) -> list[list[_Piece]]:
+    """Return the pieces that are linked by variables together, filters where all of theirs are."""
+    components: list[list[_Piece]] = []
+    for piece in pieces:
+        if piece.order == _FILTER:
+            continue
+        apart = [each for each in components if not _linked(each, piece)]
+        joined = [one for each in components if _linked(each, piece) for one in each]
+        components = [*apart, [*joined, piece]]
+    filters = [piece for piece in pieces if piece.order == _FILTER]
+    return [
+        [*_ordered(each), *(one for one in filters if one.used <= _bound(each))]
+        for each in components
+    ]
+
+
+def _linked(component: list[_Piece], piece: _Piece) -> bool:
+    return any(piece.linked & one.linked for one in component)
+
+
+def _ordered(pieces: list[_Piece]) -> list[_Piece]:
+    return sorted(pieces, key=lambda piece: piece.order)
+
+
+def _bound(pieces: list[_Piece]) -> frozenset[str]:
+    return frozenset[str]().union(*(piece.certain | piece.offered for piece in pieces))
+
+
+def _restriction(clause: Clause, pieces: list[_Piece], prologue: str) -> Surroundings:
+    shared = tuple(name for name in clause.names if name in clause.certain & _bound(pieces))
+    written = " ".join(piece.text for piece in pieces)
+    if any(piece.solved is not None for piece in pieces):
+        alone = pieces[0].solved if len(pieces) == 1 else None
+        return Surroundings(written, shared, NAMED, alone)
+    return Surroundings(written, shared, anchoring(written, prologue))
+
+
+def _in_graph(pieces: list[_Piece], name: str) -> _Piece:
+    inner = _together(pieces)
+    named = frozenset([name[1:]]) if name.startswith(("?", "$")) else frozenset[str]()
+    return _Piece(
+        f"GRAPH {name} {inner.text}",
+        inner.certain | named,
+        inner.linked | named,
+        _BLOCK,
+        offered=inner.offered,
+    )
+
+
+def _together(pieces: list[_Piece]) -> _Piece:
+    """Return pieces as one, in braces of its own, with the filters that can be judged there."""
+    asked = [piece for piece in pieces if piece.order != _FILTER]
+    bound = _bound(asked)
+    kept = [*_ordered(asked), *(p for p in pieces if p.order == _FILTER and p.used <= bound)]
+    return _Piece(
+        "{ " + " ".join(piece.text for piece in kept) + " }",
+        frozenset[str]().union(*(piece.certain for piece in asked)),
+        frozenset[str]().union(*(piece.linked for piece in asked)),
+        _BLOCK,
+        offered=bound,
+    )
+
+
+def _moody(written: str) -> bool:
+    return any(token.kind == "word" and token.text.upper() in _MOODY for token in tokens(written))
+
+
+def _calls_an_extension(written: str) -> bool:
+    """Whether a function is called by an IRI, which not every endpoint knows."""
+    given = [token for token in tokens(written) if token.kind != "comment"]
+    return any(
+        name.kind in ("iri", "pname") and behind.text == "(" for name, behind in pairwise(given)
+    )

@@ -1,0 +1,537 @@
+"""Read a SPARQL query: its form, its safety, its patterns; never runs it.
+
+A query is judged twice, and both judgements must agree. `checked` parses it with rdflib and walks
+the algebra. Before that, a lexer that knows strings, comments and IRIs settles the prefixes, the
+codepoint escapes (which parsers treat differently, so none is left in the text that is sent), and
+the few places where two parsers may read the same text differently.
+"""
+
+import contextlib
+import logging
+import re
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NoReturn, cast
+from typing import Literal as Choice
+
+from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
+from askgraph.sparql.lexer import (
+    Token,
+    declared_prefixes,
+    fail,
+    position,
+    tokens,
+    unescaped,
+    with_full_iris,
+)
+
+__all__ = [
+    "CheckedQuery",
+    "Form",
+    "admitted",
+    "algebra",
+    "checked",
+    "datasets",
+    "nodes",
+    "own_limit",
+    "starred",
+]
+
+Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
+
+MAX_LENGTH = 1_000_000  # characters that are looked at at all
+MAX_PARSED = 200_000  # characters that rdflib is given
+MAX_DEPTH = 100  # brackets within brackets
+
+_FORMS: dict[str, Form] = {
+    "SELECT": "SELECT",
+    "ASK": "ASK",
+    "CONSTRUCT": "CONSTRUCT",
+    "DESCRIBE": "DESCRIBE",
+}
+_UPDATES = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
+_SUSPECT = re.compile("|".join([*sorted(_UPDATES), "SERVICE"]), re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class CheckedQuery:
+    """A query that may be run: the text to send, its form, the services that it calls.
+
+    `given` is the text as its author has it, whose lines and columns errors are to count.
+    """
+
+    text: str
+    form: Form
+    services: tuple[str, ...] = ()
+    given: str = field(default="", compare=False)
+
+
+def checked(
+    query: str,
+    *,
+    allowed_services: Collection[str] = (),
+    prefixes: Mapping[str, str] | None = None,
+    most: int = MAX_PARSED,
+) -> CheckedQuery:
+    """Return the query as it may be sent, after a full parse.
+
+    Prefixes that it uses without declaring them are taken from `prefixes` and declared in the text
+    returned. Raises `QuerySyntaxError` (with line and column in the text as given),
+    `ForbiddenQuery` for an update or for a SERVICE outside `allowed_services`, and `QueryError` for
+    one too deep to be judged, or with more than `most` characters: a parse takes a second for some
+    ten thousand.
+    """
+    text, lexed = _prepared(query, prefixes)
+    if len(text) > most:
+        raise _too_long(text, most)
+    _refuse_nested(lexed)
+    form, services = _verdict(text, _offset(query, text))
+    _refuse_disagreement(text, lexed, len(services))
+    for service in services:
+        if service not in allowed_services:
+            _refuse_service(service, allowed_services)
+    return CheckedQuery(text, form, services, query)
+
+
+def admitted(
+    query: str,
+    *,
+    allowed_services: Collection[str] = (),
+    prefixes: Mapping[str, str] | None = None,
+    most: int = MAX_PARSED,
+) -> CheckedQuery:
+    """Return the query as it may be sent, parsing it only where it could be anything but a read.
+
+    A text in which no word outside strings, comments and IRIs is one of INSERT, DELETE, LOAD,
+    CLEAR, DROP, CREATE, ADD, MOVE, COPY, WITH or SERVICE can be neither an update nor reach a
+    service, under any grammar; its syntax is left to the endpoint. All others go to `checked`.
+    This takes microseconds, where a parse takes milliseconds; `allowed_services` are not looked at.
+    Only a query that is parsed may have no more than `most` characters.
+    """
+    text, lexed = _prepared(query, prefixes)
+    form = _FORMS.get(_first_keyword(lexed))
+    if form is None or _suspect(text, lexed):
+        return checked(query, allowed_services=allowed_services, prefixes=prefixes, most=most)
+    return CheckedQuery(text, form, given=query)
+
+
+def _too_long(text: str, most: int) -> QueryError:
+    return QueryError(f"the query has {len(text):,} characters; at most {most:,} are parsed")
+
+
+def _prepared(query: str, prefixes: Mapping[str, str] | None) -> tuple[str, list[Token]]:
+    if len(query) > MAX_LENGTH:
+        raise QueryError(f"the query has {len(query):,} characters; at most {MAX_LENGTH:,} are run")
+    text = unescaped(query)
+    lexed = [token for token in tokens(text) if token.kind != "comment"]
+    _refuse_depth(text, lexed)
+    declared, used = _prefixes(lexed)
+    missing = {prefix: at for prefix, at in used.items() if prefix not in declared}
+    known = prefixes or {}
+    for prefix, at in missing.items():
+        if prefix not in known:
+            fail(text, at, f"the prefix {prefix + ':'!r} is not declared")
+    if not missing:
+        return text, lexed
+    lines = "".join(f"PREFIX {prefix}: <{known[prefix]}>\n" for prefix in missing)
+    return lines + text, [*tokens(lines), *lexed]
+
+
+def _refuse_depth(text: str, lexed: list[Token]) -> None:
+    depth = 0
+    for token in lexed:
+        if token.text in "([{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                line, column = position(text, token.start)
+                raise QueryError(
+                    f"line {line}, column {column}: more than {MAX_DEPTH} brackets within brackets"
+                )
+        elif token.text in ")]}":
+            depth -= 1
+
+
+def _prefixes(lexed: list[Token]) -> tuple[set[str], dict[str, int]]:
+    """Return the prefixes declared, and those used with the place of their first use."""
+    declared: set[str] = set()
+    used: dict[str, int] = {}
+    for before, token in zip([None, *lexed], lexed, strict=False):
+        if token.kind != "pname":
+            continue
+        prefix = token.text.partition(":")[0]
+        if before and before.kind == "word" and before.text.upper() == "PREFIX":
+            declared.add(prefix)
+        else:
+            used.setdefault(prefix, token.start)
+    return declared, used
+
+
+def _first_keyword(lexed: list[Token]) -> str:
+    """Return the first word after the prologue, in capitals."""
+    for before, token in zip([None, *lexed], lexed, strict=False):
+        if token.kind == "word" and token.text.upper() not in ("PREFIX", "BASE"):
+            return token.text.upper()
+        follows_base = before and before.text.upper() == "BASE"
+        if token.kind == "mark" or (token.kind == "string" and not follows_base):
+            break
+    return ""
+
+
+def _suspect(text: str, lexed: list[Token]) -> bool:
+    """Tell whether any grammar could read an update or a SERVICE into the text.
+
+    Some parsers see a SERVICE in `trueSERVICE<http://…>` and in `SERVICE:x`.
+    """
+    if not _SUSPECT.search(text):
+        return False
+    for token in lexed:
+        word = token.text.upper()
+        if token.kind == "word" and (word in _UPDATES or "SERVICE" in word):
+            return True
+        if token.kind == "pname" and "SERVICE" in word.partition(":")[0]:
+            return True
+        if token.kind == "mark" and word in "\"'\\":
+            return True
+    return _two_readings(lexed)
+
+
+def _two_readings(lexed: list[Token]) -> bool:
+    """Tell whether some `<…>` may also be read as a comparison that ends within it.
+
+    In `?a<b:x)SERVICE#>` one parser sees an IRI and the other a SERVICE. An IRI with `://` has no
+    second reading, and one without a bracket or a comment sign cannot end the comparison.
+    """
+    return any(
+        token.kind == "iri"
+        and ("#" in token.text or ")" in token.text)
+        and not _ABSOLUTE.match(token.text)
+        for token in lexed
+    )
+
+
+_ABSOLUTE = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def _refuse_disagreement(text: str, lexed: list[Token], services: int) -> None:
+    words = sum(token.kind == "word" and token.text.upper() == "SERVICE" for token in lexed)
+    if words != services or ("service" in text.lower() and _two_readings(lexed)):
+        raise ForbiddenQuery(
+            "the query may hide a SERVICE from a part of the parsers: write IRIs in full"
+            " (<http://…>) and put spaces around '<' and '>'"
+        )
+
+
+def _refuse_nested(lexed: list[Token]) -> None:
+    """Refuse a SERVICE within a SERVICE, which rdflib cannot parse and nobody here evaluates."""
+    depth, within = 0, list[int]()
+    for token in lexed:
+        if token.kind == "word" and token.text.upper() == "SERVICE":
+            if within:
+                raise ForbiddenQuery(
+                    "a SERVICE within a SERVICE is not run: put the two next to each other"
+                )
+            within.append(depth)
+        depth += (token.text == "{") - (token.text == "}")
+        if token.text == "}" and within and depth <= within[-1]:
+            within.pop()
+
+
+def _refuse_service(service: str, allowed: Collection[str]) -> NoReturn:
+    hint = "; allowed: " + ", ".join(sorted(allowed)) if allowed else ""
+    if service.startswith("?"):
+        raise ForbiddenQuery(
+            f"a SERVICE to a variable ({service}) is not run, as where it leads is not known"
+            f" before: name the graph{hint}"
+        )
+    raise ForbiddenQuery(
+        f"a SERVICE to <{service}> is not allowed:"
+        f" only the workspace's own graphs may be called{hint}"
+    )
+
+
+def _offset(query: str, text: str) -> int:
+    """Return the number of PREFIX lines that were put before the query."""
+    return max(0, text.count("\n") - unescaped(query).count("\n"))
+
+
+# What follows needs rdflib, which takes 0.15 s to import: it is imported on first use.
+
+
+@dataclass(frozen=True)
+class SyntaxFault:
+    """Where and why a text does not parse."""
+
+    message: str
+    at: int
+
+
+@lru_cache(maxsize=512)
+def _verdict(text: str, added_lines: int) -> tuple[Form, tuple[str, ...]]:
+    root = algebra(text, added_lines=added_lines)
+    form = _FORMS[root.name.removesuffix("Query").upper()]
+    found = Counter[str]()
+    for node in nodes(root):
+        if getattr(node, "name", "") == "ServiceGraphPattern":
+            found[_service_name(node.term)] += 1
+    written = sum(
+        token.kind == "word" and token.text.upper() == "SERVICE" for token in tokens(text)
+    )
+    if found.total() < written:
+        found = Counter(_services_as_written(text))
+    return form, tuple(found.elements())
+
+
+def _services_as_written(text: str) -> Iterator[str]:
+    """Yield what the SERVICE clauses name; of some within an EXISTS rdflib (7.6) has no algebra."""
+    from rdflib.plugins.sparql.parser import Query
+
+    with _PARSING:
+        tree = Query.parse_string(with_full_iris(_with_service_on_its_line(text)), parse_all=True)
+    for node in nodes(tree):
+        if getattr(node, "name", "") == "ServiceGraphPattern":
+            yield _service_name(node.term)
+
+
+def _service_name(term: object) -> str:
+    from rdflib import Variable
+
+    return f"?{term}" if isinstance(term, Variable) else str(term)
+
+
+def algebra(text: str, *, added_lines: int = 0) -> Any:
+    """Return rdflib's algebra of a query; for this folder only, as it is not frozen."""
+    return _parsed(text, added_lines).algebra
+
+
+@lru_cache(maxsize=128)
+def _parsed(text: str, added_lines: int = 0) -> Any:
+    from pyparsing import ParseBaseException
+    from rdflib.plugins.sparql.algebra import translateQuery
+    from rdflib.plugins.sparql.parser import Query
+
+    if len(text) > MAX_PARSED:
+        raise _too_long(text, MAX_PARSED)
+    lines = _with_service_on_its_line(text)
+
+    def translated() -> Any:
+        tree = Query.parse_string(lines, parse_all=True)
+        if _repeats_a_namespace(lines):
+            tree = Query.parse_string(with_full_iris(lines), parse_all=True)
+        return translateQuery(tree)
+
+    try:
+        with _PARSING, _silent(logging.getLogger("rdflib.term")):
+            return _deeply(translated)
+    except ParseBaseException as problem:
+        _refuse_update(text)
+        _syntax_error(text, problem.loc, added_lines, problem)
+    except RecursionError as problem:
+        raise QueryError("the query is nested too deeply, or too long, to be parsed") from problem
+    except Exception as problem:  # rdflib raises bare Exception
+        raise QuerySyntaxError(f"the query makes no sense: {_one_line(problem)}") from problem
+
+
+@contextlib.contextmanager
+def _silent(log: logging.Logger) -> Iterator[None]:
+    """Keep a log quiet: what rdflib thinks of a literal's form is no matter, as it runs nothing."""
+    before = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = before
+
+
+def _repeats_a_namespace(text: str) -> bool:
+    """Whether two prefixes stand for one namespace: rdflib (7.6) forgets the first of them."""
+    namespaces = declared_prefixes(text).values()
+    return len(set(namespaces)) < len(namespaces)
+
+
+def _with_service_on_its_line(text: str) -> str:
+    """Break the line before each SERVICE: rdflib (7.6) takes a `#` before it for a comment."""
+    if "service" not in text.lower():
+        return text
+    pieces: list[str] = []
+    at = 0
+    for token in tokens(text):
+        if token.kind == "word" and token.text.upper() == "SERVICE":
+            pieces.append(text[at : token.start].removesuffix(" ") + "\n")
+            at = token.start
+    return "".join(pieces) + text[at:]
+
+
+def _deeply(parse: Callable[[], Any]) -> Any:
+    """Call a recursive parser; where the stack is too small, once more on a larger one."""
+    try:
+        return parse()
+    except RecursionError:
+        pass
+    with _ONE_AT_A_TIME:
+        limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
+        sys.setrecursionlimit(_FRAMES)
+        try:
+            with ThreadPoolExecutor(1) as pool:
+                return pool.submit(parse).result()
+        finally:
+            sys.setrecursionlimit(limit)
+            threading.stack_size(size)
+
+
+_PARSING = threading.Lock()  # rdflib's parser is not safe for threads
+_ONE_AT_A_TIME = threading.Lock()
+_STACK = 256 * 1024 * 1024
+_FRAMES = 20_000
+
+
+def nodes(node: object) -> Iterator[Any]:
+    """Yield every node of the algebra, those inside expressions and services too."""
+    waiting, seen = [node], set[int]()
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, str) or current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, dict):
+            yield current
+            waiting.extend(reversed([v for k, v in current.items() if k != "_vars"]))
+        elif isinstance(current, list | tuple | set) or hasattr(current, "as_list"):
+            waiting.extend(reversed(list(cast("list[object]", current))))
+
+
+def _refuse_update(text: str) -> None:
+    words = [t for t in tokens(text) if t.kind not in ("comment", "iri", "pname")]
+    words = [t for t in words if t.text.upper() not in ("PREFIX", "BASE")][:2]
+    first = words[0].text.upper() if words and words[0].kind == "word" else ""
+    if first not in _UPDATES:
+        return
+    second = words[1].text.upper() if len(words) > 1 else ""
+    name = f"{first} DATA" if second == "DATA" else first
+    raise ForbiddenQuery(
+        "only SELECT, ASK, CONSTRUCT and DESCRIBE queries are run;"
+        f" this one is an update ({name} …)"
+    )
+
+
+def _syntax_error(text: str, loc: int, added_lines: int, cause: BaseException) -> NoReturn:
+    fault = _fault(text, loc)
+    line, column = position(text, fault.at)
+    line = max(1, line - added_lines)
+    raise QuerySyntaxError(
+        f"line {line}, column {column}: {fault.message}", line=line, column=column
+    ) from cause
+
+
+def _fault(text: str, loc: int) -> SyntaxFault:
+    lexed = [token for token in tokens(text) if token.kind != "comment"]
+    if not lexed:
+        return SyntaxFault("the query is empty", 0)
+    at = _furthest(text, loc)
+    found = next((t for t in lexed if t.start >= at), None)
+    within = next((t for t in lexed if t.start < at < t.start + len(t.text)), None)
+    for token in lexed:
+        if token.kind == "mark" and token.text in "\"'":
+            return SyntaxFault("a string starts here and does not end", token.start)
+    bracket = _bracket(lexed)
+    if bracket and (found is None or bracket.at <= at):
+        return bracket
+    if found is None and within is None:
+        return SyntaxFault("the query ends too early", len(text.rstrip()))
+    wrong = within or cast("Token", found)
+    return SyntaxFault(f"{_shortened(wrong.text)!r} was not expected here", wrong.start)
+
+
+def _bracket(lexed: list[Token]) -> SyntaxFault | None:
+    """Find the first bracket without its partner."""
+    partner = {")": "(", "]": "[", "}": "{"}
+    opened: list[Token] = []
+    for token in lexed:
+        if token.kind != "mark":
+            continue
+        if token.text in "([{":
+            opened.append(token)
+        elif token.text in partner:
+            if not opened or opened[-1].text != partner[token.text]:
+                return SyntaxFault(f"{token.text!r} closes nothing", token.start)
+            opened.pop()
+    if opened:
+        return SyntaxFault(f"{opened[-1].text!r} is never closed", opened[-1].start)
+    return None
+
+
+def _furthest(text: str, loc: int) -> int:
+    """Return where a text that does not parse goes wrong, as far right as a parser came.
+
+    rdflib names the start of the outermost construct; pyoxigraph the furthest character. The mark
+    at the end makes sure that pyoxigraph only parses: nothing is ever evaluated here.
+    """
+    from pyoxigraph import Store
+
+    if "service" in text.lower():
+        return loc
+    try:
+        Store().query(text + "\n\x01")
+    except SyntaxError as problem:
+        if found := re.match(r"error at (\d+):(\d+)", str(problem)):
+            return max(loc, _index(text, int(found[1]), int(found[2])))
+    except (ValueError, OSError):
+        return loc
+    return loc
+
+
+def _index(text: str, line: int, column: int) -> int:
+    starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+    return min(len(text), starts[min(line, len(starts)) - 1] + column - 1)
+
+
+def _shortened(text: str, length: int = 40) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _one_line(problem: BaseException) -> str:
+    return " ".join(str(problem).split())[:200] or type(problem).__name__
+
+
+def datasets(text: str) -> tuple[str, ...]:
+    """Return the IRIs that a query names in FROM and FROM NAMED."""
+    if not _FROM.search(text):
+        return ()
+    given = [token for token in tokens(text) if token.kind != "comment"]
+    if not any(token.kind == "word" and token.text.upper() == "FROM" for token in given):
+        return ()
+    clauses = getattr(algebra(text), "datasetClause", None) or []
+    return tuple(str(clause.default or clause.named) for clause in clauses)
+
+
+_FROM = re.compile(r"\bFROM\b", re.IGNORECASE)
+
+
+def own_limit(text: str) -> int | None:
+    """Return the LIMIT of the query itself, not of a query within it; None where it has none."""
+    depth, found = 0, None
+    given = [token for token in tokens(text) if token.kind != "comment"]
+    for token, following in pairwise(given):
+        depth += (token.text == "{") - (token.text == "}")
+        if depth == 0 and token.kind == "word" and token.text.upper() == "LIMIT":
+            found = int(following.text) if following.text.isdecimal() else None
+    return found
+
+
+def starred(text: str) -> tuple[str, ...] | None:
+    """Return the variables of a `SELECT *` in the order written; None for any other query."""
+    given = [token for token in tokens(text) if token.kind != "comment"]
+    words = (token.text.upper() for token in given)
+    while (word := next(words, "")) not in _FORMS:
+        if not word:
+            return None
+    star = next(words, "")
+    star = next(words, "") if star in ("DISTINCT", "REDUCED") else star
+    if word != "SELECT" or star != "*":
+        return None
+    return tuple(dict.fromkeys(token.text[1:] for token in given if token.kind == "variable"))

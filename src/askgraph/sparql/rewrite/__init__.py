@@ -1,0 +1,1 @@
+"""Queries made into other queries: repaired, changed in one place, or brought to one form."""

@@ -1,0 +1,135 @@
+"""A query with one of its terms put in place of another; all else stays as it is written."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.errors import QueryError
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.lexer import declared_prefixes, tokens, unescaped
+from askgraph.sparql.written_terms import WrittenTerm, written_terms
+
+__all__ = ["swapped"]
+
+_IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]+')
+_ZONE = r"(?:Z|[+-]\d\d:\d\d)?"
+_DAY = r"-?\d{4,9}-\d\d-\d\d"
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_BARE = re.compile(r"[+-]?(?:\d+|\d*\.\d+|(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+)")
+_FORMS = {
+    v.XSD_DATE: (re.compile(_DAY + _ZONE), "a date, like 1969-07-20"),
+    v.XSD_DATE_TIME: (
+        re.compile(rf"{_DAY}T\d\d:\d\d:\d\d(?:\.\d+)?{_ZONE}"),
+        "a date and time, like 1969-07-20T20:17:00Z",
+    ),
+    v.XSD_G_YEAR: (re.compile(rf"-?\d{{4,9}}{_ZONE}"), "a year, like 1969"),
+    v.XSD_G_YEAR_MONTH: (re.compile(rf"-?\d{{4,9}}-\d\d{_ZONE}"), "a month, like 1969-07"),
+    v.XSD_BOOLEAN: (re.compile("true|false"), "true or false"),
+}
+_ESCAPES = {"\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+Edit = tuple[int, int, str]
+
+
+def swapped(
+    query: str,
+    old: NamedNode | Literal,
+    new: str,
+    *,
+    prefixes: PrefixMap,
+    labels: Mapping[str, str] | None = None,
+) -> str:
+    """Return the query with another term wherever `old` stands.
+
+    `new` is an IRI in place of an IRI, and the text of a value in place of a literal, whose
+    language or datatype stays. An IRI is written short where the query or `prefixes` have a prefix
+    for it, which is then declared. `labels` (IRI -> label) are what comments on the same lines call
+    the two. Raises `QueryError` where the query does not hold `old`, and where `new` is no IRI, or
+    no value of that kind.
+    """
+    text = unescaped(query)
+    places = [one for one in written_terms(text, prefixes.namespaces) if one.term == old]
+    if not places:
+        raise QueryError(f"the query does not hold {old}: take one of its parts")
+    if isinstance(old, NamedNode):
+        return _with_iri(text, places, _iri(new), prefixes, labels or {})
+    value = _value(new, old)
+    return _edited(text, [_written(text, place, value) for place in places])
+
+
+def _iri(text: str) -> str:
+    bare = text.strip()
+    if not _IRI.fullmatch(bare):
+        raise QueryError(f"{bare!r} is no IRI: give one in full, as http://example.org/Mars")
+    return bare
+
+
+def _with_iri(
+    query: str,
+    places: Sequence[WrittenTerm],
+    new: str,
+    prefixes: PrefixMap,
+    labels: Mapping[str, str],
+) -> str:
+    declared = declared_prefixes(query)
+    known = PrefixMap({**prefixes.own, **declared})
+    short = known.shorten(new)
+    edits = [(place.start, place.end, short) for place in places]
+    old = places[0].term.value
+    if old in labels and new in labels:
+        edits += _comments(query, places, labels[old], labels[new])
+    text = _edited(query, edits)
+    prefix = "" if short.startswith("<") else short.partition(":")[0]
+    if short.startswith("<") or prefix in declared:
+        return text
+    return f"PREFIX {prefix}: <{known.namespaces[prefix]}>\n{text}"
+
+
+def _comments(query: str, places: Sequence[WrittenTerm], old: str, new: str) -> Iterator[Edit]:
+    """The label of the old term by that of the new one, in comments on its lines."""
+    lines = {query.count("\n", 0, place.start) for place in places}
+    called = re.compile(rf"(?<!\w){re.escape(' '.join(old.split()))}(?!\w)")
+    for token in tokens(query):
+        if token.kind == "comment" and query.count("\n", 0, token.start) in lines:
+            text = called.sub(lambda _: " ".join(new.split()), token.text)
+            yield token.start, token.start + len(token.text), text
+
+
+def _value(text: str, old: Literal) -> str:
+    """The text of a new value of the kind of the old one."""
+    datatype = old.datatype.value
+    bare = text if datatype in (v.XSD_STRING, v.RDF_LANG_STRING) else text.strip()
+    if datatype in v.INTEGER_DATATYPES and not re.fullmatch(r"[+-]?\d+", bare):
+        if not _NUMBER.fullmatch(bare) or datatype != v.XSD_INTEGER:
+            raise QueryError(f"{text!r} is no whole number: give one, like 12")
+    elif datatype in v.NUMERIC_DATATYPES and not _NUMBER.fullmatch(bare):
+        raise QueryError(f"{text!r} is no number: give one, like 12 or 3.5")
+    if datatype == v.XSD_DATE_TIME and re.fullmatch(_DAY, bare):
+        bare += "T00:00:00"
+    form, meant = _FORMS.get(datatype, (None, ""))
+    if form is not None and not form.fullmatch(bare):
+        raise QueryError(f"{text!r} does not fit: give {meant}")
+    return bare
+
+
+def _written(query: str, place: WrittenTerm, value: str) -> Edit:
+    """A new value in the way the old one is written: in its quotation marks, or without any."""
+    quote = query[place.start]
+    if quote in "\"'":
+        width = 3 if query[place.start : place.start + 3] == quote * 3 else 1
+        escapes = {**_ESCAPES, quote: "\\" + quote}
+        body = "".join(escapes.get(letter, letter) for letter in value)
+        return place.start, place.value_end, quote * width + body + quote * width
+    return place.start, place.end, value if _is_bare(value) else f"{value.rstrip('.')}.0"
+
+
+def _is_bare(value: str) -> bool:
+    return value in ("true", "false") or bool(_BARE.fullmatch(value))
+
+
+def _edited(text: str, edits: Sequence[Edit]) -> str:
+    for start, end, replacement in sorted(edits, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    return text

@@ -1,0 +1,415 @@
+"""Predicates that a graph does not have: a query that uses them, written out as property paths.
+
+    ?x ex:locatedIn ex:Germany    →    ?x (ex:site/ex:partOf+) ex:Germany
+
+`written_patterns` has how a pattern becomes another one.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import count
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+
+from askgraph.errors import QueryError, QuerySyntaxError
+from askgraph.sparql.lexer import declared_prefixes, tokens, unescaped
+from askgraph.sparql.read import read
+from askgraph.sparql.tree import (
+    AGGREGATES,
+    Bind,
+    Call,
+    Element,
+    Expression,
+    Filter,
+    Group,
+    Nested,
+    Path,
+    Pattern,
+    Predicate,
+    Query,
+    Term,
+    Union,
+    Values,
+)
+from askgraph.sparql.write import text_of
+
+__all__ = [
+    "VirtualPaths",
+    "counts_all",
+    "predicates_in",
+    "read_path",
+    "written_out",
+]
+
+
+VirtualPaths = Mapping[str, Predicate]
+
+
+"""The path that each virtual predicate stands for, by its IRI; of the graph's own predicates."""
+
+
+def predicates_in(path: Predicate) -> Iterator[str]:
+    """Yield the IRIs of a path's predicates, as often as they stand there."""
+    match path:
+        case NamedNode():
+            yield path.value
+        case Path(parts=parts):
+            for part in parts:
+                yield from predicates_in(part)
+
+
+def stays_one(predicate: Predicate, paths: VirtualPaths) -> bool:
+    """Return whether a path gives the same rows with the paths in the place of the predicates."""
+    match predicate:
+        case Variable():
+            return False
+        case NamedNode(value=iri):
+            return iri not in paths or not _repeats(paths[iri])
+        case Path(operator="+" | "*"):
+            return True
+        case Path(parts=parts):
+            return all(stays_one(part, paths) for part in parts)
+
+
+def replaced(predicate: Predicate, paths: VirtualPaths) -> Predicate:
+    """Return a predicate with the virtual ones in it as their paths.
+
+    Raises `QueryError` for a negated property set (`!`) with one.
+    """
+    match predicate:
+        case NamedNode(value=iri) if iri in paths:
+            return paths[iri]
+        case Path(operator="!") if any(iri in paths for iri in predicates_in(predicate)):
+            first = next(iri for iri in predicates_in(predicate) if iri in paths)
+            raise QueryError(
+                f"<{first}> stands for a property path and cannot be negated in a set: write "
+                "FILTER NOT EXISTS with it, or name the graph's own predicates"
+            )
+        case Path(operator=operator, parts=parts):
+            return Path(operator, tuple(replaced(part, paths) for part in parts))
+        case _:
+            return predicate
+
+
+def _repeats(path: Predicate) -> bool:
+    """Whether a path may give the same pair more than once."""
+    match path:
+        case Path(operator="/" | "|" | "!" | "?"):
+            return True
+        case Path(operator="^", parts=(inner,)):
+            return _repeats(inner)
+        case _:
+            return False
+
+
+@dataclass(frozen=True)
+class PatternWriter:
+    """Writes the patterns of a tree out.
+
+    `names` are the variables that the query's text has: no new one is among them. With `sets`, a
+    row that comes twice is not noticed.
+    """
+
+    paths: VirtualPaths
+    names: Collection[str]
+    sets: bool
+
+    def __post_init__(self) -> None:
+        """Start to count the new variables."""
+        object.__setattr__(self, "_numbers", count(1))
+
+    def query(self, tree: Query) -> Query:
+        """Return a query, or one inside another, with its patterns written out."""
+        written = self._parts(tree, tree)
+        shown = tuple((name, None) for name in dict.fromkeys(self._visible(tree.where)))
+        if counts_all(tree):
+            return replace(written, where=Group((Query("SELECT", written.where, shown),)))
+        if tree.form == "SELECT" and not tree.columns:
+            return replace(written, columns=shown)
+        template = tuple(map(self._made, tree.template))
+        return replace(written, template=template)
+
+    def _parts(self, part: Query, of: Query) -> Query:
+        changed = {
+            one.name: self._rebuilt(getattr(of, one.name))
+            for one in fields(of)
+            if one.name != "template"
+        }
+        return replace(part, **changed)  # type: ignore[arg-type]
+
+    def _rebuilt(self, part: object) -> object:
+        """Any part of a tree with its patterns written out."""
+        match part:
+            case Query():
+                return self.query(part)
+            case Group(elements=elements):
+                return Group(tuple(new for one in elements for new in self._elements(one)))
+            case Nested(word="SERVICE"):
+                return part
+            case tuple():
+                return tuple(self._rebuilt(one) for one in part)
+            case _ if is_dataclass(part) and not isinstance(part, type):
+                names = (one.name for one in fields(part) if one.name != "span")
+                return replace(part, **{name: self._rebuilt(getattr(part, name)) for name in names})
+            case _:
+                return part
+
+    def _elements(self, element: Element) -> tuple[Element, ...]:
+        if isinstance(element, Pattern):
+            return self._pattern(element.subject, element.predicate, element.object)
+        return (self._rebuilt(element),)  # type: ignore[return-value]
+
+    def _pattern(self, start: Term, path: Predicate, end: Term) -> tuple[Element, ...]:
+        match path:
+            case Variable() as name:
+                return (self._any_predicate(start, name, end),)
+            case _ if self.sets or stays_one(path, self.paths):
+                return (Pattern(start, replaced(path, self.paths), end),)
+            case Path(operator="^", parts=(inner,)):
+                return self._pattern(end, inner, start)
+            case Path(operator="|", parts=parts):
+                groups = (Group(self._pattern(start, part, end)) for part in parts)
+                return (Union(tuple(groups)),)
+            case Path(operator="/", parts=parts):
+                return (self._steps(start, parts, end),)
+            case _:
+                return (self._once(start, replaced(path, self.paths), end),)
+
+    def _steps(self, start: Term, parts: tuple[Predicate, ...], end: Term) -> Query:
+        """The steps of a path one by one; what lies between them is not seen outside."""
+        places = [start, *(self._new() for _ in parts[1:]), end]
+        steps = zip(places, parts, places[1:], strict=False)
+        walked = tuple(one for step in steps for one in self._pattern(*step))
+        columns: list[tuple[Variable, Expression | None]] = [
+            (one, None) for one in _ends(start, end)
+        ]
+        return Query("SELECT", Group(walked), tuple(columns or [(self._new(), Literal(1))]))
+
+    def _any_predicate(self, start: Term, name: Variable, end: Term) -> Nested:
+        """What the graph itself has there, and what each virtual predicate gives."""
+        branches = [Group((Pattern(start, name, end),))]
+        for iri in self.paths:
+            told = Values((name,), ((NamedNode(iri),),))
+            branches.append(Group((*self._pattern(start, NamedNode(iri), end), told)))
+        return Nested("", Group((Union(tuple(branches)),)))
+
+    def _once(self, start: Term, path: Predicate, end: Term) -> Element:
+        """A path between two ends, each pair once."""
+        walked = Group((Pattern(start, path, end),))
+        columns = tuple((name, None) for name in _ends(start, end))
+        if not columns:
+            return Filter(Call("EXISTS", (walked,)))
+        return Query("SELECT", walked, columns, distinct=True)
+
+    def _new(self) -> Variable:
+        numbers: Iterator[int] = self._numbers  # type: ignore[attr-defined]
+        return Variable(next(f"between{n}" for n in numbers if f"between{n}" not in self.names))
+
+    def _visible(self, part: object) -> Iterator[Variable]:
+        """The variables that `*` stands for, in order."""
+        match part:
+            case Variable() if part.value in self.names:
+                yield part
+            case Query(columns=columns) if columns:
+                yield from (name for name, _ in columns)
+            case Nested(word="MINUS") | Filter():
+                return
+            case _:
+                for one in _shown(part):
+                    yield from self._visible(one)
+
+    def _made(self, pattern: Pattern) -> Pattern:
+        """A pattern of a template, whose blank nodes were read as variables."""
+        return replace(
+            pattern, subject=self._blank(pattern.subject), object=self._blank(pattern.object)
+        )
+
+    def _blank(self, term: Term) -> Term:
+        unwritten = isinstance(term, Variable) and term.value not in self.names
+        return BlankNode(term.value) if unwritten else term
+
+
+def _shown(part: object) -> tuple[object, ...]:
+    """The parts in which variables stand that are seen outside."""
+    match part:
+        case tuple():
+            return part
+        case Query(where=where):
+            return (where,)
+        case Bind(variable=name):
+            return (name,)
+        case Pattern() | Nested() | Union() | Group() | Values():
+            return tuple(getattr(part, one.name) for one in fields(part))
+        case _:
+            return ()
+
+
+def _ends(start: Term, end: Term) -> tuple[Variable, ...]:
+    return tuple(dict.fromkeys(one for one in (start, end) if isinstance(one, Variable)))
+
+
+def read_path(text: str, prefixes: Mapping[str, str] | None = None) -> Predicate:
+    """Return a property path as SPARQL writes it; `QuerySyntaxError` where it is none."""
+    query = read(f"ASK {{ ?s {text} ?o }}", prefixes)
+    match query.where.elements:
+        case (Pattern(predicate=NamedNode() | Path() as path),):
+            return path
+    raise QuerySyntaxError(f"{text!r} is no property path")
+
+
+def written_out(
+    query: str, paths: VirtualPaths, *, prefixes: Mapping[str, str] | None = None
+) -> str:
+    """Return a query that gives over the graph itself what this one gives with virtual predicates.
+
+    Its layout stays where only the predicates have to be replaced. A pattern whose predicate is a
+    variable finds the virtual predicates too. What stands in a SERVICE is of another graph and is
+    left alone, and so is what cannot be read and names none: the endpoint says what is wrong.
+    Raises `QueryError` for a negated property set (`!`) with a virtual predicate, and
+    `QuerySyntaxError` for what names one and cannot be read.
+    """
+    text = query
+    try:
+        text = unescaped(query)
+        tree = read(text, prefixes)
+    except QuerySyntaxError as problem:
+        _refuse_named(text, paths, prefixes or {}, problem)
+        return query
+    met = [one for one in _patterns(tree) if _concerns(one.predicate, paths)]
+    if not met:
+        return query
+    sets = not counts_rows(tree)
+    plain = tree.form != "CONSTRUCT"  # whose short form has no paths
+    if plain and all(_in_place(one, paths, sets=sets) for one in met):
+        return _whole(_spliced(text, met, paths), paths, prefixes)
+    names = frozenset(one.text[1:] for one in tokens(text) if one.kind == "variable")
+    return _whole(text_of(PatternWriter(paths, names, sets).query(tree)), paths, prefixes)
+
+
+def _refuse_named(
+    query: str, paths: VirtualPaths, prefixes: Mapping[str, str], problem: QuerySyntaxError
+) -> None:
+    """Refuse what cannot be read and names a virtual predicate, which would be found nowhere."""
+    known = {**prefixes, **declared_prefixes(query)}
+    for token in tokens(query):
+        prefix, colon, local = token.text.partition(":")
+        full = (
+            token.text[1:-1] if token.kind == "iri" else known.get(prefix, prefix + colon) + local
+        )
+        if token.kind in ("iri", "pname") and full in paths:
+            raise QuerySyntaxError(
+                f"<{full}> stands for a property path, and cannot be written out: {problem}",
+                line=problem.line,
+                column=problem.column,
+            )
+
+
+def _whole(query: str, paths: VirtualPaths, prefixes: Mapping[str, str] | None) -> str:
+    """The query, which must not have a virtual predicate any more."""
+    for one in _patterns(read(query, prefixes)):
+        left = [iri for iri in predicates_in(one.predicate) if iri in paths]
+        if left:
+            raise QueryError(f"<{left[0]}> cannot be written out as a path in this query")
+    return query
+
+
+def _in_place(pattern: Pattern, paths: VirtualPaths, *, sets: bool) -> bool:
+    """Whether it is enough to put paths in the places of a pattern's predicates."""
+    if isinstance(pattern.predicate, Variable) or not pattern.spans:
+        return False
+    return sets or stays_one(pattern.predicate, paths)
+
+
+def _patterns(part: object) -> Iterator[Pattern]:
+    """The triple patterns that are matched with this graph."""
+    match part:
+        case Pattern():
+            yield part
+        case Nested(word="SERVICE"):
+            return
+        case tuple():
+            for one in part:
+                yield from _patterns(one)
+        case _ if is_dataclass(part):
+            for one in fields(part):
+                if one.name != "template":
+                    yield from _patterns(getattr(part, one.name))
+
+
+def _concerns(predicate: Predicate, paths: VirtualPaths) -> bool:
+    if isinstance(predicate, Variable):
+        return True
+    return any(iri in paths for iri in predicates_in(predicate))
+
+
+def _spliced(query: str, met: Iterable[Pattern], paths: VirtualPaths) -> str:
+    """Put paths in the places of the predicates; all else stays as it was written."""
+    declared = declared_prefixes(query)
+    edits = {
+        one.spans[1]: _shortened(text_of(replaced(one.predicate, paths)), declared) for one in met
+    }
+    for (start, end), text in sorted(edits.items(), reverse=True):
+        query = query[:start] + text + query[end:]
+    return query
+
+
+def _shortened(path: str, prefixes: Mapping[str, str]) -> str:
+    """A path with the prefixes that the query declares, where what follows is a plain name."""
+    pieces = path.split("<")
+    for at, piece in enumerate(pieces[1:], 1):
+        iri, _, rest = piece.partition(">")
+        names = (
+            f"{prefix}:{iri[len(namespace) :]}"
+            for prefix, namespace in prefixes.items()
+            if iri.startswith(namespace) and iri[len(namespace) :].isalnum()
+        )
+        pieces[at] = next(names, f"<{iri}>") + rest
+    return "".join(pieces)
+
+
+_OF_A_SET = frozenset(["MIN", "MAX", "SAMPLE"])
+
+
+def counts_rows(part: object) -> bool:
+    """Return whether a query, or a part of one, gives something else where a row comes twice."""
+    if isinstance(part, Query) and _notices(part):
+        return True
+    return any(counts_rows(one) for one in _inside(part))
+
+
+def counts_all(query: Query) -> bool:
+    """Return whether a query has a `COUNT(DISTINCT *)` of its own, which sees all variables."""
+    return Call("COUNT DISTINCT") in _aggregates((query.columns, query.having, query.order))
+
+
+def _notices(query: Query) -> bool:
+    called = list(_aggregates((query.columns, query.having, query.order)))
+    if query.is_aggregate or called:
+        return not all(map(_of_a_set, called))
+    if query.form == "SELECT":
+        return not query.distinct
+    return query.limit is not None or bool(query.offset)
+
+
+def _of_a_set(call: Call) -> bool:
+    if call.name == "COUNT DISTINCT":
+        return bool(call.arguments)
+    return call.name in _OF_A_SET or call.name.endswith(" DISTINCT")
+
+
+def _aggregates(part: object) -> Iterator[Call]:
+    """The aggregates of expressions, but not those of a query inside of EXISTS."""
+    if isinstance(part, Group):
+        return
+    if isinstance(part, Call) and part.name.split()[0] in AGGREGATES:
+        yield part
+        return
+    for one in _inside(part):
+        yield from _aggregates(one)
+
+
+def _inside(part: object) -> Iterator[object]:
+    if isinstance(part, tuple):
+        yield from part
+    elif is_dataclass(part):
+        yield from (getattr(part, one.name) for one in fields(part))

@@ -1,0 +1,170 @@
+"""Queries are made runnable where that can be told for sure; sound ones stay as they are."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pyoxigraph import RdfFormat, Store
+from tests.graphs import MOONS
+
+from askgraph.sparql.judge import checked
+from askgraph.sparql.lexer import undeclared, with_declared
+from askgraph.sparql.rewrite.repair import form_of, repaired
+
+PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
+
+
+def rows(query: str) -> list[list[str]]:
+    """What a query gives on the moons, as sorted rows of values."""
+    store = Store()
+    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    known = {**PREFIXES, "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
+    found = store.query(with_declared(query, known))
+    return sorted([[getattr(term, "value", "") for term in row] for row in found])  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "```sparql\nSELECT ?m WHERE { ?m a onto:Moon }\n```",
+        "```\nSELECT ?m WHERE { ?m a onto:Moon }\n```\nThis finds the moons.",
+        "Here's the query:\n\n```SPARQL\nSELECT ?m WHERE { ?m a onto:Moon }",
+        "Query: SELECT ?m WHERE { ?m a onto:Moon }",
+        "I select the moons, then ask: SELECT ?m WHERE { ?m a onto:Moon };",
+    ],
+)
+def test_words_and_fences_around_a_query_are_taken_off(written: str) -> None:
+    assert repaired(written).query == "SELECT ?m WHERE { ?m a onto:Moon }"
+
+
+@pytest.mark.parametrize(
+    ("written", "sound"),
+    [
+        ("SELECT COUNT(?m) WHERE { ?m ?p ?o }", "SELECT (COUNT(?m) AS ?count) WHERE { ?m ?p ?o }"),
+        ("SELECT (COUNT(*)) { ?m ?p ?o }", "SELECT (COUNT(*) AS ?count) { ?m ?p ?o }"),
+        (
+            "SELECT ?p COUNT(DISTINCT ?m) AS ?n { ?m ?p ?o } GROUP BY ?p",
+            "SELECT ?p (COUNT(DISTINCT ?m) AS ?n) { ?m ?p ?o } GROUP BY ?p",
+        ),
+        (
+            "SELECT min(?count) { { SELECT COUNT(?m) { ?m ?p ?count } } }",
+            "SELECT (min(?count) AS ?min) { { SELECT (COUNT(?m) AS ?count2) { ?m ?p ?count } } }",
+        ),
+    ],
+)
+def test_a_bare_aggregate_gets_parentheses_and_a_name(written: str, sound: str) -> None:
+    found = repaired(written)
+    assert found.query == sound
+    assert found.notes == ("an aggregate was given parentheses and a name",)
+    assert checked(found.query).form == "SELECT"
+
+
+def test_a_label_service_becomes_labels_in_the_askers_language_or_in_english() -> None:
+    query = """SELECT ?m ?mLabel WHERE { ?m onto:orbits :Jupiter .
+        SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],de". } }"""
+    found = repaired(query, language="de")
+    assert "SERVICE" not in found.query
+    labels = [["http://example.org/Europa", "Europa"], ["http://example.org/Io", "Io"]]
+    assert rows(found.query) == labels
+    assert '"de"' in found.query and '"de"' not in repaired(query).query
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT ?m { SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } "
+        "?m onto:orbits :Mars . ?m a onto:Moon }",
+        "SELECT ?m { ?m onto:orbits :Mars SERVICE wikibase:label { } . ?m a onto:Moon }",
+        "SELECT ?m { ?m onto:orbits :Mars . SERVICE wikibase:label { } . ?m a onto:Moon }",
+        "SELECT ?m { ?m onto:orbits :Mars SERVICE <http://wikiba.se/ontology#label> { } "
+        "?m a onto:Moon }",
+    ],
+)
+def test_a_label_service_whose_labels_nobody_uses_is_only_taken_out(query: str) -> None:
+    found = repaired(query).query
+    assert "SERVICE" not in found and "OPTIONAL" not in found
+    assert rows(found) == [["http://example.org/Phobos"]]
+
+
+def test_a_label_that_the_service_is_asked_for_by_pattern_is_found() -> None:
+    query = """SELECT ?name { ?m onto:orbits :Mars .
+        SERVICE wikibase:label { bd:serviceParam wikibase:language "en" .
+                                 ?m rdfs:label ?name . } }"""
+    assert rows(repaired(query).query) == [["Phobos"]]
+
+
+def test_another_service_is_left_for_the_endpoint_to_judge() -> None:
+    query = "SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }"
+    assert repaired(query).query == query
+
+
+def test_words_before_an_update_do_not_make_it_a_query() -> None:
+    query = "INSERT DATA { <a:a> <b:b> <c:c> } ; SELECT ?x { ?x ?y ?z }"
+    assert repaired(query).query == query
+
+
+def test_only_known_prefixes_are_declared() -> None:
+    query = "SELECT ?m { ?m a onto:Moon ; other:name ?n }"
+    assert undeclared(query) == ("onto", "other")
+    assert with_declared(query, PREFIXES) == ("PREFIX onto: <http://example.org/onto#>\n" + query)
+
+
+def test_the_form_is_read_past_comments_and_prefixes() -> None:
+    query = "# SELECT\nPREFIX select: <http://x/> BASE <http://ask/> ask { ?s ?p ?o }"
+    assert form_of(query) == "ASK"
+
+
+TEXTS = st.sampled_from(
+    [
+        "```sparql",
+        "SELECT COUNT(?x) WHERE",
+        "SERVICE wikibase:label { }",
+        "Here is it: SELECT ?x { }",
+        "}",
+        "; # '",
+        "泰坦",
+    ]
+)
+
+
+@st.composite
+def sound_queries(draw: st.DrawFn) -> str:
+    """Queries that run, with texts in strings and comments that look like faults."""
+    text = draw(TEXTS).replace('"', "'")
+    columns, tail = draw(
+        st.sampled_from(
+            [
+                ("*", ""),
+                ("?s ?sLabel", " LIMIT 3"),
+                ("DISTINCT ?s", " ORDER BY DESC(?s)"),
+                ("(COUNT(?s) AS ?n)", ""),
+                ("?p (MAX(?o) AS ?m) (COUNT(*) AS ?n)", " GROUP BY ?p HAVING (COUNT(*) > 1)"),
+            ]
+        )
+    )
+    comment = draw(st.sampled_from(["", f"# {text}\n"]))
+    where = draw(
+        st.sampled_from(
+            [
+                "?s ?p ?o",
+                f'?s ?p ?o FILTER(STR(?o) != "{text}")',
+                "?s ?p ?o . { SELECT ?s { ?s a ?c } }",
+                "?s ?p ?o OPTIONAL { ?s <http://x/SELECT> ?sLabel }",
+                f'?s ?p """{text}""" ; ?p ?o .',
+            ]
+        )
+    )
+    return f"{comment}SELECT {columns} WHERE {{ {comment}{where} }}{tail}"
+
+
+@given(sound_queries())
+def test_a_sound_query_is_left_as_it_is(query: str) -> None:
+    assert checked(query).text == query
+    found = repaired(query)
+    assert (found.query, found.notes) == (query, ())
+
+
+@example("```sparql ```sparql SELECT COUNT(?x) WHERE ```sparql SELECT COUNT(?x) WHERE")
+@given(st.lists(TEXTS | st.text(max_size=8), max_size=6).map(" ".join))
+def test_what_was_repaired_needs_no_more_repair(text: str) -> None:
+    once = repaired(text).query
+    assert repaired(once).query == once

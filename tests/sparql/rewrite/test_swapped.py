@@ -1,0 +1,161 @@
+"""One term of a query in the place of another: the text around it stays as it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.errors import QueryError
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf.vocabulary import (
+    XSD_BOOLEAN,
+    XSD_DATE,
+    XSD_DATE_TIME,
+    XSD_DECIMAL,
+    XSD_G_YEAR,
+    XSD_INTEGER,
+)
+from askgraph.sparql.judge import checked
+from askgraph.sparql.read import read
+from askgraph.sparql.rewrite.swapped import swapped
+from askgraph.sparql.tree import Call, Filter
+from askgraph.sparql.written_terms import written_terms
+
+PREFIXES = PrefixMap({"ex": "http://example.org/"})
+SATURN, JUPITER = "http://example.org/Saturn", "http://example.org/Jupiter"
+
+
+def value(text: str, datatype: str) -> Literal:
+    return Literal(text, datatype=NamedNode(datatype))
+
+
+def swap(query: str, old: NamedNode | Literal, new: str) -> str:
+    return swapped(query, old, new, prefixes=PREFIXES)
+
+
+def test_a_thing_is_swapped_and_the_layout_stays() -> None:
+    query = (
+        "PREFIX ex: <http://example.org/>\n"
+        "SELECT ?m  WHERE {\n  ?m ex:orbits ex:Saturn ; # Saturn, the planet\n     a ex:Moon\n}"
+    )
+    labels = {SATURN: "Saturn", JUPITER: "Jupiter"}
+    changed = swapped(query, NamedNode(SATURN), JUPITER, prefixes=PREFIXES, labels=labels)
+
+    assert changed == (
+        "PREFIX ex: <http://example.org/>\n"
+        "SELECT ?m  WHERE {\n  ?m ex:orbits ex:Jupiter ; # Jupiter, the planet\n     a ex:Moon\n}"
+    )
+
+
+def test_all_places_of_a_thing_are_swapped_however_it_is_written() -> None:
+    query = f"SELECT * {{ ?a ex:near <{SATURN}> . ?b ex:near ex:Saturn FILTER(?b != ex:Saturn) }}"
+    changed = swap(query, NamedNode(SATURN), JUPITER)
+
+    assert changed.count("ex:Jupiter") == 3
+    assert "Saturn" not in changed
+
+
+def test_a_prefix_that_the_query_lacks_is_declared() -> None:
+    changed = swap(f"SELECT * {{ ?m ?p <{SATURN}> }}", NamedNode(SATURN), JUPITER)
+    assert changed == "PREFIX ex: <http://example.org/>\nSELECT * { ?m ?p ex:Jupiter }"
+
+
+def test_the_prefix_of_the_query_goes_before_that_of_the_graph() -> None:
+    query = f"PREFIX ex: <http://other.org/> SELECT * {{ ?m ex:p <{SATURN}> }}"
+    changed = swap(query, NamedNode(SATURN), JUPITER)
+
+    assert changed == query.replace("Saturn", "Jupiter")
+
+
+def test_what_only_looks_like_the_thing_stays() -> None:
+    query = f'SELECT * {{ ?m ?p <{SATURN}>, "<{SATURN}>", <{SATURN}/moons> }} # <{SATURN}>'
+    changed = swap(query, NamedNode(SATURN), "http://else.where/x")
+
+    assert changed == query.replace(f"?p <{SATURN}>", "?p <http://else.where/x>")
+
+
+@pytest.mark.parametrize(
+    ("before", "old", "new", "after"),
+    [
+        ("5", value("5", XSD_INTEGER), "12", "12"),
+        ("5", value("5", XSD_INTEGER), "2.5", "2.5"),
+        ("5", value("5", XSD_INTEGER), " -3 ", "-3"),
+        ("-5", value("-5", XSD_INTEGER), "7", "7"),
+        ("1.50", value("1.50", XSD_DECIMAL), "3.", "3.0"),
+        ("true", value("true", XSD_BOOLEAN), "false", "false"),
+        ('"Mars"', Literal("Mars"), 'a "b"\\', '"a \\"b\\"\\\\"'),
+        ("'''Mars'''", Literal("Mars"), "two\nlines", "'''two\\nlines'''"),
+        ('"Mond"@de', Literal("Mond", language="de"), "Stern", '"Stern"@de'),
+        (
+            '"1969-07-20"^^xsd:date',
+            value("1969-07-20", XSD_DATE),
+            "1970-01-01",
+            '"1970-01-01"^^xsd:date',
+        ),
+        (
+            '"1969-07-20T20:17:00"^^xsd:dateTime',
+            value("1969-07-20T20:17:00", XSD_DATE_TIME),
+            "1970-01-01",
+            '"1970-01-01T00:00:00"^^xsd:dateTime',
+        ),
+        ('"1969"^^xsd:gYear', value("1969", XSD_G_YEAR), "1970", '"1970"^^xsd:gYear'),
+    ],
+)
+def test_a_value_is_written_as_the_old_one_was(
+    before: str, old: Literal, new: str, after: str
+) -> None:
+    query = "SELECT * {{ ?s ex:p ?v FILTER(?v > {0}) }} LIMIT 5"
+    assert swap(query.format(before), old, new) == query.format(after)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (value("5", XSD_INTEGER), "many", "'many' is no whole number"),
+        (value("1969-07-20", XSD_DATE), "yesterday", "give a date, like 1969-07-20"),
+        (value("1969", XSD_G_YEAR), "69", "give a year, like 1969"),
+        (NamedNode(SATURN), "Jupiter", "'Jupiter' is no IRI"),
+        (NamedNode(SATURN), "http://x/> . ?s ?p <http://y", "is no IRI"),
+        (NamedNode(JUPITER), SATURN, "the query does not hold"),
+    ],
+)
+def test_what_does_not_fit_is_refused(old: NamedNode | Literal, new: str, message: str) -> None:
+    query = 'SELECT * { ?s ex:p ex:Saturn, 5, "1969-07-20"^^xsd:date, "1969"^^xsd:gYear }'
+    with pytest.raises(QueryError, match=message):
+        swap(query, old, new)
+
+
+@given(
+    st.text(st.characters(codec="utf-8")),
+    st.sampled_from(['"old"', "'old'", "'''old'''", '"""old"""']),
+)
+def test_any_text_can_be_put_in_and_is_nothing_but_a_text(text: str, old: str) -> None:
+    changed = swap(f"SELECT * {{ ?s ?p ?v FILTER(?v = {old}) }}", Literal("old"), text)
+    condition = read(checked(changed).text).where.elements[1]
+
+    assert isinstance(condition, Filter) and isinstance(condition.condition, Call)
+    assert condition.condition.arguments[1] == Literal(text)
+
+
+def test_terms_are_found_where_they_stand() -> None:
+    query = (
+        "BASE <http://base.org/> PREFIX ex: <http://example.org/> SELECT (?v - 5 AS ?w) { "
+        "?s ex:p -7, <here>, 'x'^^ex:type ; a ex:Moon FILTER(?v -3 > 2) VALUES ?n { 1 -2 } } "
+        'GROUP BY ?s HAVING(GROUP_CONCAT(?v ; SEPARATOR = ", ") = "y") LIMIT 10 OFFSET 20'
+    )
+    found = [(str(one.term), query[one.start : one.end]) for one in written_terms(query)]
+
+    integer = "^^<http://www.w3.org/2001/XMLSchema#integer>"
+    assert found == [
+        (f'"5"{integer}', "5"),
+        ("<http://example.org/p>", "ex:p"),
+        (f'"-7"{integer}', "-7"),
+        ("<http://base.org/here>", "<here>"),
+        ('"x"^^<http://example.org/type>', "'x'^^ex:type"),
+        ("<http://example.org/Moon>", "ex:Moon"),
+        (f'"3"{integer}', "3"),
+        (f'"2"{integer}', "2"),
+        (f'"1"{integer}', "1"),
+        (f'"-2"{integer}', "-2"),
+        ('"y"', '"y"'),
+    ]

@@ -1,0 +1,28 @@
+"""Prefixes that a gold query leaves open."""
+
+from askgraph.sparql.lexer import undeclared, with_declared, with_full_iris
+
+EX = {"ex": "http://example.org/", "other": "http://example.com/"}
+
+
+def test_only_open_prefixes_outside_strings_and_iris_are_named() -> None:
+    query = 'PREFIX a: <http://a/> SELECT * { ?s a:b ex:c ; :d "no:text" ; <urn:no:name> ex:e }'
+    assert undeclared(query) == ("ex", "")
+
+
+def test_prefixes_that_are_used_and_known_are_declared() -> None:
+    query = "SELECT * { ?s ex:c :d }"
+    assert with_declared(query, EX) == f"PREFIX ex: <http://example.org/>\n{query}"
+
+
+def test_a_query_that_declares_its_prefixes_stays_as_it_is() -> None:
+    query = "prefix ex: <http://else/> SELECT * { ?s ex:c 1 }"
+    assert with_declared(query, EX) == query
+
+
+def test_names_become_full_iris_and_declarations_stay() -> None:
+    query = 'PREFIX ex: <http://example.org/> SELECT * { ?s ex:c\\#d "ex:e" ; other:f ex: }'
+    assert with_full_iris(query) == (
+        "PREFIX ex: <http://example.org/> SELECT * "
+        '{ ?s <http://example.org/c#d> "ex:e" ; other:f <http://example.org/> }'
+    )

@@ -1,0 +1,63 @@
+"""Trees are written as a careful person writes them, and read back they are the same."""
+
+import pytest
+from hypothesis import given, settings
+from pyoxigraph import Literal, NamedNode, Variable
+from tests.sparql.same_algebra import meaning
+from tests.sparql.test_layout import ENDINGS, EX, GROUPS
+
+from askgraph.rdf.vocabulary import XSD_INTEGER
+from askgraph.sparql.layout import formatted
+from askgraph.sparql.read import read
+from askgraph.sparql.tree import Call, Filter, Group, Pattern, Query
+from askgraph.sparql.write import laid_out, text_of
+
+X, MOON = Variable("x"), NamedNode("http://example.org/Moon")
+
+
+def test_a_tree_is_laid_out_without_being_read_from_a_text() -> None:
+    radius = NamedNode("http://example.org/radius")
+    minus = Literal("-5", datatype=NamedNode(XSD_INTEGER))
+    either = Call("||", (Call(">", (X, minus)), Call("&&", (X, Call("!", (X,))))))
+    query = Query(
+        "SELECT",
+        Group((Pattern(X, radius, MOON), Pattern(X, radius, MOON), Filter(either))),
+        columns=((X, None), (Variable("n"), Call("COUNT DISTINCT", (X,)))),
+        order=((Call("COUNT", ()), False),),
+        limit=3,
+    )
+    assert laid_out(query, EX, {"http://example.org/radius": "mean width"}) == (
+        "PREFIX ex: <http://example.org/>\n"
+        "SELECT ?x (COUNT(DISTINCT ?x) AS ?n) WHERE {\n"
+        "  ?x ex:radius ex:Moon .  # mean width\n"
+        "  FILTER(?x > -5 || (?x && !?x))\n"
+        "}\n"
+        "ORDER BY ASC(COUNT(*))\n"
+        "LIMIT 3"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ASK {\n  ?s ex:a/^ex:b|!(ex:c|^a) ?o ;\n      (ex:a/ex:b)+ 2.5 .\n}",
+        "SELECT * WHERE {\n  BIND(?a - (?b - 1) * 2 AS ?c)\n}",
+        "ASK {\n  FILTER((?a = 1) = (?b IN (1, 2)))\n  FILTER(-(1) < ?a && isIRI(?b))\n}",
+        "SELECT * WHERE {\n  FILTER NOT EXISTS { ?s ex:a ?o . }\n  MINUS { ?s ex:b ?o . }\n}",
+        "DESCRIBE * WHERE {\n  ?s a ex:C .\n}",
+    ],
+)
+def test_what_is_laid_out_stays_as_it_is(text: str) -> None:
+    query = EX.header(text) + text
+    assert laid_out(read(query), EX) == formatted(query, EX, {}) == query
+
+
+@settings(max_examples=100, deadline=None)
+@given(GROUPS.filter(lambda body: "[" not in body), ENDINGS)
+def test_a_tree_laid_out_and_read_again_means_the_same(body: str, ending: str) -> None:
+    head = "select ?x" if "group" in ending else "select distinct ?x ?y"
+    query = f"{head} {{ {body} }} {ending}"
+    tree = read(EX.header(query) + query)
+    out = laid_out(tree, EX, {"http://example.org/a": "some label"})
+    assert laid_out(read(out), EX, {"http://example.org/a": "some label"}) == out
+    assert meaning(out) == meaning(text_of(tree))
