@@ -7,8 +7,8 @@ gold query (`askgraph.sparql.rewrite.canonical`), over the questions for which t
 an example at all; how many these are stands beside it. The store is, for Spider4SPARQL, the
 questions about all other graphs, for supply-kgrep and the sample graph all other questions, always
 without those that repeat the question (`askgraph.evaluation.gold`). The first two need
-ASKGRAPH_DATA, else ../shared/data. `linked` terms are those that we find, `given` those of the gold query. `chance` is
-the mean recall of five examples drawn at random.
+ASKGRAPH_DATA, else ../shared/data. `linked` terms are those that we find, `given` those
+of the gold query. `chance` is the mean recall of five examples drawn at random.
 """
 
 import asyncio
