@@ -9,8 +9,8 @@ import pytest
 from tests.cli.running import Done, Run, askgraph
 
 from askgraph.errors import SetupError
+from askgraph.serve.identity.api_keys import expiry
 from askgraph.serve.identity.identify import Accounts, Asking
-from askgraph.serve.identity.issuing import expiry
 from askgraph.serve.identity.principal import NotAllowed, Principal
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store

@@ -20,7 +20,7 @@ _MINUTE = len("2030-01-31T12:00")
 
 def key_object(key: "KeyRow") -> dict[str, object]:
     """Return a key for JSON: all but its secret."""
-    from askgraph.serve.identity.issuing import state_of
+    from askgraph.serve.identity.api_keys import state_of
 
     return {
         "id": key.id,
@@ -38,7 +38,7 @@ def key_object(key: "KeyRow") -> dict[str, object]:
 
 def cells(key: "KeyRow") -> tuple[str, ...]:
     """Return a key as the cells of a row under `HEADS`."""
-    from askgraph.serve.identity.issuing import state_of
+    from askgraph.serve.identity.api_keys import state_of
 
     return (
         key.id,

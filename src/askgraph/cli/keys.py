@@ -90,8 +90,7 @@ def add(
     from askgraph.cli.tables import print_json
 
     check_installed()
-    from askgraph.serve.identity.api_keys import new_key
-    from askgraph.serve.identity.issuing import expiry, read_scopes
+    from askgraph.serve.identity.api_keys import expiry, new_key, read_scopes
     from askgraph.serve.identity.principal import OwnLimits
 
     _check_graphs(workspace_of(ctx), graph or ())
@@ -153,7 +152,7 @@ def revoke(
     from askgraph.cli.tables import print_json
 
     check_installed()
-    from askgraph.serve.identity.issuing import found_key
+    from askgraph.serve.identity.api_keys import found_key
 
     async def revoked(store: "Store") -> "KeyRow":
         key = await found_key(store, which)

@@ -12,13 +12,12 @@ from starlette.exceptions import HTTPException
 
 from askgraph.errors import AskgraphError
 from askgraph.serve.hub import open_hub
-from askgraph.serve.identity.behind_proxy import BehindProxy
-from askgraph.serve.identity.visitor_cookie import VisitorCookie
+from askgraph.serve.identity.proxies import BehindProxy
+from askgraph.serve.identity.visitors import VisitorCookie
 from askgraph.serve.middleware import health
 from askgraph.serve.middleware.protection import protect
 from askgraph.serve.page import page_router
-from askgraph.serve.problem_response import problem_response
-from askgraph.serve.problems import Problem, problem_of
+from askgraph.serve.problems import Problem, problem_of, problem_response
 from askgraph.serve.protocols import text2sparql, websocket
 from askgraph.serve.protocols.mcp.http import mcp_route, mcp_running
 from askgraph.serve.protocols.openai import routes as chat

@@ -2,18 +2,20 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
 
 from askgraph.errors import SetupError
 from askgraph.serve.graphs.jobs import Jobs
-from askgraph.serve.graphs.shown import OpenGraphs
-from askgraph.serve.graphs.summaries import Summaries
-from askgraph.serve.identity.identify import Accounts
-from askgraph.serve.identity.principal import Principal
-from askgraph.serve.middleware.known_secrets import known_secrets
-from askgraph.serve.queries import Queries
+from askgraph.serve.graphs.open_graphs import OpenGraphs, Summaries
+from askgraph.serve.graphs.queries import Queries
+from askgraph.serve.identity.identify import Accounts, Asking, asking_of
+from askgraph.serve.identity.principal import Principal, Scope
+from askgraph.serve.middleware.masking import known_secrets
 from askgraph.serve.runs.asking import Asked, checked_choice, model_names
 from askgraph.serve.runs.kept import KeptRuns
 from askgraph.serve.runs.lifecycle import Run, Runs
@@ -25,7 +27,15 @@ from askgraph.trace import Earlier, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.models import Models
 
-__all__ = ["Hub", "open_hub"]
+__all__ = [
+    "Caller",
+    "Hub",
+    "HubDep",
+    "caller_of",
+    "hub_of",
+    "needs",
+    "open_hub",
+]
 
 
 @dataclass(eq=False)
@@ -132,3 +142,40 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         await graphs.close()
         await models.close()
         await store.close()
+
+
+def hub_of(request: Request) -> Hub:
+    """Return what all parts of the server share."""
+    hub: Hub = request.app.state.hub
+    return hub
+
+
+HubDep = Annotated[Hub, Depends(hub_of)]
+
+
+async def caller_of(request: Request, hub: HubDep) -> Principal:
+    """Return who asks; `NotAllowed` (401) for a key that is none, `TooMany` past a limit."""
+    known = getattr(request.state, "principal", None)
+    if isinstance(known, Principal):
+        return known
+    asking: Asking = asking_of(request)
+    principal = await hub.accounts.identify(asking)
+    await hub.accounts.admit(principal)
+    request.state.principal = principal
+    return principal
+
+
+Caller = Annotated[Principal, Depends(caller_of)]
+
+
+def needs(scope: Scope) -> Callable[[Principal], Awaitable[Principal]]:
+    """Return a dependency that gives the caller, who must have a scope.
+
+    It raises `NotAllowed`: 401 where nobody knows the caller, 403 where the scope is missing.
+    """
+
+    async def allowed(caller: Caller) -> Principal:
+        caller.check(scope)
+        return caller
+
+    return allowed

@@ -1,6 +1,7 @@
 """What goes wrong, as problem JSON (RFC 9457): the status tells who can mend it."""
 
 from pydantic import BaseModel, Field
+from starlette.responses import JSONResponse
 
 from askgraph.errors import (
     AskgraphError,
@@ -16,7 +17,14 @@ from askgraph.errors import (
 )
 from askgraph.serve.identity.principal import NotAllowed, TooMany
 
-__all__ = ["Failed", "Missing", "Problem", "TooLarge", "problem_of"]
+__all__ = [
+    "Failed",
+    "Missing",
+    "Problem",
+    "TooLarge",
+    "problem_of",
+    "problem_response",
+]
 
 
 class Missing(AskgraphError):
@@ -104,3 +112,18 @@ def _more(error: AskgraphError) -> dict[str, object]:
             return {"retry_after": error.retry_after}
         case _:
             return {}
+
+
+def problem_response(problem: Problem) -> JSONResponse:
+    """Return a problem as a response."""
+    headers = {}
+    if problem.retry_after is not None:
+        headers["Retry-After"] = str(max(1, round(problem.retry_after)))
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="askgraph"'
+    return JSONResponse(
+        problem.model_dump(exclude_none=True),
+        problem.status,
+        headers,
+        media_type="application/problem+json",
+    )

@@ -1,22 +1,29 @@
 """Run the server until it is told to stop: listen, say where, finish what is under way."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import Callable, Sequence
 
 import uvicorn
 
-from askgraph.errors import SetupError
+from askgraph.errors import AskgraphError, SetupError
 from askgraph.serve.app import create_app
-from askgraph.serve.graphs.warming import warmed
 from askgraph.serve.hub import Hub
-from askgraph.serve.identity.rules import rules_of
+from askgraph.serve.identity.identify import rules_of
+from askgraph.serve.identity.principal import Principal
 from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store
-from askgraph.workspace import Workspace
+from askgraph.trace import Question
+from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.workspace.answering import outcome_of
 
-__all__ = ["run", "server_of"]
+__all__ = [
+    "run",
+    "server_of",
+    "warm_up",
+]
 
 Tell = Callable[[str, ServeSettings, Sequence[str]], None]
 
@@ -83,7 +90,7 @@ class _Server(uvicorn.Server):
         if self.started:
             self._started()
             if self._hub is not None:
-                self._warming = asyncio.create_task(warmed(self._hub), name="warm up")
+                self._warming = asyncio.create_task(warm_up(self._hub), name="warm up")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._warming is not None:
@@ -134,3 +141,31 @@ def _told(
     tell(address, settings, list(workspace.graphs()))
     if opened is not None:
         opened(address)
+
+
+_GRAPHS = 3
+
+
+_SECONDS = 10.0
+
+
+_SERVER = Principal("server", "the server", frozenset({"admin"}))
+
+
+_log = logging.getLogger("askgraph.serve")
+
+
+async def warm_up(hub: Hub) -> None:
+    """Open the first graphs that lie here, and ask each something; what fails is left for later.
+
+    Endpoints elsewhere are left alone, and nothing is kept of it.
+    """
+    graphs = hub.workspace.graphs()
+    here = [name for name, settings in graphs.items() if settings.url is None]
+    for name in here[:_GRAPHS]:
+        try:
+            method = await asyncio.to_thread(hub.workspace.method, DEFAULT_METHOD)
+            async with hub.graphs.lease(name, _SERVER) as graph:
+                await outcome_of(Question("What is there?"), method, [graph], timeout=_SECONDS)
+        except AskgraphError as error:
+            _log.info("graph %r was not opened ahead: %s", name, error)

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.serve.graphs.clearing import cleared
-from askgraph.serve.graphs.jobs import NewGraph
-from askgraph.serve.graphs.room import check_room
-from askgraph.serve.graphs.uploads import Sent, stored, upload_folder
+from askgraph.serve.graphs.jobs import NewGraph, check_room
+from askgraph.serve.graphs.uploads import Sent, clear_graph, stored, upload_folder
 from askgraph.serve.hub import open_hub
 from askgraph.serve.identity.principal import Limits, NotAllowed, Principal
 from askgraph.serve.settings import ServeSettings
@@ -46,9 +44,9 @@ def test_a_graph_that_came_to_be_of_the_uploads_of_a_job_goes_with_them(tmp_path
     workspace.add("moons", [path])
     other = upload_folder(tmp_path, "other")
     other.mkdir()
-    cleared(workspace, "moons", "other")
+    clear_graph(workspace, "moons", "other")
     assert (list(workspace.graphs()), path.exists(), other.exists()) == (["moons"], True, False)
-    cleared(workspace, "moons", "job")
+    clear_graph(workspace, "moons", "job")
     assert (list(workspace.graphs()), path.exists()) == ([], False)
     assert not workspace.data("moons").exists()
 

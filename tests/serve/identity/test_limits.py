@@ -3,10 +3,10 @@
 import pytest
 from tests.serve.identity.conftest import MakeAccounts
 
-from askgraph.serve.identity.addresses import client_address, counted_address, networks
 from askgraph.serve.identity.identify import Accounts, Asking
-from askgraph.serve.identity.key_throttle import Guesses
+from askgraph.serve.identity.limits import KeyThrottle
 from askgraph.serve.identity.principal import Limits, OwnLimits, Principal, TooMany
+from askgraph.serve.identity.proxies import client_address, counted_address, networks
 from askgraph.serve.store import RunRow, Store, new_id
 
 PUBLIC = {"host": "192.0.2.1", "anonymous": ["ask"]}
@@ -105,7 +105,7 @@ def test_a_keys_own_limits_hold_over_the_servers_and_zero_is_no_limit() -> None:
 
 def test_wrong_keys_are_forgotten_after_a_minute() -> None:
     time = [0.0]
-    guesses = Guesses(2, clock=lambda: time[0])
+    guesses = KeyThrottle(2, clock=lambda: time[0])
     for _ in range(2):
         guesses.check("198.51.100.7", "k1")
         guesses.failed("198.51.100.7", "k1")

@@ -5,7 +5,6 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from askgraph.serve.middleware.spans import of_question, of_request
 from askgraph.serve.middleware.telemetry import question_span, request_span
 
 PARENT = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -19,8 +18,8 @@ def test_a_question_is_a_span_within_that_of_its_request_and_of_the_caller() -> 
     spans, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     asked = scope((b"traceparent", PARENT), (b"authorization", b"Bearer s3cr3tvalue"))
-    with of_request(asked, tracer_provider=provider) as told:
-        with of_question("id", "graph-search", ["space"], tracer_provider=provider):
+    with request_span(asked, tracer_provider=provider) as told:
+        with question_span("id", "graph-search", ["space"], tracer_provider=provider):
             pass
         told.ended(500, "/api/v1/ask")
     question, request = spans.get_finished_spans()

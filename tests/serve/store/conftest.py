@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy import Connection
 from tests.servers.postgres import PostgresServer
 
-from askgraph.serve.store import Store
-from askgraph.serve.store.opened import open_database
+from askgraph.serve.store import Store, open_database
 from askgraph.serve.store.tables import METADATA
 
 

@@ -4,18 +4,16 @@ import asyncio
 import logging
 import shutil
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.serve.graphs.clearing import cleared
-from askgraph.serve.graphs.room import check_room
-from askgraph.serve.graphs.shown import OpenGraphs
-from askgraph.serve.graphs.uploads import clear_orphans, upload_folder, uploads_of
-from askgraph.serve.graphs.working import Added, Doing, Task, worked
-from askgraph.serve.identity.principal import NotAllowed, Principal
+from askgraph.serve.graphs.open_graphs import OpenGraphs
+from askgraph.serve.graphs.process import Added, Doing, Task, add_in_process
+from askgraph.serve.graphs.uploads import clear_graph, clear_orphans, upload_folder, uploads_of
+from askgraph.serve.identity.principal import ANONYMOUS, NotAllowed, Principal
 from askgraph.serve.problems import Missing, Problem, problem_of
 from askgraph.serve.runs.events import Event
 from askgraph.serve.runs.queue import Line
@@ -25,7 +23,11 @@ from askgraph.serve.store import UNDER_WAY, JobRow, JobState, Store, new_id
 from askgraph.serve.views.jobs import JobView
 from askgraph.workspace import Workspace, check_name
 
-__all__ = ["Jobs", "NewGraph"]
+__all__ = [
+    "Jobs",
+    "NewGraph",
+    "check_room",
+]
 
 _log = logging.getLogger("askgraph.serve.graphs")
 _AT_ONCE, _WAITING = 2, 20
@@ -130,7 +132,7 @@ class Jobs:
                 job.new = replace(new, sources=[str(path) for path in paths])
             await self._store.put_job(job.kept())
         except BaseException:
-            await asyncio.to_thread(cleared, self._workspace, new.name, new.job)
+            await asyncio.to_thread(clear_graph, self._workspace, new.name, new.job)
             del self._here[row.id]
             raise
         job.task = asyncio.create_task(self._run(job), name=f"add {new.name}")
@@ -219,7 +221,9 @@ class Jobs:
                 job.state = "running"
                 _told(job, Doing("starting"))
                 await self._store.withdraw_graph(job.new.name)  # of another graph of this name
-                job.added = await worked(self._task(job.new), lambda doing: _told(job, doing))
+                job.added = await add_in_process(
+                    self._task(job.new), lambda doing: _told(job, doing)
+                )
             job.state = "done"
         except asyncio.CancelledError:
             job.state = job.stops_as
@@ -235,7 +239,7 @@ class Jobs:
         """Leave nothing of a graph that did not come to be, and keep how the job ended."""
         try:
             if job.state != "done":
-                await asyncio.to_thread(cleared, self._workspace, job.new.name, job.new.job)
+                await asyncio.to_thread(clear_graph, self._workspace, job.new.name, job.new.job)
             await self._store.put_job(job.kept())
         except AskgraphError as error:
             _log.error("how the job %s ended cannot be kept: %s", job.row.id, error)
@@ -293,3 +297,23 @@ def _view(row: JobRow) -> JobView:
         "problem": problem, "created": row.created,
     }  # fmt: skip
     return JobView.model_validate({**row.progress, **told})
+
+
+def check_room(caller: Principal, owners: Iterable[str]) -> None:
+    """Raise `NotAllowed` where `owners`, who added the graphs there are, name a caller too often.
+
+    Callers without a key, who can have any number of ids, are counted as one.
+    """
+    most = caller.limits.graphs
+    if not most or caller.may("admin"):
+        return
+    whose = _whose(caller.id)
+    if sum(bool(owner) and _whose(owner) == whose for owner in owners) >= most:
+        raise NotAllowed(
+            f"{most} graphs were added already, and no more may be: remove one, or let the"
+            " operator raise graphs_per_caller"
+        )
+
+
+def _whose(owner: str) -> str:
+    return ANONYMOUS if owner.startswith("visitor:") else owner

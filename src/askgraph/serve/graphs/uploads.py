@@ -4,6 +4,7 @@ What a file is called by its sender is what its faults are told by, a hint at it
 path; what it holds decides whether it is packed, and its format where its name says none.
 """
 
+import contextlib
 import re
 import shutil
 from collections.abc import Iterable, Sequence
@@ -14,9 +15,18 @@ from typing import IO
 from askgraph.errors import SetupError
 from askgraph.rdf.statements import FORMATS
 from askgraph.serve.graphs.bounds import unpacked
+from askgraph.workspace import Workspace
+from askgraph.workspace.replacing import locked
 from askgraph.workspace.settings import GraphSettings
 
-__all__ = ["Sent", "clear_orphans", "stored", "upload_folder", "uploads_of"]
+__all__ = [
+    "Sent",
+    "clear_graph",
+    "clear_orphans",
+    "stored",
+    "upload_folder",
+    "uploads_of",
+]
 
 _FOLDER = "uploads"
 _PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
@@ -117,3 +127,25 @@ def _looks_like(start: bytes) -> str:
 
 def _shown(name: str) -> str:
     return repr(name[-80:])
+
+
+def clear_graph(workspace: Workspace, name: str, job: str) -> None:
+    """Remove the uploads of a job, with the graph where it was read from them already.
+
+    A graph of this name that was read from elsewhere is another one, and stays.
+    """
+    folder, data = workspace.folder, workspace.data(name)
+    uploads = upload_folder(folder, job)
+    with locked(folder / "uploads" / ".locks" / name):
+        there = workspace.graphs().get(name)
+        if there is not None and uploads_of(folder, there) == uploads:
+            workspace.remove(name)
+            there = None
+        shutil.rmtree(uploads, ignore_errors=True)
+        if there is not None:
+            return
+        for left in data.parent.glob(f".{data.name}~*~*"):
+            shutil.rmtree(left, ignore_errors=True)
+        shutil.rmtree(data, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            data.with_name(f".{name}.answers.jsonl").unlink()

@@ -2,7 +2,7 @@
 
 It reads what to do as one line of JSON, and writes lines of JSON: how far it is, and at last what
 was added or why not. It has bounds on memory and time, knows no secrets of the server, and ends as
-soon as its input does. `askgraph.serve.graphs.working` is the other side.
+soon as its input does. `askgraph.serve.graphs.process` is the other side.
 """
 
 import json

@@ -1,17 +1,66 @@
 """Who a request is from: by key, by a proxy's word, by cookie, or nobody in particular."""
 
-from askgraph.serve.identity.addresses import counted_address, is_trusted
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from starlette.requests import HTTPConnection
+
+from askgraph.errors import SetupError
 from askgraph.serve.identity.api_keys import PREFIX, given_parts, is_of
-from askgraph.serve.identity.asking import Asking, asking_of
-from askgraph.serve.identity.key_throttle import Guesses
-from askgraph.serve.identity.meter import Meter
+from askgraph.serve.identity.limits import KeyThrottle, Meter
 from askgraph.serve.identity.principal import ANONYMOUS, Limits, NotAllowed, Principal, Scope
-from askgraph.serve.identity.rules import rules_of
+from askgraph.serve.identity.proxies import PEER, Network, counted_address, is_trusted, networks
 from askgraph.serve.identity.visitors import VISITOR, visitor_id
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import KeyRow, Store, now
 
-__all__ = ["VISITOR", "Accounts", "Asking", "asking_of"]
+__all__ = [
+    "VISITOR",
+    "Accounts",
+    "Asking",
+    "asking_of",
+    "rules_of",
+]
+
+
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What a request says of who sent it: headers in lower case, cookies, the client's address.
+
+    `peer` is who is connected to this server, where a proxy stands between. `key` is an API key
+    that came another way than by a header.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    client: str = ""
+    key: str | None = None
+    peer: str = ""
+
+    @property
+    def token(self) -> str:
+        """The API key, or what stands in its place; empty where there is none."""
+        kind, _, given = self.headers.get("authorization", "").strip().partition(" ")
+        token = given if kind.lower() == "bearer" else ""
+        return (self.key or token or self.headers.get("x-api-key", "")).strip()
+
+    @property
+    def by_proxy(self) -> bool:
+        """Whether a proxy says that it handed the request on."""
+        return any(name in self.headers for name in _FORWARDED)
+
+
+def asking_of(connection: HTTPConnection, *, key: str | None = None) -> Asking:
+    """Return what a request or WebSocket says of who sent it."""
+    client = connection.client.host if connection.client else ""
+    peer = connection.scope.get(PEER, client)
+    given = connection.headers
+    headers = {name: ", ".join(given.getlist(name)) for name in set(given)}
+    return Asking(headers, connection.cookies, client, key, peer)
+
 
 _LONGEST_NAME = 200
 
@@ -27,7 +76,7 @@ class Accounts:
         self._rules = rules_of(settings)
         self._store = store
         self._meter = Meter(store)
-        self._guesses = Guesses()
+        self._guesses = KeyThrottle()
 
     async def identify(self, asking: Asking) -> Principal:
         """Return who asks.
@@ -98,3 +147,55 @@ class Accounts:
             limits=Limits() if unlimited else rules.limits,
             counted_as=f"address:{counted_address(asking.client)}",
         )
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Who may do what.
+
+    `anonymous` is what callers may who say nothing of themselves, `by_choice` whether somebody
+    set it. `proxy_header` names the header in which a proxy at one of `trusted_proxies` says who
+    the user is, `users` is what they may. `limits` hold for all who have none of their own;
+    callers without a key have none where the server is `local`, reached from its machine alone.
+    """
+
+    anonymous: frozenset[Scope] = frozenset()
+    by_choice: bool = True
+    proxy_header: str = ""
+    trusted_proxies: tuple[Network, ...] = ()
+    users: frozenset[Scope] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+    local: bool = False
+
+
+def rules_of(settings: ServeSettings) -> Rules:
+    """Return what a server's settings say of its callers.
+
+    Raises `SetupError` where they say too much, or trust somebody who cannot be told from others.
+    """
+    if "admin" in settings.anonymous_scopes:
+        raise SetupError(
+            "callers without a key cannot be administrators: take 'admin' out of anonymous, and "
+            "make a key for it: askgraph keys add NAME --scope admin"
+        )
+    if settings.proxy_header and not settings.trusted_proxies:
+        raise SetupError(
+            "proxy_header needs trusted_proxies, the addresses of the proxies that set it: "
+            "else anybody could say to be anyone"
+        )
+    limits = Limits(
+        settings.requests_per_minute,
+        settings.parallel_per_caller,
+        settings.tokens_per_day,
+        settings.money_per_day,
+        settings.graphs_per_caller,
+    )
+    return Rules(
+        frozenset(settings.anonymous_scopes),
+        settings.anonymous is not None,
+        settings.proxy_header.strip().lower(),
+        networks(settings.trusted_proxies),
+        frozenset(settings.proxy_scopes),
+        limits,
+        settings.on_loopback,
+    )

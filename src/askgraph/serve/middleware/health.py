@@ -3,9 +3,8 @@
 from fastapi import APIRouter, Request, Response
 
 from askgraph.errors import AskgraphError
-from askgraph.serve.depends import HubDep, caller_of
-from askgraph.serve.hub import Hub
-from askgraph.serve.identity.asking import asking_of
+from askgraph.serve.hub import Hub, HubDep, caller_of
+from askgraph.serve.identity.identify import asking_of
 from askgraph.serve.middleware.metrics import Metrics
 from askgraph.serve.problems import Missing
 

@@ -5,10 +5,21 @@ and fields that are named as secrets. The rest of a text stays as it is.
 """
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-__all__ = ["MASK", "masked", "masked_lines", "masked_value", "without"]
+from askgraph.workspace.settings import graph_settings, model_tables
+
+__all__ = [
+    "MASK",
+    "known_secrets",
+    "masked",
+    "masked_lines",
+    "masked_value",
+    "without",
+]
 
 MASK = "***"
 
@@ -113,3 +124,24 @@ def without(value: object, secrets: Sequence[str]) -> object:
 def _holds_secret(key: str, fields: Mapping[object, object]) -> bool:
     """Whether a field is named as a secret; a model's token with its probability is none."""
     return _SECRET_FIELD.fullmatch(key) is not None and "logprob" not in fields
+
+
+_ALWAYS = ("ASKGRAPH_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
+
+
+_GRAPH = ("user_env", "password_env", "token_env", "header_env")
+
+
+_SHORTEST = 6  # what is shorter stands in texts by chance
+
+
+def known_secrets(folder: Path) -> tuple[str, ...]:
+    """Return the values of all variables that hold credentials of models or endpoints."""
+    names = {*_ALWAYS}
+    names |= {
+        str(table["key_env"]) for table in model_tables(folder).values() if "key_env" in table
+    }
+    for settings in graph_settings(folder).values():
+        names |= {name for key in _GRAPH if (name := getattr(settings, key))}
+    values = (os.environ.get(name, "") for name in sorted(names))
+    return tuple(dict.fromkeys(value for value in values if len(value) >= _SHORTEST))

@@ -9,11 +9,10 @@ import structlog
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from askgraph.serve.middleware.checks import route_path
 from askgraph.serve.middleware.metrics import Metrics
-from askgraph.serve.middleware.paths import route_path
 from askgraph.serve.middleware.telemetry import request_span
-from askgraph.serve.problem_response import problem_response
-from askgraph.serve.problems import Problem
+from askgraph.serve.problems import Problem, problem_response
 
 __all__ = ["Requests"]
 

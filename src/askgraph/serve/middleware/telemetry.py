@@ -1,60 +1,82 @@
-"""Requests and questions as OpenTelemetry spans where its API is installed; else nothing.
+"""OpenTelemetry spans of requests and questions; nothing if its API is not installed.
 
-Spans go to whatever tracer provider the process has set up. They hold names, numbers and how it
-ended: no text of a question or answer, and no key. The calls of language models are spans within.
+Spans go to whatever tracer provider the process has set up. They hold names, numbers and the end of
+a request: no text of a question or answer, and no key. The calls of language models are spans
+within.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from functools import cache
-from importlib.util import find_spec
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from starlette.types import Scope
 
+try:
+    from opentelemetry import trace
+    from opentelemetry.propagate import extract
+except ImportError:
+    _INSTALLED = False
+else:
+    _INSTALLED = True
+
 __all__ = ["RequestSpan", "question_span", "request_span"]
 
+_TRACER = "askgraph.serve"
 
-class RequestSpan(Protocol):
-    """The span of a request."""
+
+class RequestSpan:
+    """The span of a request; without a `span` it records nothing."""
+
+    def __init__(self, span: "trace.Span | None" = None, method: str = "") -> None:
+        self._span = span
+        self._method = method
 
     def ended(self, status: int, route: str) -> None:
-        """Say how the request ended, and which route took it."""
+        """Record the status of the response, and the route that took the request."""
+        if self._span is None:
+            return
+        self._span.update_name(f"{self._method} {route}")
+        self._span.set_attribute("http.route", route)
+        self._span.set_attribute("http.response.status_code", status)
+        if status >= 500:
+            self._span.set_status(trace.StatusCode.ERROR)
 
 
-def request_span(scope: Scope) -> AbstractContextManager[RequestSpan]:
-    """Make a span of a request, within that of the caller where its headers name one."""
-    if not _installed():
-        return _no_request()
-    from askgraph.serve.middleware.spans import of_request
+@contextmanager
+def request_span(
+    scope: Scope, *, tracer_provider: "trace.TracerProvider | None" = None
+) -> Iterator[RequestSpan]:
+    """Make a span of a request, within that of the caller if its headers name one."""
+    if not _INSTALLED:
+        yield RequestSpan()
+        return
+    headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+    method = str(scope.get("method", "WEBSOCKET"))
+    attributes = {"http.request.method": method, "url.scheme": str(scope.get("scheme", ""))}
+    tracer = trace.get_tracer(_TRACER, tracer_provider=tracer_provider)
+    with tracer.start_as_current_span(
+        method, context=extract(headers), kind=trace.SpanKind.SERVER, attributes=attributes
+    ) as span:
+        yield RequestSpan(span, method)
 
-    return of_request(scope)
 
-
-def question_span(run: str, method: str, graphs: Sequence[str]) -> AbstractContextManager[None]:
+@contextmanager
+def question_span(
+    run: str,
+    method: str,
+    graphs: Sequence[str],
+    *,
+    tracer_provider: "trace.TracerProvider | None" = None,
+) -> Iterator[None]:
     """Make a span of a question, around whatever is done for it."""
-    if not _installed():
-        return _no_question()
-    from askgraph.serve.middleware.spans import of_question
-
-    return of_question(run, method, graphs)
-
-
-@cache
-def _installed() -> bool:
-    return find_spec("opentelemetry") is not None
-
-
-class _Untold:
-    def ended(self, status: int, route: str) -> None:
-        """Tell nobody."""
-
-
-@contextmanager
-def _no_request() -> Iterator[RequestSpan]:
-    yield _Untold()
-
-
-@contextmanager
-def _no_question() -> Iterator[None]:
-    yield
+    if not _INSTALLED:
+        yield
+        return
+    attributes: Mapping[str, Any] = {
+        "askgraph.run": run,
+        "askgraph.method": method,
+        "askgraph.graphs": list(graphs),
+    }
+    tracer = trace.get_tracer(_TRACER, tracer_provider=tracer_provider)
+    with tracer.start_as_current_span(f"ask {method}", attributes=attributes):
+        yield

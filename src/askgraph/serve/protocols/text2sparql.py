@@ -15,7 +15,7 @@ from starlette.datastructures import QueryParams
 from starlette.routing import Match
 from starlette.types import Scope
 
-from askgraph.serve.depends import HubDep, needs
+from askgraph.serve.hub import HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Failed, Missing, Problem
 from askgraph.serve.protocols.disconnect import unless_left

@@ -9,7 +9,7 @@ from typing import Any
 
 from askgraph.errors import AskgraphError
 from askgraph.methods import searches
-from askgraph.serve.graphs.shown import OpenGraphs
+from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.identity.principal import Principal, TooMany
 from askgraph.serve.middleware.telemetry import question_span
 from askgraph.serve.problems import Problem, problem_of

@@ -7,17 +7,15 @@ Each method is one transaction. All of them raise `DatabaseFailed` where the dat
 its part.
 """
 
+import asyncio
+
 from askgraph.errors import AskgraphError
-from askgraph.serve.store.clock import new_id, now, time_text
-from askgraph.serve.store.confirmed import Confirmed
-from askgraph.serve.store.costs import Cost, Costs
-from askgraph.serve.store.database import DatabaseFailed
-from askgraph.serve.store.jobs import Jobs
-from askgraph.serve.store.keys import Keys
-from askgraph.serve.store.migrating import migrate
-from askgraph.serve.store.opened import open_database
-from askgraph.serve.store.opinions import Opinions
-from askgraph.serve.store.processes import SILENT, HandedBack, Processes
+from askgraph.serve.store.callers import KeyStore, UsageStore
+from askgraph.serve.store.database import Database, DatabaseFailed, database_url
+from askgraph.serve.store.feedback import FeedbackStore, VerifiedStore
+from askgraph.serve.store.migrations import migrate
+from askgraph.serve.store.postgresql import PostgresqlDatabase
+from askgraph.serve.store.processes import SILENT, HandedBack, JobStore, ProcessStore
 from askgraph.serve.store.rows import (
     ENDED,
     UNDER_WAY,
@@ -32,10 +30,12 @@ from askgraph.serve.store.rows import (
     Used,
     Verdict,
     Verified,
+    new_id,
+    now,
+    time_text,
 )
-from askgraph.serve.store.runs import Runs
-from askgraph.serve.store.sessions import Sessions
-from askgraph.serve.store.used import Usage
+from askgraph.serve.store.runs import Cost, RunStore, SessionStore
+from askgraph.serve.store.sqlite import SqliteDatabase
 
 __all__ = [
     "ENDED",
@@ -58,11 +58,21 @@ __all__ = [
     "Verified",
     "new_id",
     "now",
+    "open_database",
     "time_text",
 ]
 
 
-class Store(Sessions, Runs, Costs, Opinions, Confirmed, Keys, Usage, Processes, Jobs):
+class Store(
+    SessionStore,
+    RunStore,
+    FeedbackStore,
+    VerifiedStore,
+    KeyStore,
+    UsageStore,
+    ProcessStore,
+    JobStore,
+):
     """Sessions, runs, feedback, verified answers, keys, usage, processes and jobs."""
 
     @classmethod
@@ -82,3 +92,14 @@ class Store(Sessions, Runs, Costs, Opinions, Confirmed, Keys, Usage, Processes, 
     async def close(self) -> None:
         """Close all connections."""
         await self._database.close()
+
+
+async def open_database(address: str) -> Database:
+    """Return the database at a URL or a file's path.
+
+    Raises `SetupError` where the address is no good, or the file is no database.
+    """
+    url = database_url(address)
+    if url.get_backend_name() == "sqlite":
+        return await asyncio.to_thread(SqliteDatabase, url)
+    return PostgresqlDatabase(url)

@@ -1,17 +1,29 @@
-"""A database by its address: work on it is done in transactions, to read in or to write in."""
+"""A database by its address, and transactions on it, to read in or to write in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import URL, Connection, make_url
+from sqlalchemy import URL, Connection, Row, Select, Table, make_url
 from sqlalchemy.exc import ArgumentError
+from sqlalchemy.sql.dml import UpdateBase
 
 from askgraph.errors import ServiceError, SetupError
 
-__all__ = ["Database", "DatabaseFailed", "Work", "database_url", "failed"]
+__all__ = [
+    "Area",
+    "Database",
+    "DatabaseFailed",
+    "Work",
+    "database_url",
+    "failed",
+    "row_as",
+    "values_of",
+]
 
 Result = TypeVar("Result")
+Record = TypeVar("Record")
 Work = Callable[[Connection], Result]
 """What is done in a transaction; it waits for nothing but the database."""
 
@@ -48,6 +60,36 @@ class Database(Protocol):
     async def close(self) -> None:
         """Close all connections, once what is under way has ended."""
         ...
+
+
+class Area:
+    """Methods on some tables of a database; each is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def _rows(self, wanted: Select[Any]) -> Sequence[Row[Any]]:
+        return await self._database.read(lambda connection: connection.execute(wanted).all())
+
+    async def _row(self, wanted: Select[Any]) -> Row[Any] | None:
+        return await self._database.read(lambda connection: connection.execute(wanted).first())
+
+    async def _changed(self, statement: UpdateBase) -> int:
+        """Execute a statement and return the number of its rows."""
+        return await self._database.write(lambda connection: connection.execute(statement).rowcount)
+
+
+def row_as(kind: type[Record], row: Row[Any], **changed: object) -> Record:
+    """Return a row as a dataclass with fields of the same names; `changed` replaces some."""
+    content = row._mapping
+    names = [one.name for one in fields(kind) if one.name in content]  # type: ignore[arg-type]
+    return kind(**{**{name: content[name] for name in names}, **changed})
+
+
+def values_of(record: object, table: Table, **changed: object) -> dict[str, object]:
+    """Return a dataclass as the values of the columns that have its names, and `changed`."""
+    names = [column.name for column in table.c if hasattr(record, column.name)]
+    return {**{name: getattr(record, name) for name in names}, **changed}
 
 
 def database_url(text: str) -> URL:

@@ -1,4 +1,7 @@
-"""Server processes in the store: who is alive, and what the dead were doing."""
+"""Server processes in the store, and the jobs that they work on.
+
+A process that is silent is taken to be dead, and what it was doing is handed back.
+"""
 
 import os
 import platform
@@ -7,15 +10,16 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, insert, or_, select, update
 
-from askgraph.serve.store.area import Area
-from askgraph.serve.store.clock import ago, now
-from askgraph.serve.store.rows import UNDER_WAY
+from askgraph.serve.store.database import Area, row_as, values_of
+from askgraph.serve.store.rows import UNDER_WAY, JobRow, ago, now
 from askgraph.serve.store.tables import jobs, processes, runs
 
-__all__ = ["SILENT", "HandedBack", "Processes"]
+__all__ = ["SILENT", "HandedBack", "JobStore", "ProcessStore"]
 
 SILENT = 30.0
 """Seconds without a beat after which a process is taken to be dead."""
+
+_PROGRESS = ("state", "about", "progress", "problem", "process", "changed")
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class HandedBack:
     jobs: tuple[str, ...] = ()
 
 
-class Processes(Area):
+class ProcessStore(Area):
     """Server processes: each beats every few seconds, and what a silent one did is handed back."""
 
     async def beat(self, process: str) -> None:
@@ -81,6 +85,48 @@ class Processes(Area):
             return _hand_back(connection, left)
 
         return await self._database.write(handed_back)
+
+
+class JobStore(Area):
+    """Long work, as the building of a graph: each belongs to its owner."""
+
+    async def put_job(self, job: JobRow) -> bool:
+        """Keep a job as it is now; False, and nothing is kept, where it had ended before."""
+        values = values_of(job, jobs, changed=now(), cancel_wanted=False)
+        progress = {name: values[name] for name in _PROGRESS}
+        known = select(jobs.c.state).where(jobs.c.id == job.id).with_for_update()
+
+        def put(connection: Connection) -> bool:
+            state = connection.execute(known).scalar_one_or_none()
+            if state is None:
+                connection.execute(insert(jobs).values(values))
+            elif state in UNDER_WAY:
+                connection.execute(update(jobs).where(jobs.c.id == job.id).values(progress))
+            return state is None or state in UNDER_WAY
+
+        return await self._database.write(put)
+
+    async def job(self, id: str) -> JobRow | None:
+        """Return a job, None where there is none."""
+        row = await self._row(select(jobs).where(jobs.c.id == id))
+        return None if row is None else row_as(JobRow, row)
+
+    async def jobs(self, owner: str, *, limit: int = 50) -> list[JobRow]:
+        """Return the jobs of an owner, the latest first."""
+        wanted = select(jobs).where(jobs.c.owner == owner)
+        wanted = wanted.order_by(jobs.c.created.desc(), jobs.c.id).limit(limit)
+        return [row_as(JobRow, row) for row in await self._rows(wanted)]
+
+    async def ask_to_cancel_job(self, id: str) -> bool:
+        """Ask the process of a job to stop it; whether it was under way."""
+        changed = update(jobs).where(jobs.c.id == id, jobs.c.state.in_(UNDER_WAY))
+        return await self._changed(changed.values(cancel_wanted=True)) > 0
+
+    async def job_cancel_wanted(self, id: str) -> bool:
+        """Whether a job is to stop."""
+        wanted = select(jobs.c.cancel_wanted).where(jobs.c.id == id)
+        row = await self._row(wanted)
+        return row is not None and row.cancel_wanted
 
 
 def _hand_back(connection: Connection, whose: Callable[[Table], ColumnElement[bool]]) -> HandedBack:

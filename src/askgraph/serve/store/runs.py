@@ -1,27 +1,76 @@
-"""Questions and their answers in the store: begun, finished, listed, deleted, shared, cancelled."""
+"""Questions and their answers in the store, and the sessions that they belong to."""
 
+import asyncio
 import json
+import zlib
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Insert, Row, Select, delete, func, insert, select, text, update
 
-from askgraph.serve.store.area import Area
-from askgraph.serve.store.clock import now, time_text
-from askgraph.serve.store.packing import packed, unpacked
-from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState, SessionRow
-from askgraph.serve.store.sessions import added_session
+from askgraph.serve.store.callers import added
+from askgraph.serve.store.database import Area, row_as, values_of
+from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState, SessionRow, now, time_text
 from askgraph.serve.store.tables import runs, sessions
-from askgraph.serve.store.used import added
 
-__all__ = ["Runs"]
+__all__ = ["Cost", "RunStore", "SessionStore"]
 
 _LISTED = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
+_LONG = 100_000  # characters that take about a millisecond
+_LATEST = 200  # runs that costs are averaged over
 
 
-class Runs(Area):
+@dataclass(frozen=True)
+class Cost:
+    """Averages a question: seconds, tokens and money, over so many `questions`."""
+
+    questions: int
+    seconds: float
+    tokens: float
+    money: float
+
+
+class SessionStore(Area):
+    """Conversations: each belongs to its owner."""
+
+    async def add_session(self, session: SessionRow) -> None:
+        """Keep a new session."""
+        await self._changed(_added_session(session))
+
+    async def session(self, id: str) -> SessionRow | None:
+        """Return a session, None where there is none."""
+        row = await self._row(_selected().where(sessions.c.id == id))
+        return None if row is None else row_as(SessionRow, row)
+
+    async def sessions(
+        self, owner: str, *, limit: int = 50, before: datetime | None = None
+    ) -> list[SessionRow]:
+        """Return the sessions of an owner, the one changed last first."""
+        wanted = _selected().where(sessions.c.owner == owner)
+        if before is not None:
+            wanted = wanted.where(sessions.c.changed < time_text(before))
+        wanted = wanted.order_by(sessions.c.changed.desc(), sessions.c.id).limit(limit)
+        return [row_as(SessionRow, row) for row in await self._rows(wanted)]
+
+    async def change_session(
+        self, id: str, *, title: str | None = None, about: Json | None = None
+    ) -> bool:
+        """Give a session another title or other things to keep; whether there is one."""
+        values: dict[str, object] = {"changed": now()}
+        if title is not None:
+            values["title"] = title
+        if about is not None:
+            values["about"] = dict(about)
+        return await self._changed(update(sessions).where(sessions.c.id == id).values(values)) > 0
+
+    async def delete_session(self, id: str) -> bool:
+        """Delete a session with its runs; whether there was one."""
+        return await self._changed(delete(sessions).where(sessions.c.id == id)) > 0
+
+
+class RunStore(Area):
     """Questions, asked or being asked: each belongs to its owner."""
 
     async def begin_run(
@@ -39,7 +88,7 @@ class Runs(Area):
             if at_most and self._under_way(connection, run.counted_as or run.owner) >= at_most:
                 return False
             if session is not None:
-                connection.execute(added_session(session))
+                connection.execute(_added_session(session))
             connection.execute(insert(runs).values(_values(run)))
             if run.session is not None:
                 changed = update(sessions).where(sessions.c.id == run.session)
@@ -73,8 +122,8 @@ class Runs(Area):
         values = {
             "state": state,
             "status": status,
-            "answer": None if answer is None else await packed(_json(answer)),
-            "trace": None if trace is None else await packed(trace),
+            "answer": None if answer is None else await _packed(_json(answer)),
+            "trace": None if trace is None else await _packed(trace),
             "problem": None if problem is None else dict(problem),
             "seconds": seconds,
             "tokens": tokens,
@@ -102,13 +151,13 @@ class Runs(Area):
         run = _run(row)
         if row.answer is None:
             return run
-        answer: Json = json.loads(await unpacked(row.answer))
+        answer: Json = json.loads(await _unpacked(row.answer))
         return replace(run, answer=answer)
 
     async def trace(self, id: str) -> str | None:
         """Return the trace of a run as `askgraph trace` reads it, None where none was kept."""
         row = await self._row(select(runs.c.trace).where(runs.c.id == id))
-        return None if row is None or row.trace is None else await unpacked(row.trace)
+        return None if row is None or row.trace is None else await _unpacked(row.trace)
 
     async def runs(
         self,
@@ -182,6 +231,27 @@ class Runs(Area):
         )
         return [row.id for row in await self._rows(wanted)]
 
+    async def costs(self) -> dict[str, Cost]:
+        """Return what a question cost on average, by method, of the latest that were answered."""
+        latest = (
+            select(runs.c.method, runs.c.seconds, runs.c.tokens, runs.c.money)
+            .where(runs.c.state == "done", runs.c.seconds.is_not(None))
+            .order_by(runs.c.created.desc())
+            .limit(_LATEST)
+            .subquery()
+        )
+        wanted = select(
+            latest.c.method,
+            func.count().label("questions"),
+            func.avg(latest.c.seconds).label("seconds"),
+            func.avg(latest.c.tokens).label("tokens"),
+            func.avg(latest.c.money).label("money"),
+        ).group_by(latest.c.method)
+        return {
+            row.method: Cost(row.questions, float(row.seconds), float(row.tokens), float(row.money))
+            for row in await self._rows(wanted)
+        }
+
     def _under_way(self, connection: Connection, whose: str) -> int:
         """Count what is under way; until this transaction ends, nobody else does."""
         if not self._database.is_sqlite:  # there only one writes anyway
@@ -196,55 +266,46 @@ class Runs(Area):
         return await self._changed(changed) > 0
 
 
+def _added_session(session: SessionRow) -> Insert:
+    return insert(sessions).values(values_of(session, sessions))
+
+
+def _selected() -> Select[Any]:
+    count = (
+        select(func.count()).where(runs.c.session == sessions.c.id).scalar_subquery().label("runs")
+    )
+    return select(sessions, count)
+
+
 def _json(content: Json) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
 def _values(run: RunRow) -> dict[str, object]:
-    return {
-        "id": run.id,
-        "owner": run.owner,
-        "session": run.session,
-        "question": run.question,
-        "folded": run.question.casefold(),
-        "language": run.language,
-        "graphs": list(run.graphs),
-        "method": run.method,
-        "model": run.model,
-        "settings": dict(run.settings),
-        "after": run.after,
-        "process": run.process,
-        "counted_as": run.counted_as or run.owner,
-        "state": run.state,
-        "created": run.created,
-        "tokens": run.tokens,
-        "money": run.money,
-        "shared": run.shared,
-        "cancel_wanted": False,
-    }
+    return values_of(
+        run,
+        runs,
+        folded=run.question.casefold(),
+        counted_as=run.counted_as or run.owner,
+        answer=None,
+        cancel_wanted=False,
+    )
 
 
 def _run(row: Row[Any]) -> RunRow:
-    return RunRow(
-        id=row.id,
-        owner=row.owner,
-        question=row.question,
-        graphs=tuple(row.graphs),
-        method=row.method,
-        session=row.session,
-        language=row.language,
-        model=row.model,
-        settings=row.settings,
-        after=row.after,
-        process=row.process,
-        counted_as="" if row.counted_as == row.owner else row.counted_as,
-        state=row.state,
-        created=row.created,
-        finished=row.finished,
-        seconds=row.seconds,
-        status=row.status,
-        problem=row.problem,
-        tokens=row.tokens,
-        money=row.money,
-        shared=row.shared,
-    )
+    counted_as = "" if row.counted_as == row.owner else row.counted_as
+    return row_as(RunRow, row, graphs=tuple(row.graphs), counted_as=counted_as, answer=None)
+
+
+async def _packed(text: str) -> bytes:
+    """Return a text as compressed bytes."""
+    if len(text) < _LONG:
+        return zlib.compress(text.encode())
+    return await asyncio.to_thread(lambda: zlib.compress(text.encode()))
+
+
+async def _unpacked(content: bytes) -> str:
+    """Return the text that was packed."""
+    if len(content) < _LONG // 10:
+        return zlib.decompress(content).decode()
+    return await asyncio.to_thread(lambda: zlib.decompress(content).decode())

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from askgraph.serve.depends import caller_of, hub_of
+from askgraph.serve.hub import caller_of, hub_of
 from askgraph.serve.protocols.mcp.access import Access
 from askgraph.serve.protocols.mcp.hosted import HostedAccess
 from askgraph.serve.protocols.mcp.server import graph_server

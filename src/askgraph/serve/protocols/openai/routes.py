@@ -7,8 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
 from askgraph.errors import SetupError
-from askgraph.serve.depends import HubDep, needs
-from askgraph.serve.hub import Hub
+from askgraph.serve.hub import Hub, HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.protocols.disconnect import unless_left

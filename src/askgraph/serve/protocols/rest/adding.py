@@ -9,9 +9,9 @@ from starlette.datastructures import UploadFile
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import NotPublic, SetupError, Unreachable
-from askgraph.serve.depends import HubDep, needs
 from askgraph.serve.graphs.jobs import NewGraph
 from askgraph.serve.graphs.uploads import Sent, stored, upload_folder
+from askgraph.serve.hub import HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.protocols.streams import event_stream
 from askgraph.serve.store import new_id

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from askgraph.serve.depends import HubDep, needs
+from askgraph.serve.hub import HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.protocols.disconnect import unless_left
 from askgraph.serve.protocols.streams import event_stream

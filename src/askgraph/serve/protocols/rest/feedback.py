@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from askgraph.serve.depends import HubDep, needs
+from askgraph.serve.hub import HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.runs.confirming import confirmed, withdrawn
 from askgraph.serve.store import Feedback

@@ -9,7 +9,7 @@ from askgraph.explanation.starters import examples_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.examples.similar import same_language
-from askgraph.serve.depends import HubDep, needs
+from askgraph.serve.hub import HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.views.graphs import (
     ExamplesView,

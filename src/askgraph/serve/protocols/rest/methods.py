@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from askgraph.serve.choices import choices
-from askgraph.serve.depends import HubDep, needs
+from askgraph.serve.hub import HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.views.methods import MethodsView
 

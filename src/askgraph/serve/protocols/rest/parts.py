@@ -14,7 +14,7 @@ from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.vocabulary import XSD_STRING
 from askgraph.search.linking.also_meant import also_meant
 from askgraph.search.propose import read_and_linked
-from askgraph.serve.depends import HubDep
+from askgraph.serve.hub import HubDep
 from askgraph.serve.protocols.rest.graphs import Asker, GraphName
 from askgraph.serve.protocols.rest.named import NamedQuery, named_query
 from askgraph.serve.views.queries import (

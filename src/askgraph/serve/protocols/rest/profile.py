@@ -18,7 +18,7 @@ from askgraph.explanation.starters import values_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf.labels import best_label, words_of_local_name
-from askgraph.serve.depends import HubDep
+from askgraph.serve.hub import HubDep
 from askgraph.serve.protocols.rest.graphs import Asker, GraphName, Offset
 from askgraph.serve.views.cells import Cell, cell_of
 from askgraph.serve.views.graphs import (

@@ -13,8 +13,7 @@ from askgraph.errors import QueryError
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.serve.depends import HubDep, needs
-from askgraph.serve.hub import Hub
+from askgraph.serve.hub import Hub, HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.protocols.rest.graphs import Asker, GraphName

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from askgraph.serve.depends import Caller, HubDep, needs
+from askgraph.serve.hub import Caller, HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.protocols.streams import event_stream
 from askgraph.serve.runs.choosing import chosen

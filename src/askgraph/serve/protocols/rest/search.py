@@ -14,7 +14,7 @@ from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.vocabulary import RDF, RDFS, XSD
-from askgraph.serve.depends import HubDep
+from askgraph.serve.hub import HubDep
 from askgraph.serve.protocols.rest.graphs import Asker, GraphName
 from askgraph.serve.views.queries import Language
 from askgraph.serve.views.search import (

@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from fastapi import APIRouter
 
-from askgraph.serve.depends import Caller, HubDep
+from askgraph.serve.hub import Caller, HubDep
 from askgraph.serve.views.server import LimitsView, MeView, ServerView
 
 __all__ = ["router"]

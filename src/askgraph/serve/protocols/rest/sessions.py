@@ -5,8 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from askgraph.serve.depends import HubDep, needs
-from askgraph.serve.hub import Hub
+from askgraph.serve.hub import Hub, HubDep, needs
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.runs.forgetting import stopped

@@ -8,11 +8,9 @@ from fastapi.responses import PlainTextResponse
 
 from askgraph.errors import AskgraphError, ForbiddenQuery
 from askgraph.graph import KnowledgeGraph
-from askgraph.serve.depends import HubDep, needs
-from askgraph.serve.hub import Hub
+from askgraph.serve.hub import Hub, HubDep, needs
 from askgraph.serve.identity.principal import Principal
-from askgraph.serve.problem_response import problem_response
-from askgraph.serve.problems import problem_of
+from askgraph.serve.problems import problem_of, problem_response
 from askgraph.serve.protocols.sparql.negotiation import accepted
 from askgraph.serve.protocols.sparql.requests import ProtocolRequest, WrongKind, protocol_request
 from askgraph.serve.protocols.sparql.service_description import service_description

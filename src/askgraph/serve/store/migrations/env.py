@@ -1,8 +1,8 @@
-"""Runs the steps on the connection that `migrating` hands over; alembic reads this file."""
+"""The environment that alembic reads: steps run on the connection that `migrate` hands over."""
 
 from alembic import context
 
-from askgraph.serve.store.migrating import VERSION_TABLE
+from askgraph.serve.store.migrations import VERSION_TABLE
 from askgraph.serve.store.tables import METADATA
 
 context.configure(

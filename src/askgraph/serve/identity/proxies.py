@@ -9,10 +9,23 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from askgraph.errors import SetupError
+from askgraph.serve.settings import ServeSettings
 
-__all__ = ["Network", "client_address", "counted_address", "is_trusted", "networks"]
+__all__ = [
+    "PEER",
+    "BehindProxy",
+    "Network",
+    "client_address",
+    "counted_address",
+    "is_trusted",
+    "networks",
+]
 
 Network = IPv4Network | IPv6Network
 _SITE = 64  # bits: who has an address of IPv6 has all with these in common
@@ -66,3 +79,40 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
     except ValueError:
         return None
     return read.ipv4_mapped or read if isinstance(read, IPv6Address) else read
+
+
+PEER = "askgraph.peer"
+
+
+"""Where a request's scope says who is connected to this server."""
+
+
+class BehindProxy:
+    """Makes `client` and `scheme` of a request those that its proxy was asked by.
+
+    Whoever is no trusted proxy is taken to be the caller, whatever their headers say. Who is
+    connected to this server stands in the scope as `PEER`.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        self._app = app
+        self._trusted = networks(settings.trusted_proxies)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on, with its caller."""
+        if scope["type"] in ("http", "websocket"):
+            scope = {**scope, **self._asked_by(scope)}
+        await self._app(scope, receive, send)
+
+    def _asked_by(self, scope: Scope) -> dict[str, Any]:
+        peer, port = scope["client"] or ("", 0)
+        if not is_trusted(peer, self._trusted):
+            return {PEER: peer}
+        headers = Headers(scope=scope)
+        # Some proxies write a line of their own below what the caller sent.
+        forwarded = ",".join(headers.getlist("x-forwarded-for"))
+        caller = client_address(peer, forwarded, self._trusted)
+        found: dict[str, Any] = {PEER: peer, "client": (caller, port if caller == peer else 0)}
+        if headers.get("x-forwarded-proto", "").strip().lower() == "https":
+            found["scheme"] = "wss" if scope["type"] == "websocket" else "https"
+        return found

@@ -1,15 +1,15 @@
-"""Verified answers in the store: what the same question on the same graph is answered with."""
+"""Feedback in the store: what people say of answers, and the queries that they confirm."""
 
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, text
 
 from askgraph.metadata.examples.similar import plain_question
-from askgraph.serve.store.area import Area
-from askgraph.serve.store.rows import Verified
-from askgraph.serve.store.tables import verified, verified_versions
+from askgraph.serve.store.database import Area, row_as, values_of
+from askgraph.serve.store.rows import Feedback, Verified
+from askgraph.serve.store.tables import feedback, runs, verified, verified_versions
 
-__all__ = ["Confirmed"]
+__all__ = ["FeedbackStore", "VerifiedStore"]
 
 _RAISED = text(
     "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "
@@ -17,28 +17,39 @@ _RAISED = text(
 )
 
 
-class Confirmed(Area):
+class FeedbackStore(Area):
+    """What people say of answers: one opinion a person and run."""
+
+    async def put_feedback(self, given: Feedback) -> bool:
+        """Keep what somebody says of a run, in place of what they said; False without the run."""
+        before = delete(feedback).where(
+            feedback.c.run == given.run, feedback.c.owner == given.owner
+        )
+
+        def put(connection: Connection) -> bool:
+            there = select(runs.c.id).where(runs.c.id == given.run)
+            if connection.execute(there).first() is None:
+                return False
+            connection.execute(before)
+            connection.execute(insert(feedback).values(values_of(given, feedback)))
+            return True
+
+        return await self._database.write(put)
+
+    async def feedback(self, run: str) -> list[Feedback]:
+        """Return what people say of a run, the latest first."""
+        wanted = select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
+        return [row_as(Feedback, row) for row in await self._rows(wanted)]
+
+
+class VerifiedStore(Area):
     """Queries that people confirmed; each graph has a version that grows with every change."""
 
     async def put_verified(self, one: Verified) -> None:
         """Keep a verified answer, in place of its owner's for the same question on the graph."""
         plain = plain_question(one.question)
         language = one.language or ""
-        values = {
-            "id": one.id,
-            "graph": one.graph,
-            "question": one.question,
-            "plain": plain,
-            "language": language,
-            "query": one.query,
-            "owner": one.owner,
-            "rows": one.rows,
-            "snapshot": one.snapshot,
-            "digest": one.digest,
-            "by": one.by,
-            "run": one.run,
-            "when": one.when,
-        }
+        values = values_of(one, verified, plain=plain, language=language)
         same = delete(verified).where(
             verified.c.graph == one.graph,
             verified.c.plain == plain,
@@ -103,17 +114,4 @@ def _raise_version(connection: Connection, graph: str) -> None:
 
 
 def _verified(row: Row[Any]) -> Verified:
-    return Verified(
-        id=row.id,
-        graph=row.graph,
-        question=row.question,
-        query=row.query,
-        owner=row.owner,
-        rows=row.rows,
-        language=row.language or None,
-        snapshot=row.snapshot,
-        digest=row.digest,
-        by=row.by,
-        run=row.run,
-        when=row.when,
-    )
+    return row_as(Verified, row, language=row.language or None)

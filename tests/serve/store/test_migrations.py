@@ -11,10 +11,9 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, text
 
 from askgraph.errors import SetupError
-from askgraph.serve.store import Store
+from askgraph.serve.store import Store, open_database
 from askgraph.serve.store.database import Database
-from askgraph.serve.store.migrating import VERSION_TABLE, migrate
-from askgraph.serve.store.opened import open_database
+from askgraph.serve.store.migrations import VERSION_TABLE, migrate
 from askgraph.serve.store.tables import METADATA
 
 OPENING = """

@@ -12,7 +12,7 @@ from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import AskgraphError, ServiceError, TimedOut
-from askgraph.serve.graphs.working import Doing, Task, worked
+from askgraph.serve.graphs.process import Doing, Task, add_in_process
 from askgraph.workspace import Workspace
 
 
@@ -45,13 +45,15 @@ def silent(sparql_server: SparqlServer) -> SparqlServer:
 async def test_what_takes_too_long_is_stopped(silent: SparqlServer, tmp_path: Path) -> None:
     before = children()
     with pytest.raises(TimedOut, match="was stopped after"):
-        await worked(Task(tmp_path, "slow", [silent.url], seconds=0.5), lambda _: None)
+        await add_in_process(Task(tmp_path, "slow", [silent.url], seconds=0.5), lambda _: None)
     assert children() <= before
 
 
 async def test_a_worker_that_is_killed_is_no_success(silent: SparqlServer, tmp_path: Path) -> None:
     before = children()
-    work = asyncio.ensure_future(worked(Task(tmp_path, "killed", [silent.url]), lambda _: None))
+    work = asyncio.ensure_future(
+        add_in_process(Task(tmp_path, "killed", [silent.url]), lambda _: None)
+    )
     os.kill(await worker_of(work, before), signal.SIGTERM)
     with pytest.raises(ServiceError, match="ended by a bug"):
         await work
@@ -60,7 +62,9 @@ async def test_a_worker_that_is_killed_is_no_success(silent: SparqlServer, tmp_p
 
 async def test_who_stops_waiting_leaves_no_process(silent: SparqlServer, tmp_path: Path) -> None:
     before = children()
-    work = asyncio.ensure_future(worked(Task(tmp_path, "left", [silent.url]), lambda _: None))
+    work = asyncio.ensure_future(
+        add_in_process(Task(tmp_path, "left", [silent.url]), lambda _: None)
+    )
     worker = await worker_of(work, before)
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -73,7 +77,9 @@ async def test_a_worker_has_no_secrets_of_the_server(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "s3cr3tvalue")
     before = children()
-    work = asyncio.ensure_future(worked(Task(tmp_path, "bare", [silent.url]), lambda _: None))
+    work = asyncio.ensure_future(
+        add_in_process(Task(tmp_path, "bare", [silent.url]), lambda _: None)
+    )
     worker = await worker_of(work, before)
     told = told_of(worker)
     work.cancel()
@@ -101,7 +107,7 @@ async def test_progress_is_told_on_the_way(tmp_path: Path) -> None:
     file.write_text("".join(f"<http://e.org/{n}> <http://e.org/p> <http://e.org/o> .\n"
                             for n in range(3000)))  # fmt: skip
     told: list[Doing] = []
-    added = await worked(Task(tmp_path / "w", "many", [str(file)]), told.append)
+    added = await add_in_process(Task(tmp_path / "w", "many", [str(file)]), told.append)
     assert added.triples == 3000
     assert [one.doing for one in told][:1] == ["checking files"]
     assert "profiling" in {one.doing for one in told}
@@ -111,4 +117,4 @@ async def test_the_error_of_a_worker_is_raised_here_as_what_it_is(tmp_path: Path
     file = tmp_path / "wrong.ttl"
     file.write_text("this is no Turtle")
     with pytest.raises(AskgraphError, match=r"wrong\.ttl, line 1"):
-        await worked(Task(tmp_path / "w", "wrong", [str(file)]), lambda _: None)
+        await add_in_process(Task(tmp_path / "w", "wrong", [str(file)]), lambda _: None)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from askgraph.serve.identity.behind_proxy import BehindProxy
+from askgraph.serve.identity.proxies import BehindProxy
 from askgraph.serve.settings import ServeSettings
 
 CALLER = b"203.0.113.9"

@@ -1,15 +1,22 @@
-"""How much each caller used, counted in the store for all processes together."""
+"""Callers in the store: API keys without their secrets, and what each caller used.
 
+Usage is counted for all processes together.
+"""
+
+from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, delete, or_, select, text
+from sqlalchemy import Connection, Row, delete, insert, or_, select, text, update
 
-from askgraph.serve.store.area import Area
-from askgraph.serve.store.rows import Used
-from askgraph.serve.store.tables import usage
+from askgraph.serve.identity.principal import OwnLimits
+from askgraph.serve.store.database import Area, row_as, values_of
+from askgraph.serve.store.rows import KeyRow, Used, ago, now
+from askgraph.serve.store.tables import keys, usage
 
-__all__ = ["Usage", "added"]
+__all__ = ["KeyStore", "UsageStore", "added"]
 
+_TOUCHED = 60.0  # seconds; to the second it interests nobody, and each is a write
 _ADDED = text(
     'INSERT INTO usage (principal, "window", requests, tokens, money) '
     "VALUES (:principal, :window, :requests, :tokens, :money) "
@@ -20,7 +27,44 @@ _ADDED = text(
 )
 
 
-class Usage(Area):
+class KeyStore(Area):
+    """API keys, each with what it allows."""
+
+    async def add_key(self, key: KeyRow) -> None:
+        """Keep a new key."""
+        values = values_of(
+            key,
+            keys,
+            scopes=sorted(key.scopes),
+            graphs=None if key.graphs is None else sorted(key.graphs),
+            limits=asdict(key.limits),
+        )
+        await self._changed(insert(keys).values(values))
+
+    async def keys(self) -> list[KeyRow]:
+        """Return all keys, also those that are no longer valid, the oldest first."""
+        return [
+            _key(row) for row in await self._rows(select(keys).order_by(keys.c.created, keys.c.id))
+        ]
+
+    async def key(self, id: str) -> KeyRow | None:
+        """Return the key of an id, None where there is none."""
+        row = await self._row(select(keys).where(keys.c.id == id))
+        return None if row is None else _key(row)
+
+    async def revoke(self, id: str) -> bool:
+        """Make a key worthless from now on; whether there was one that was not yet."""
+        changed = update(keys).where(keys.c.id == id, keys.c.revoked.is_(None))
+        return await self._changed(changed.values(revoked=now())) > 0
+
+    async def touch(self, key: KeyRow) -> None:
+        """Note that a key was used, to the minute."""
+        if key.used is not None and key.used > ago(_TOUCHED):
+            return
+        await self._changed(update(keys).where(keys.c.id == key.id).values(used=now()))
+
+
+class UsageStore(Area):
     """Requests of this minute; requests, tokens and money of this day, by caller."""
 
     async def count(
@@ -70,3 +114,13 @@ def _forget(connection: Connection, principal: str, minute: str, day: str) -> No
     if principal.startswith("address:"):  # of people without an account no more is kept than needed
         windows.append(usage.c.window.like("day %") & (usage.c.window < day))
     connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
+
+
+def _key(row: Row[Any]) -> KeyRow:
+    return row_as(
+        KeyRow,
+        row,
+        scopes=frozenset(row.scopes),
+        graphs=None if row.graphs is None else frozenset(row.graphs),
+        limits=OwnLimits(**row.limits),
+    )

@@ -5,8 +5,8 @@ from pathlib import Path
 from tests.servers.sparql import SparqlServer
 
 from askgraph.sample import graph_path
-from askgraph.serve.graphs.warming import warmed
 from askgraph.serve.hub import open_hub
+from askgraph.serve.run import warm_up
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -19,7 +19,7 @@ async def test_graphs_that_lie_here_are_opened_and_no_endpoint_is_asked(
     workspace.add("space", [graph_path()])
     sample_endpoint.requests.clear()
     async with open_hub(ServeSettings.of(tmp_path), workspace) as hub:
-        await warmed(hub)
+        await warm_up(hub)
         assert hub.graphs.opened == ["space"]
         assert await hub.store.costs() == {}
     assert sample_endpoint.requests == []
@@ -34,5 +34,5 @@ async def test_a_graph_that_cannot_be_opened_keeps_no_other_from_it(tmp_path: Pa
     (workspace.data("gone") / "built.json").unlink()
     (tmp_path / "gone.ttl").unlink()
     async with open_hub(ServeSettings.of(tmp_path), workspace) as hub:
-        await warmed(hub)
+        await warm_up(hub)
         assert hub.graphs.opened == ["space"]

@@ -16,7 +16,7 @@ from askgraph import errors
 from askgraph.errors import AskgraphError, ServiceError, SetupError, TimedOut
 from askgraph.serve.problems import TooLarge
 
-__all__ = ["Added", "Doing", "Task", "worked"]
+__all__ = ["Added", "Doing", "Task", "add_in_process"]
 
 _log = logging.getLogger("askgraph.serve.graphs")
 _LINE = 1 << 20
@@ -77,7 +77,7 @@ class Added:
     cuts: tuple[str, ...] = ()
 
 
-async def worked(task: Task, tell: Callable[[Doing], None]) -> Added:
+async def add_in_process(task: Task, tell: Callable[[Doing], None]) -> Added:
     """Add a graph in a process of its own, which is gone when this ends, however it ends.
 
     Raises what adding raises, `TooLarge`, `TimedOut` after the task's seconds, and `SetupError`
