@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Store, Triple
 
-from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal.arrays import GraphArrays, Ids, in_both
 from askgraph.traversal.build import build_arrays
 
 PLACE = "http://example.org/"
@@ -242,3 +242,10 @@ def test_progress_is_told_every_fifty_thousand_triples() -> None:
     triples = (Triple(NamedNode(f"{PLACE}{n}"), PREDICATES[0], NODES[0]) for n in range(100_001))
     build_arrays(triples, progress=told.append)
     assert told == [50_000, 100_000]
+
+
+def test_what_two_sets_share_is_sorted_and_may_be_nothing() -> None:
+    one, other = np.array([1, 4, 9], dtype=np.int32), np.array([4, 5, 9, 12], dtype=np.int32)
+
+    assert in_both(one, other).tolist() == in_both(other, one).tolist() == [4, 9]
+    assert in_both(one, one[:0]).tolist() == []

@@ -21,6 +21,7 @@ __all__ = [
     "GraphArrays",
     "Ids",
     "TermTable",
+    "in_both",
 ]
 
 
@@ -273,6 +274,16 @@ class GraphArrays:
         places = nodes.searchsorted(sources)
         places[places == len(nodes)] = 0
         return np.asarray(nodes[places] == sources)
+
+
+def in_both(one: Ids, other: Ids) -> Ids:
+    """Return the ids that are in both sets; faster than `numpy.intersect1d` on small sets."""
+    small, large = (one, other) if len(one) <= len(other) else (other, one)
+    if not len(small):
+        return small
+    places = large.searchsorted(small)
+    places[places == len(large)] = 0
+    return np.asarray(small[large[places] == small])
 
 
 def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

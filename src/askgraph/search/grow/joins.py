@@ -5,9 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from askgraph.search.grow.partial_match import Node, State, common_words, named_words, together
+from askgraph.search.grow.partial_match import (
+    Node,
+    State,
+    common_words,
+    named_steps,
+    named_words,
+    together,
+)
 from askgraph.search.grow.steps import Grower
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal.arrays import Ids, in_both
 
 __all__ = ["joins", "lacking", "unmet"]
 
@@ -39,9 +46,7 @@ def unmet(grower: Grower, seeds: Sequence[State], pool: Sequence[State]) -> Iter
             bare = other.node.cls is not None and not other.node.edges
             if bare and not _opens_with_be(grower):  # "is A a B", but not "has A a B"
                 continue
-            if np.isin(seed.ids, other.ids).any() or not (
-                bare or len(np.intersect1d(alike, other.ids, assume_unique=True))
-            ):
+            if np.isin(seed.ids, other.ids).any() or not (bare or len(in_both(alike, other.ids))):
                 continue
             node = replace(other.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
             state = together(seed, other, node)
@@ -56,10 +61,11 @@ def joins(grower: Grower, pool: list[State]) -> Iterator[State]:
     chosen = _varied(grower, fits)
     content, denies = grower.content, bool(grower.frame.of("not"))
     both = bool(grower.frame.of("both", "and"))
+    steps = [named_steps(state.node) if both else {} for state in chosen]
     for at, one in enumerate(chosen):
-        for other in chosen[at + 1 :]:
+        for there, other in enumerate(chosen[at + 1 :], at + 1):
             shared = one.used & other.used & content
-            if shared and not (both and shared == common_words(one.node, other.node) & content):
+            if shared and not (both and shared == common_words(steps[at], steps[there]) & content):
                 continue
             if one.ids[-1] < other.ids[0] or other.ids[-1] < one.ids[0]:
                 continue
@@ -84,7 +90,7 @@ def _varied(grower: Grower, states: list[State]) -> list[State]:
 
 
 def _joined(grower: Grower, one: State, other: State) -> State | None:
-    ids = np.intersect1d(one.ids, other.ids, assume_unique=True)
+    ids = in_both(one.ids, other.ids)
     if not len(ids):
         return None
     node = _merged(grower, one.node, other.node, ids)

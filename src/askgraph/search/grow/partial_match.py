@@ -1,13 +1,13 @@
 """An answer set with the pattern that gives it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.quantities import Quantity
 from askgraph.traversal.arrays import Ids
 
-__all__ = ["Edge", "Node", "State", "common_words", "named_words", "together"]
+__all__ = ["Edge", "Node", "State", "common_words", "named_steps", "named_words", "together"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +81,26 @@ def together(one: State, other: State, node: Node) -> State:
     )
 
 
-def common_words(one: Node, other: Node) -> int:
+Named = tuple[str, tuple[int, ...]]
+"""A class or predicate, and the positions of the words that name it."""
+
+
+def named_steps(node: Node) -> dict[Named, int]:
+    """The classes and predicates that words of a pattern name, with the words as bits."""
+    return {
+        (link.target, link.positions): link.mask
+        for part in node.walk()
+        for link in (part.cls_link, *(edge.link for edge, _ in part.edges))
+        if link is not None
+    }
+
+
+def common_words(one: Mapping[Named, int], other: Mapping[Named, int]) -> int:
     """The words that two patterns use for the same: "operated by both A and B"."""
-    mine = {(link.target, link.positions): link.mask for link in _step_links(one)}
     mask = 0
-    for link in _step_links(other):
-        mask |= mine.get((link.target, link.positions), 0)
+    for named in one.keys() & other.keys():
+        mask |= one[named]
     return mask
-
-
-def _step_links(node: Node) -> Iterator[Link]:
-    for part in node.walk():
-        for link in (part.cls_link, *(edge.link for edge, _ in part.edges)):
-            if link is not None:
-                yield link
 
 
 def named_words(node: Node) -> list[int]:

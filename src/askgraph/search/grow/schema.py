@@ -12,6 +12,7 @@ from askgraph.metadata.names import SCHEMA_SPACES, local_name, standard_naming
 from askgraph.metadata.times import Times, times_of
 from askgraph.metadata.units import Unit, is_unit_like, unit_said
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import words_of_local_name
 from askgraph.search.grow.unit_nodes import descriptions_of, stated_units
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort
@@ -19,6 +20,9 @@ from askgraph.traversal.literals import Sort
 __all__ = ["Schema"]
 
 Path = tuple[tuple[int, bool], ...]
+
+_MOST_KEPT = 50_000
+"""Of so many sets of nodes it is kept if they have names."""
 
 _EMPTY = np.zeros(0, dtype=np.int32)
 
@@ -39,6 +43,12 @@ class Schema:
     _around: dict[str, tuple[tuple[Path, Ids], ...]] = field(default_factory=dict)
     _words: dict[int, frozenset[str]] = field(default_factory=dict)
     _given: dict[int, Unit | None] = field(default_factory=dict)
+    _stems: dict[str, frozenset[str]] = field(default_factory=dict)
+    _own: dict[str, frozenset[str]] = field(default_factory=dict)
+    _below: dict[str, bool] = field(default_factory=dict)
+    _hints: dict[str, str] = field(default_factory=dict)
+    _subjects: dict[int, bool] = field(default_factory=dict)
+    _nameless: dict[bytes, bool] = field(default_factory=dict)
 
     @cached_property
     def predicates(self) -> dict[int, PredicateProfile]:
@@ -103,6 +113,11 @@ class Schema:
 
     def below(self, cls: str) -> bool:
         """Whether some instances of a class are only typed with a class below it."""
+        if cls not in self._below:
+            self._below[cls] = self._is_below(cls)
+        return self._below[cls]
+
+    def _is_below(self, cls: str) -> bool:
         at = self.graph.terms.iri(cls)
         if at is None or self.kind is None:
             return True
@@ -180,7 +195,14 @@ class Schema:
         """Whether nodes have no name of any sort."""
         if not len(ids) or int(ids[0]) < self.graph.terms.first_iri:
             return False
-        return self.naming.isdisjoint(self.graph.predicates_of(ids[:20])[0].tolist())
+        sample = ids[:20]
+        key = sample.tobytes()
+        if key not in self._nameless:
+            if len(self._nameless) >= _MOST_KEPT:
+                self._nameless.clear()
+            present = self.graph.predicates_of(sample)[0].tolist()
+            self._nameless[key] = self.naming.isdisjoint(present)
+        return self._nameless[key]
 
     def is_measured(self, ids: Ids) -> bool:
         """Whether nodes say in what a number at them is given: in a unit, a currency."""
@@ -246,8 +268,10 @@ class Schema:
         return any(cls in said and self.words(predicate) & self._own_words(cls) for cls in classes)
 
     def _own_words(self, cls: str) -> frozenset[str]:
-        texts = [text for text, _ in self.classes[cls].names] + [local_name(cls)]
-        return frozenset(stem(word) for text in texts for word in tokens(text))
+        if cls not in self._own:
+            texts = [text for text, _ in self.classes[cls].names] + [local_name(cls)]
+            self._own[cls] = frozenset(stem(word) for text in texts for word in tokens(text))
+        return self._own[cls]
 
     def around(self, ids: Ids) -> tuple[tuple[Path, Ids], ...]:
         """What lies one or two steps from things like these, and the (predicate, inverse) steps.
@@ -319,7 +343,21 @@ class Schema:
 
     def names_subject(self, predicate: int) -> bool:
         """Whether a predicate's name says what its subject is: it ends in "of"."""
-        return any(text.split()[-1:] and text.split()[-1] in _OF for text in self._texts(predicate))
+        if predicate not in self._subjects:
+            self._subjects[predicate] = any(
+                text.split()[-1:] == ["of"] for text in self._texts(predicate)
+            )
+        return self._subjects[predicate]
+
+    def hint_of(self, iri: str) -> str:
+        """Return words to name a variable from: a label, or the local name."""
+        if iri not in self._hints:
+            profiles = (self.predicates_by_iri.get(iri), self.classes.get(iri))
+            names = next((one.names for one in profiles if one is not None and one.names), ())
+            english = [text for text, language in names if language in ("en", "")]
+            texts = english or [text for text, _ in names] or [words_of_local_name(iri)]
+            self._hints[iri] = texts[0]
+        return self._hints[iri]
 
     def is_noun(self, name: str) -> bool:
         """Whether a predicate's name is a noun, as far as words tell: a class has it, or "… of"."""
@@ -335,6 +373,11 @@ class Schema:
 
     def class_stems(self, cls: str) -> frozenset[str]:
         """The stems of the names of a class and of those above it."""
+        if cls not in self._stems:
+            self._stems[cls] = self._stems_of(cls)
+        return self._stems[cls]
+
+    def _stems_of(self, cls: str) -> frozenset[str]:
         found: set[str] = set()
         listed, seen = [cls], set()
         while listed:
@@ -372,6 +415,3 @@ class Schema:
             if iri is not None and not standard_naming(iri):
                 return self.graph.number(iri)
         return None
-
-
-_OF = frozenset(["of"])

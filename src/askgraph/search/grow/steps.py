@@ -13,7 +13,7 @@ from askgraph.search.grow.partial_match import Edge, Node, State
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
-from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal.arrays import GraphArrays, Ids, in_both
 from askgraph.traversal.literals import Sort
 
 __all__ = ["Grower"]
@@ -38,6 +38,7 @@ class Grower:
     by_predicate: dict[int, list[Link]] = field(default_factory=dict)
     total: float = 1.0
     _left: dict[int, dict[int, list[Link]]] = field(default_factory=dict)
+    _weights: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.linked = replace(
@@ -102,7 +103,10 @@ class Grower:
 
     def weight_of(self, mask: int) -> float:
         """How much some words tell."""
-        return sum(weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
+        if mask not in self._weights:
+            told = enumerate(self.linked.weights)
+            self._weights[mask] = sum(weight for at, weight in told if mask >> at & 1)
+        return self._weights[mask]
 
     def level(self, states: Sequence[State]) -> Iterator[State]:
         """All steps from some states, without those that cannot be among the best of the level."""
@@ -182,19 +186,21 @@ class Grower:
 
     def fits_noun(self, link: Link, ids: Ids) -> bool:
         """Whether nodes are of the class that the same words name, where they name one."""
-        classes = [
-            one.target
-            for one in self.linked.of(Kind.CLASS)
-            if one.positions == link.positions and one.similarity > 0.9
-        ]
+        classes = self._called.get(link.positions)
         return not classes or any(self.schema.all_are(ids, cls) for cls in classes)
 
     def is_class_like(self, link: Link) -> bool:
         """Whether a class is called by the same words."""
-        return any(
-            one.positions == link.positions and one.similarity > 0.9
-            for one in self.linked.of(Kind.CLASS)
-        )
+        return link.positions in self._called
+
+    @cached_property
+    def _called(self) -> dict[tuple[int, ...], list[str]]:
+        """The classes that words surely name, by the positions of the words."""
+        found: dict[tuple[int, ...], list[str]] = {}
+        for one in self.linked.of(Kind.CLASS):
+            if one.similarity > 0.9:
+                found.setdefault(one.positions, []).append(one.target)
+        return found
 
     def _is_wide(self, state: State) -> bool:
         """Whether a state has walked far enough, or is too large, for a step that no word names."""
@@ -212,7 +218,7 @@ class Grower:
         below, one = state.node, edge.link
         if literal and len(below.terms) > 1:
             objects = self.graph.ends(edge.predicate, inverse=True)
-            fits = np.intersect1d(below.ids, objects, assume_unique=True)
+            fits = in_both(below.ids, objects)
             below = replace(below, ids=fits, terms=tuple(int(at) for at in fits))
         return State(
             Node(ids, edges=((edge, below),)),
@@ -256,7 +262,7 @@ class Grower:
                 if not gain:
                     continue
                 members = self.schema.instances(one.target)
-                ids = np.intersect1d(state.ids, members, assume_unique=True)
+                ids = in_both(state.ids, members)
                 if not len(ids):
                     continue
                 whole = len(ids) == len(state.ids)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from askgraph.index.names import Kind, Match, NameIndex, rarity
 from askgraph.index.tokens import tokens
@@ -34,17 +35,17 @@ class Link:
     qualities: tuple[float, ...]
     preferred: bool = True
 
-    @property
+    @cached_property
     def quality(self) -> float:
         """The mean quality of its words."""
         return sum(self.qualities) / len(self.qualities)
 
-    @property
+    @cached_property
     def score(self) -> float:
         """How likely the words mean this: the share of the name held, times the words' quality."""
         return self.similarity * (1.0 if self.preferred else 0.95)
 
-    @property
+    @cached_property
     def mask(self) -> int:
         """The positions as bits."""
         return sum(1 << at for at in self.positions)

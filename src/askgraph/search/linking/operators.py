@@ -161,6 +161,8 @@ def _at(reading: Reading, at: int) -> Operator | None:
 
 _THAN = ("more_than", "less_than", "before", "after")
 _FIRST = ("most", "fewest")
+_ASKS_WITHIN = 8
+"""A question word stands among so many words."""
 _LOUD = frozenset(
     (
         "count average sum minimum maximum most fewest superlative comparative measure "
@@ -198,16 +200,17 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
 
 def _asked(reading: Reading) -> str | None:
     best: tuple[int, int, str] | None = None
+    first = {token.folded for token in reading.tokens[:_ASKS_WITHIN]}
     for name, phrases in reading.words.asks.items():
         for phrase in phrases:
-            for at in _places(reading, phrase):
+            for at in _places(reading, phrase) if phrase[0] in first else ():
                 if best is None or (at, -len(phrase)) < best[:2]:
                     best = at, -len(phrase), name
     return best[2] if best is not None and best[0] <= 6 else None
 
 
 def _places(reading: Reading, phrase: Phrase) -> Iterator[int]:
-    for at in range(min(8, len(reading.tokens))):
+    for at in range(min(_ASKS_WITHIN, len(reading.tokens))):
         if _fits(reading, at, phrase):
             yield at
             return

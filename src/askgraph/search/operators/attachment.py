@@ -13,13 +13,16 @@ from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.zones import Zones
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import Slot, Spot, Work
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal.arrays import Ids, in_both
 from askgraph.traversal.literals import Sort
 
 __all__ = ["DATED", "NUMERIC", "Places", "unnamed_spot"]
 
 NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
 DATED = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
+
+_MOST_KEPT = 1000
+"""What lies a step from so many nodes is kept; larger sets seldom come again."""
 
 _COMPARES = {">": np.greater, "<": np.less, ">=": np.greater_equal, "<=": np.less_equal}
 
@@ -35,14 +38,14 @@ class Places:
         self.graph, self.schema, self.linked = grower.graph, grower.schema, grower.linked
         self.reading, self.weights = grower.linked.reading, grower.linked.weights
         self.zones = Zones.of(self.reading, frame)
-        self._known: dict[tuple[int, int, bool], bool] = {}
+        self._known: dict[tuple[bytes, int, bool], bool] = {}
+        self._steps: dict[tuple[bytes, int, bool, bool], Ids] = {}
         self._far: dict[object, list[tuple[float, int, tuple[Edge, ...], int, Link]]] = {}
         self._left: dict[int, dict[tuple[int, ...], tuple[tuple[Link, ...], float]]] = {}
-        self._kept: list[Ids] = []  # so that no other array takes over an id
 
     def weight_of(self, mask: int) -> float:
         """How much some words tell."""
-        return sum(weight for at, weight in enumerate(self.weights) if mask >> at & 1)
+        return self.grower.weight_of(mask)
 
     def take_quantity(self, work: Work, quantity: Quantity) -> None:
         """Count a quantity's words as used."""
@@ -94,10 +97,9 @@ class Places:
 
     def applies(self, ids: Ids, predicate: int, inverse: bool) -> bool:
         """Whether some of the nodes have a predicate; looked up once."""
-        key = id(ids), predicate, inverse
+        sample = ids if len(ids) <= 400 else ids[:: len(ids) // 400]
+        key = sample.tobytes(), predicate, inverse
         if key not in self._known:
-            sample = ids if len(ids) <= 400 else ids[:: len(ids) // 400]
-            self._kept.append(ids)
             self._known[key] = len(self.graph.pairs(sample, predicate, inverse=inverse)[0]) > 0
         return self._known[key]
 
@@ -150,13 +152,21 @@ class Places:
             ids = place.node.ids
             if place.parent is not None and place.edge is not None:
                 reached = self._along(self.ids_at(work, place.parent), place.edge)
-                ids = np.intersect1d(reached, ids, assume_unique=True)
+                ids = in_both(reached, ids)
             if place in work.narrowed:
-                ids = np.intersect1d(ids, work.narrowed[place], assume_unique=True)
+                ids = in_both(ids, work.narrowed[place])
             work.standing[place] = ids
         return work.standing[place]
 
     def _along(self, ids: Ids, edge: Edge, *, back: bool = False) -> Ids:
+        if len(ids) > _MOST_KEPT:
+            return self._stepped(ids, edge, back=back)
+        key = ids.tobytes(), edge.predicate, edge.inverse != back, edge.plus
+        if key not in self._steps:
+            self._steps[key] = self._stepped(ids, edge, back=back)
+        return self._steps[key]
+
+    def _stepped(self, ids: Ids, edge: Edge, *, back: bool) -> Ids:
         step = self.graph.closure if edge.plus else self.graph.step
         return step(ids, edge.predicate, inverse=edge.inverse != back)
 
@@ -188,7 +198,7 @@ class Places:
                 return
             above = self.ids_at(work, place.parent)
             leading = self._along(bearers, place.edge, back=True)
-            bearers = np.intersect1d(above, leading, assume_unique=True)
+            bearers = in_both(above, leading)
             place = place.parent
 
     def _at(
@@ -233,9 +243,9 @@ class Places:
         """A predicate of things one or two unnamed steps from the root."""
         ids = self.ids_at(work, work.root)
         classes = self.schema.classes_of(int(ids[0])) if len(ids) else ()
-        key = classes[:1], id(ids) if not classes else 0, slot.links[0].positions, tuple(sorts)
+        among: object = classes[0] if classes else ids.tobytes()
+        key = among, slot.links[0].positions, tuple(sorts)
         if key not in self._far:
-            self._kept.append(ids)
             self._far[key] = list(self._reachable(ids, slot, sorts))
         for cost, order, path, number, link in self._far[key]:
             if self._is_there(ids, path, number):
@@ -292,17 +302,17 @@ class Places:
             work.unknown += 1.2
         elif self.grower.is_class_like(link):
             work.unknown += 0.1
-        work.done.add(id(slot))
+        work.done.add(slot)
         work.take(slot.mask, self.grower.gain(link, work.used))
 
     def next_slot(self, work: Work, after: int, within: int = 3) -> Slot | None:
         """The first slot not yet used that starts within some words after a place."""
-        fits = [s for s in work.slots if id(s) not in work.done and 0 < s.first - after <= within]
+        fits = [s for s in work.slots if work.is_left(s) and 0 < s.first - after <= within]
         return min(fits, key=lambda slot: slot.first) if fits else None
 
     def last_slot(self, work: Work, before: int, within: int = 4) -> Slot | None:
         """The last slot not yet used that ends within some words before a place."""
-        fits = [s for s in work.slots if id(s) not in work.done and 0 < before - s.last <= within]
+        fits = [s for s in work.slots if work.is_left(s) and 0 < before - s.last <= within]
         return max(fits, key=lambda slot: slot.last) if fits else None
 
     def next_place(self, work: Work, after: int, within: int = 4) -> Place | None:

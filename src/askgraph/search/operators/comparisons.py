@@ -25,6 +25,7 @@ from askgraph.search.operators.measures import (
     plain,
 )
 from askgraph.search.operators.query_builder import Spot, Work
+from askgraph.traversal.arrays import in_both
 from askgraph.traversal.literals import Sort
 
 __all__ = ["between", "comparative", "comparison"]
@@ -266,7 +267,7 @@ def _bearer(places: Places, work: Work, link: Link, thing: int, spot: Spot) -> i
     bearers = graph.ends(spot.predicate)
     for predicate in graph.predicates_of(ids, inverse=True)[0]:
         carriers = graph.step(ids, int(predicate), inverse=True)
-        if len(np.intersect1d(carriers, bearers, assume_unique=True)):
+        if len(in_both(carriers, bearers)):
             subject = work.draft.variable(link.name)
             named = Pattern(subject, graph.iri_of(int(predicate)), graph.terms.text(thing))
             work.draft.patterns.append(named)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
 from askgraph.search.form import Column, Computed, Filter, Form, Given, Having, Key, Pattern
 from askgraph.search.grow.partial_match import Edge, Node
 from askgraph.search.grow.schema import Schema
@@ -182,12 +181,7 @@ class Draft:
 
     def hint_of(self, iri: str) -> str:
         """Return words to name a variable from: a label, or the local name."""
-        for listed in (self.schema.predicates_by_iri, self.schema.classes):
-            known = listed.get(iri)
-            if known is not None and known.names:
-                english = [text for text, language in known.names if language in ("en", "")]
-                return (english or [known.names[0][0]])[0]
-        return words_of_local_name(iri)
+        return self.schema.hint_of(iri)
 
     def _hint(self, node: Node, edge: Edge | None) -> str:
         if node.cls is not None:

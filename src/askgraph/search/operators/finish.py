@@ -153,6 +153,6 @@ class Finisher:
                 continue
             if handler(self.places, work, operator):
                 work.take(operator.mask, self.places.weight_of(operator.mask))
-                work.done |= {id(slot) for slot in work.slots if not slot.mask & ~operator.mask}
+                work.done |= {slot for slot in work.slots if not slot.mask & ~operator.mask}
                 work.gain += 0.6
                 work.notes.append(operator.name)

@@ -81,7 +81,7 @@ class Work:
     afar: bool = True
     missed: bool = False
     grouped: bool = False
-    done: set[int] = field(default_factory=set)
+    done: set[Slot] = field(default_factory=set)
     projected: list[tuple[int, int]] = field(default_factory=list)
     shown_words: int = 0
     notes: list[str] = field(default_factory=list)
@@ -96,4 +96,4 @@ class Work:
 
     def is_left(self, slot: Slot) -> bool:
         """Whether no operator has taken a slot."""
-        return id(slot) not in self.done
+        return slot not in self.done

@@ -14,7 +14,7 @@ __all__ = ["choose_columns", "closed", "show_rest"]
 def show_rest(places: Places, work: Work) -> None:
     """Slots that no operator took: shown where they are asked for, else required."""
     for slot in sorted(work.slots, key=lambda s: s.first):
-        if id(slot) in work.done:
+        if slot in work.done:
             continue
         spot = places.spot(work, slot, prefer=places.zones.is_head(slot.first))
         if spot is None:
