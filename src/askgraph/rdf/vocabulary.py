@@ -19,25 +19,17 @@ RDFS_SUB_CLASS_OF = RDFS + "subClassOf"
 RDFS_SUB_PROPERTY_OF = RDFS + "subPropertyOf"
 RDFS_DOMAIN = RDFS + "domain"
 RDFS_RANGE = RDFS + "range"
-RDFS_SEE_ALSO = RDFS + "seeAlso"
-RDFS_IS_DEFINED_BY = RDFS + "isDefinedBy"
 
 OWL = "http://www.w3.org/2002/07/owl#"
-OWL_ONTOLOGY = OWL + "Ontology"
 OWL_CLASS = OWL + "Class"
 OWL_THING = OWL + "Thing"
-OWL_RESTRICTION = OWL + "Restriction"
 OWL_NAMED_INDIVIDUAL = OWL + "NamedIndividual"
 OWL_OBJECT_PROPERTY = OWL + "ObjectProperty"
 OWL_DATATYPE_PROPERTY = OWL + "DatatypeProperty"
 OWL_ANNOTATION_PROPERTY = OWL + "AnnotationProperty"
 OWL_TRANSITIVE_PROPERTY = OWL + "TransitiveProperty"
-OWL_SYMMETRIC_PROPERTY = OWL + "SymmetricProperty"
-OWL_FUNCTIONAL_PROPERTY = OWL + "FunctionalProperty"
 OWL_INVERSE_OF = OWL + "inverseOf"
 OWL_SAME_AS = OWL + "sameAs"
-OWL_EQUIVALENT_CLASS = OWL + "equivalentClass"
-OWL_IMPORTS = OWL + "imports"
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 XSD_STRING = XSD + "string"
@@ -45,17 +37,7 @@ XSD_BOOLEAN = XSD + "boolean"
 XSD_DECIMAL = XSD + "decimal"
 XSD_INTEGER = XSD + "integer"
 XSD_INT = XSD + "int"
-XSD_LONG = XSD + "long"
-XSD_SHORT = XSD + "short"
 XSD_BYTE = XSD + "byte"
-XSD_NON_NEGATIVE_INTEGER = XSD + "nonNegativeInteger"
-XSD_NON_POSITIVE_INTEGER = XSD + "nonPositiveInteger"
-XSD_POSITIVE_INTEGER = XSD + "positiveInteger"
-XSD_NEGATIVE_INTEGER = XSD + "negativeInteger"
-XSD_UNSIGNED_INT = XSD + "unsignedInt"
-XSD_UNSIGNED_LONG = XSD + "unsignedLong"
-XSD_UNSIGNED_SHORT = XSD + "unsignedShort"
-XSD_UNSIGNED_BYTE = XSD + "unsignedByte"
 XSD_FLOAT = XSD + "float"
 XSD_DOUBLE = XSD + "double"
 XSD_DATE = XSD + "date"
@@ -65,28 +47,12 @@ XSD_TIME = XSD + "time"
 XSD_G_YEAR = XSD + "gYear"
 XSD_G_YEAR_MONTH = XSD + "gYearMonth"
 XSD_G_MONTH = XSD + "gMonth"
-XSD_G_MONTH_DAY = XSD + "gMonthDay"
 XSD_G_DAY = XSD + "gDay"
 XSD_DURATION = XSD + "duration"
-XSD_ANY_URI = XSD + "anyURI"
 
-INTEGER_DATATYPES = frozenset(
-    {
-        XSD_INTEGER,
-        XSD_INT,
-        XSD_LONG,
-        XSD_SHORT,
-        XSD_BYTE,
-        XSD_NON_NEGATIVE_INTEGER,
-        XSD_NON_POSITIVE_INTEGER,
-        XSD_POSITIVE_INTEGER,
-        XSD_NEGATIVE_INTEGER,
-        XSD_UNSIGNED_INT,
-        XSD_UNSIGNED_LONG,
-        XSD_UNSIGNED_SHORT,
-        XSD_UNSIGNED_BYTE,
-    }
-)
+_UNSIGNED = "nonNegativeInteger positiveInteger unsignedLong unsignedInt unsignedShort unsignedByte"
+_SIGNED = "integer nonPositiveInteger negativeInteger long int short byte"
+INTEGER_DATATYPES = frozenset(XSD + name for name in f"{_SIGNED} {_UNSIGNED}".split())
 NUMERIC_DATATYPES = INTEGER_DATATYPES | {XSD_DECIMAL, XSD_FLOAT, XSD_DOUBLE}
 DATE_DATATYPES = frozenset(
     {XSD_DATE, XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_G_YEAR, XSD_G_YEAR_MONTH}
@@ -98,18 +64,13 @@ WIKIBASE_PREFERRED = WIKIBASE + "PreferredRank"
 WIKIBASE_DEPRECATED = WIKIBASE + "DeprecatedRank"
 
 QUDT = "http://qudt.org/schema/qudt/"
-QUDT_MULTIPLIER = QUDT + "conversionMultiplier"
 QUDT_UNIT_SPACE = "http://qudt.org/vocab/unit/"
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
-SKOS_CONCEPT = SKOS + "Concept"
 SKOS_PREF_LABEL = SKOS + "prefLabel"
 SKOS_ALT_LABEL = SKOS + "altLabel"
 SKOS_HIDDEN_LABEL = SKOS + "hiddenLabel"
-SKOS_NOTATION = SKOS + "notation"
 SKOS_DEFINITION = SKOS + "definition"
-SKOS_BROADER = SKOS + "broader"
-SKOS_NARROWER = SKOS + "narrower"
 
 SKOS_XL = "http://www.w3.org/2008/05/skos-xl#"
 SKOS_XL_LITERAL_FORM = SKOS_XL + "literalForm"
@@ -133,7 +94,6 @@ DCTERMS = "http://purl.org/dc/terms/"
 DCTERMS_TITLE = DCTERMS + "title"
 DCTERMS_ALTERNATIVE = DCTERMS + "alternative"
 DCTERMS_DESCRIPTION = DCTERMS + "description"
-DCTERMS_IDENTIFIER = DCTERMS + "identifier"
 DCTERMS_CREATED = DCTERMS + "created"
 DCTERMS_SOURCE = DCTERMS + "source"
 
@@ -156,7 +116,6 @@ VOID_CLASS_PARTITION = VOID + "classPartition"
 VOID_PROPERTY_PARTITION = VOID + "propertyPartition"
 VOID_DISTINCT_SUBJECTS = VOID + "distinctSubjects"
 VOID_DISTINCT_OBJECTS = VOID + "distinctObjects"
-VOID_URI_SPACE = VOID + "uriSpace"
 
 VOID_EXT = "http://ldf.fi/void-ext#"
 VOID_EXT_DATATYPE = VOID_EXT + "datatype"
@@ -172,15 +131,11 @@ SD_NAME = SD + "name"
 SD_GRAPH = SD + "graph"
 
 SH = "http://www.w3.org/ns/shacl#"
-SH_NODE_SHAPE = SH + "NodeShape"
-SH_PROPERTY_SHAPE = SH + "PropertyShape"
 SH_TARGET_CLASS = SH + "targetClass"
 SH_PROPERTY = SH + "property"
 SH_PATH = SH + "path"
 SH_INVERSE_PATH = SH + "inversePath"
 SH_ALTERNATIVE_PATH = SH + "alternativePath"
-SH_TARGET_OBJECTS_OF = SH + "targetObjectsOf"
-SH_TARGET_SUBJECTS_OF = SH + "targetSubjectsOf"
 SH_OR = SH + "or"
 SH_IN = SH + "in"
 SH_CLASS = SH + "class"
@@ -189,8 +144,6 @@ SH_DATATYPE = SH + "datatype"
 SH_NODE_KIND = SH + "nodeKind"
 SH_MIN_COUNT = SH + "minCount"
 SH_MAX_COUNT = SH + "maxCount"
-SH_NAME = SH + "name"
-SH_DESCRIPTION = SH + "description"
 SH_PREFIXES = SH + "prefixes"
 SH_DECLARE = SH + "declare"
 SH_PREFIX = SH + "prefix"
@@ -209,7 +162,6 @@ VANN_PREFERRED_NAMESPACE_URI = VANN + "preferredNamespaceUri"
 
 PROV = "http://www.w3.org/ns/prov#"
 GEO = "http://www.opengis.net/ont/geosparql#"
-GEO_AS_WKT = GEO + "asWKT"
 WGS84 = "http://www.w3.org/2003/01/geo/wgs84_pos#"
 TIME = "http://www.w3.org/2006/time#"
 ORG = "http://www.w3.org/ns/org#"
