@@ -51,7 +51,7 @@ class QueryError(AskgraphError):
 
 
 class QuerySyntaxError(QueryError):
-    """The query does not parse; `line` and `column` count from 1, `None` where unknown."""
+    """The query does not parse; `line` and `column` count from 1, `None` if unknown."""
 
     def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)

@@ -29,7 +29,7 @@ class KnowledgeGraph:
     `indices` find resources by text: "entities" (classes among them), "properties", "literals".
     The first look at one may read or even build it, which takes time: from asynchronous code, in a
     thread. `examples` are questions that people have asked of this graph, with their queries.
-    `service` is the IRI by which queries on other graphs call it, where that is its address.
+    `service` is the IRI by which queries on other graphs call it, if that is its address.
     `described` is what its publisher says of it as a resource: name, licence, version. `virtual`
     are the predicates that queries may use and the graph does not have, with their paths.
     """
@@ -61,10 +61,10 @@ _WHOLE: WeakKeyDictionary[NameIndex, GraphArrays] = WeakKeyDictionary()
 
 
 async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
-    """Return the arrays of what lies around the seeds, asking the endpoint where they are not here.
+    """Return the arrays of what lies around the seeds, asking the endpoint if they are not here.
 
-    A remote graph that came whole is kept as long as its names are in use: they are the same where
-    only the endpoint was wrapped in another one. Raises `ServiceError` where nothing can be
+    A remote graph that came whole is kept as long as its names are in use: they are the same if
+    only the endpoint was wrapped in another one. Raises `ServiceError` if nothing can be
     fetched.
     """
     known = _WHOLE.get(graph.names) if graph.arrays is None else graph.arrays

@@ -9,7 +9,7 @@ __all__ = ["Endpoint"]
 
 @runtime_checkable
 class Endpoint(Protocol):
-    """Answers read-only SPARQL queries; raises where it cannot, never returns empty for a failure.
+    """Answers read-only SPARQL queries; raises if it cannot, never returns empty for a failure.
 
     Every query is checked by `askgraph.sparql.judge.checked` before anything is sent or run.
     `timeout` is in seconds and covers the whole call, retries included; `None` takes the endpoint's

@@ -1,4 +1,4 @@
-"""What SPARQL servers do differently: time limits, signs of truncation, the wording of errors."""
+"""Dialects of SPARQL servers: time limits, signs of truncation, the wording of errors."""
 
 import html
 import re

@@ -318,7 +318,7 @@ class Exchange:
 
 
 def _with_parameters(url: httpx2.URL, parameters: list[tuple[str, str]]) -> httpx2.URL | None:
-    """Return the address of a GET; None where it would be too long for one."""
+    """Return the address of a GET; None if it would be too long for one."""
     if sum(len(value) for _, value in parameters) > GET_LENGTH:
         return None
     given = httpx2.QueryParams([*url.params.multi_items(), *parameters])

@@ -1,7 +1,7 @@
 """Evaluate the SERVICE clauses of a query, and put their solutions in their places.
 
-What SPARQL 1.1 Federated Query calls the interplay of SERVICE and VALUES (section 2.4): where the
-rest of a query has few values for the variables of a clause, these go along; where the clause has
+What SPARQL 1.1 Federated Query calls the interplay of SERVICE and VALUES (section 2.4): if the
+rest of a query has few values for the variables of a clause, these go along; if the clause has
 few solutions, these restrict the rest.
 """
 
@@ -77,7 +77,7 @@ class Join:
         return surroundings(self.text, clause, self._solved, prologue(self.text))
 
     async def _evaluated(self, clause: Clause) -> Solutions | None:
-        """Return the solutions of a clause; None where it failed and is SILENT."""
+        """Return the solutions of a clause; None if it failed and is SILENT."""
         service = await asyncio.to_thread(service_named, clause.target, self.others)
         around = self._around(clause)
         # One that may fail leaves the rest of the query time to go on without it.

@@ -56,7 +56,7 @@ class Pool:
     ) -> Reply:
         """Return the reply to a request as `read` gives it, which runs in a thread too.
 
-        Raises `TimedOut` or `ServiceError` where no reply comes.
+        Raises `TimedOut` or `ServiceError` if no reply comes.
         """
         self.start()
         call = _Call(request, seconds)

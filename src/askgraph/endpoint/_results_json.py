@@ -190,7 +190,7 @@ class ResultsParser:
             yield from self._more()
 
     def _check_incomplete(self, problem: json.JSONDecodeError) -> None:
-        """Raise where more text cannot mend it."""
+        """Raise if more text cannot mend it."""
         open_end = problem.msg.startswith("Unterminated") or problem.pos >= len(self._text) - 8
         if self._ended and open_end:
             raise MalformedReply(

@@ -46,7 +46,7 @@ class Solutions:
 class ServiceCall:
     """A clause to be evaluated on `service` before `deadline`.
 
-    `around` is what it is joined with: patterns that `own` is asked for as `asked`, or, where they
+    `around` is what it is joined with: patterns that `own` is asked for as `asked`, or, if they
     are the solutions of another clause, `known`. `filters` are those that its own solutions must
     pass. It may give `most` rows.
     """
@@ -66,7 +66,7 @@ class ServiceCall:
         """Return those that the rest of the query may be joined with, in one of two ways.
 
         The side that looks more selective is asked first. Few values of the surroundings go along
-        with the clause; else all of its solutions are taken. Raises `QueryError` where both are too
+        with the clause; else all of its solutions are taken. Raises `QueryError` if both are too
         many.
         """
         body = " ".join([self.clause.body, *self.filters])
@@ -85,7 +85,7 @@ class ServiceCall:
         )
 
     async def _whole(self) -> Solutions | None:
-        """Return all solutions; None where there are too many, or the service cut them off."""
+        """Return all solutions; None if there are too many, or the service cut them off."""
         result = await self._asked("")
         if result.truncated or len(result.rows) > self.most:
             return None
@@ -168,7 +168,7 @@ class ServiceCall:
 
 
 def left(deadline: float) -> float:
-    """Return the seconds until a deadline; `TimedOut` where it has passed."""
+    """Return the seconds until a deadline; `TimedOut` if it has passed."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise TimedOut("the graphs together took longer than the time allowed")
@@ -176,7 +176,7 @@ def left(deadline: float) -> float:
 
 
 async def together(work: Sequence[Coroutine[Any, Any, Value]]) -> list[Value]:
-    """Do all at once; where one fails, or the caller is cancelled, none goes on."""
+    """Do all at once; if one fails, or the caller is cancelled, none goes on."""
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
         return await asyncio.gather(*tasks)

@@ -113,7 +113,7 @@ class CachedEndpoint:
         return self._folder / name[:2] / f"{name}.json"
 
     def _read(self, key: str) -> Result | None:
-        """Return what is kept under a key; None where there is nothing, or nothing sound."""
+        """Return what is kept under a key; None if there is nothing, or nothing sound."""
         file = self._file(key)
         try:
             head, _, body = file.read_bytes().partition(b"\n")
@@ -153,7 +153,7 @@ class CachedEndpoint:
 
 
 def _lasting(result: Result, limit: int | None) -> bool:
-    """Tell whether a result is complete, or cut only where the caller wanted it cut."""
+    """Tell whether a result is complete, or cut only if the caller wanted it cut."""
     if isinstance(result, bool) or result.truncated is None:
         return True
     return result.truncated.by == "askgraph" and limit is not None

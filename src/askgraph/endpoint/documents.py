@@ -49,7 +49,7 @@ async def fetched(
     """Get a document of one of the media types, which are sent in order of preference.
 
     Redirects are followed within http and https; with a `guard` only public addresses are reached,
-    and redirects stay on their host. Raises `ServiceError` where it does not come
+    and redirects stay on their host. Raises `ServiceError` if it does not come
     whole within the timeout (seconds) or is larger than `largest` bytes, `SetupError` for a URL
     that is none.
     """

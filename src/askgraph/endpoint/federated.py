@@ -1,4 +1,4 @@
-"""Which graphs a SERVICE may reach, and how: joined here, so that no server calls another."""
+"""A federation of graphs: SERVICE clauses are joined here, so that no server calls another."""
 
 import asyncio
 import time
@@ -19,16 +19,16 @@ Result = TypeVar("Result")
 class Federated:
     """Runs queries on `own`, in which SERVICE may name the keys of `others` and nothing else.
 
-    Each clause is evaluated on its own endpoint, where it can be restricted to what the rest of the
+    Each clause is evaluated on its own endpoint, if it can be restricted to what the rest of the
     query may bind, and its solutions are put in its place as VALUES: no server reaches another. One
     that gives more than `most` rows even so is a `QueryError`, never a part of the answer. A query
     that is one clause and nothing else goes to its endpoint as it is. SILENT stands for one
-    solution that binds nothing where the endpoint fails (SPARQL 1.1 Federated Query, section 2.3).
+    solution that binds nothing if the endpoint fails (SPARQL 1.1 Federated Query, section 2.3).
     Blank nodes of another graph become IRIs `urn:blank:…`, different in each reply. A SERVICE to a
     variable or within a SERVICE is refused.
 
     Only what `own` itself may call and `others` lacks (`HttpEndpoint(services=…)`) is left to it.
-    `others` is looked at only where a query has a SERVICE, and each of its endpoints only where
+    `others` is looked at only if a query has a SERVICE, and each of its endpoints only if
     one names it, so it may open them then; `at_close` closes what it opened. `prefixes` need not be
     declared in a query with a SERVICE; they are those of `own` unless said otherwise. `timeout` is
     for all graphs together, in seconds.

@@ -65,7 +65,7 @@ class HttpEndpoint:
     asks for, but never beyond the timeout; a 500 is tried once more. `graphs` restricts the default
     graph and the named graphs. For `auth` (none, basic, bearer, header) the other settings name
     environment variables; the secrets are sent to this host only and shown nowhere. `services` are
-    the addresses that a SERVICE may name. `dialect` is detected where it is not set. With a `guard`
+    the addresses that a SERVICE may name. `dialect` is detected if it is not set. With a `guard`
     only public addresses are reached, and no redirect to another host is followed.
     """
 
@@ -192,7 +192,7 @@ class HttpEndpoint:
     ) -> Value:
         """Do what `work` does before the deadline that it is given, or raise `TimedOut`.
 
-        Where the endpoint finds the query's syntax wrong, our own parser may say it better.
+        If the endpoint finds the query's syntax wrong, our own parser may say it better.
         """
         seconds = self._timeout if timeout is None else timeout
         try:
@@ -283,7 +283,7 @@ class HttpEndpoint:
         return triples, self._known_dialect(response).truncation(-1, response.headers, limit=None)
 
     async def _body(self, response: httpx2.Response, lines: int | None) -> bytes:
-        """Return the body; where each line is a triple, no more than so many."""
+        """Return the body; if each line is a triple, no more than so many."""
         body = bytearray()
         async with aclosing(response.aiter_bytes()) as parts:
             async for part in parts:

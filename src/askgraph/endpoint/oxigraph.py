@@ -44,7 +44,7 @@ class OxigraphEndpoint:
     pyoxigraph can neither be interrupted nor bounded, so queries run in `workers` processes of
     their own: killed at the timeout, when the caller is cancelled, and by the system beyond
     `memory` bytes (0 for no limit; counted is private memory, not the files of the store).
-    The default graph is the union of all graphs, or of `graphs` where these are given; then no
+    The default graph is the union of all graphs, or of `graphs` if these are given; then no
     other graph can be read. Several endpoints and processes may read the same store.
     """
 

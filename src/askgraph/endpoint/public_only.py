@@ -19,7 +19,7 @@ __all__ = ["Guard", "Resolver", "is_public", "own_origin"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gives the addresses of a host; `OSError` where it has none."""
+"""Gives the addresses of a host; `OSError` if it has none."""
 
 # What `is_global` of some Python versions, or the registries of IANA, let pass.
 _REFUSED = tuple(
@@ -49,7 +49,7 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public Internet, also where it embeds an IPv4 address."""
+    """Whether an IP address is one of the public Internet, also if it embeds an IPv4 address."""
     return _public(ipaddress.ip_address(address.partition("%")[0]))
 
 
@@ -86,7 +86,7 @@ class Guard:
     async def addresses(self, url: str | httpx2.URL) -> tuple[str, ...]:
         """Return the addresses that a URL may be reached at.
 
-        Raises `NotPublic` where one of them is not for users, `Unreachable` where there is none.
+        Raises `NotPublic` if one of them is not for users, `Unreachable` if there is none.
         """
         parsed = httpx2.URL(url)
         host = parsed.host.rstrip(".").lower()

@@ -48,7 +48,7 @@ class Resource:
 class Hit(Generic[Item]):
     """An item found, how well it matches (more is better, by the index's own measure), by what.
 
-    `name` is the label or synonym that matched best; empty where the index does not tell names
+    `name` is the label or synonym that matched best; empty if the index does not tell names
     apart.
     """
 
@@ -99,7 +99,7 @@ class DiskIndex(SearchIndex[Resource], Protocol):
     def open(cls, folder: Path) -> Self:
         """Map a folder into memory.
 
-        Raises `SetupError` where it is missing, damaged, of another kind or of another version.
+        Raises `SetupError` if it is missing, damaged, of another kind or of another version.
         """
         ...
 

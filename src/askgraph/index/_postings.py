@@ -1,4 +1,4 @@
-"""Which word is in which document, both ways, on disk: what the word indices share.
+"""Postings on disk, word to documents and back: what the word indices share.
 
 A document is a name (keyword, trigram) or a resource (bm25), numbered from the highest score down.
 """

@@ -181,7 +181,7 @@ _FIELDS = ("starts", "first_names", "keys", "numbers")
 
 
 def small(offsets: Numbers) -> NDArray[np.integer]:
-    """Return offsets in half the bytes, where they are small enough."""
+    """Return offsets in half the bytes, if they are small enough."""
     most = int(offsets.max(initial=0))
     return offsets.astype(np.uint32) if most < 1 << 32 else offsets
 
@@ -217,7 +217,7 @@ class TableWriter:
     def taken(
         self, resources: Iterable[Resource], progress: Progress | None = None
     ) -> Iterator[Resource]:
-        """Write each resource and hand it on, with a label where it had none."""
+        """Write each resource and hand it on, with a label if it had none."""
         with (self._folder.path / "table_records.jsonl").open("wb") as file:
             for resource in resources:
                 sound = _sound(resource)
@@ -302,7 +302,7 @@ Scores = NDArray[np.float64]
 
 
 def positive(limit: int) -> int:
-    """Return the limit; `ValueError` where it is below 1."""
+    """Return the limit; `ValueError` if it is below 1."""
     if limit < 1:
         raise ValueError(f"limit must be 1 or more, it is {limit}")
     return limit

@@ -93,7 +93,7 @@ class Folder:
 
     @classmethod
     def open(cls, path: Path, kind: Kind) -> "Folder":
-        """Open a folder of a kind; `SetupError` where it is missing, damaged or another's."""
+        """Open a folder of a kind; `SetupError` if it is missing, damaged or another's."""
         index = _manifest(path)
         if index["kind"] != kind.name:
             raise SetupError(
@@ -168,7 +168,7 @@ def new_folder(
 
 
 def check_files(path: Path) -> None:
-    """Read a whole folder and compare it with its checksums; `SetupError` where they differ."""
+    """Read a whole folder and compare it with its checksums; `SetupError` if they differ."""
     for name, (_, digest) in _manifest(path)["files"].items():
         if not (path / name).is_file() or _digest_of(path / name) != digest:
             raise _damaged(path, f"{name!r} does not match its checksum")

@@ -105,7 +105,7 @@ _FEW = 4096
 class _Keyword:
     """A keyword in the index: the words it leads to, as ranges of numbers, and what they count.
 
-    `whole` is the keyword's own word, which is in the range and counts 1; -1 where there is none.
+    `whole` is the keyword's own word, which is in the range and counts 1; -1 if there is none.
     """
 
     ranges: tuple[tuple[int, int], ...]

@@ -1,4 +1,4 @@
-"""Which names of a graph a text says word for word, and where."""
+"""Names of a graph that a text holds word for word, and where."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -99,7 +99,7 @@ class Request:
 
     @classmethod
     def of(cls, messages: Sequence[Message], options: Options) -> "Request":
-        """Make one; `ValueError` where there is no message, or less than one choice is wanted."""
+        """Make one; `ValueError` if there is no message, or less than one choice is wanted."""
         if not messages:
             raise ValueError("a request needs at least one message")
         values: dict[str, Any] = dict(options)
@@ -126,13 +126,13 @@ class Identity:
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """Completes conversations; raises where it cannot, never ends a stream without a completion.
+    """Completes conversations; raises if it cannot, never ends a stream without a completion.
 
     The stream gives parts as they arrive and ends with exactly one `Completion`, which holds all
     of them. Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends
-    the request. Where a server gives less choices than wanted, it is asked again for the rest;
-    seeds, log-probabilities and reasoning come where the server has them. Beams and grammars are
-    never made up for: `SetupError` where the server has none. Under a grammar fewer beams may come
+    the request. If a server gives less choices than wanted, it is asked again for the rest;
+    seeds, log-probabilities and reasoning come if the server has them. Beams and grammars are
+    never made up for: `SetupError` if the server has none. Under a grammar fewer beams may come
     than wanted: as many different texts as it admits.
 
     Raises `SetupError`, `ServiceError` (see `askgraph.errors`) or `BudgetSpent`.

@@ -125,7 +125,7 @@ class SentLog:
     """Appends to a file that its owner alone can read.
 
     A line has the `time`, the `address` without parameters, the number of `bytes` and the `body` as
-    text; no headers, as they hold the key. Making it raises `SetupError` where the file cannot be
+    text; no headers, as they hold the key. Making it raises `SetupError` if the file cannot be
     written, and so does a request then: what cannot be logged is not sent.
     """
 

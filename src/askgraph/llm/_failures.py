@@ -1,4 +1,4 @@
-"""What went wrong between us and a model server, told by the error classes of askgraph."""
+"""Failures between us and a model server, as the error classes of askgraph."""
 
 import json
 import os
@@ -31,13 +31,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Key:
-    """A key that no repr shows; empty where the server wants none."""
+    """A key that no repr shows; empty if the server wants none."""
 
     value: str = field(default="", repr=False)
 
     @classmethod
     def of(cls, variable: str | None) -> "Key":
-        """Read the environment variable; `SetupError` where it is not set or breaks a header."""
+        """Read the environment variable; `SetupError` if it is not set or breaks a header."""
         if variable is None:
             return cls()
         value = os.environ.get(variable, "").strip()

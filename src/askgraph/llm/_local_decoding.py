@@ -36,7 +36,7 @@ class Grammars:
         self._vocabulary = vocabulary
 
     def holding(self, request: Request, prompt: int) -> "HeldToGrammar | None":
-        """Return what holds a request's choices to its grammar or schema; None where it has none.
+        """Return what holds a request's choices to its grammar or schema; None if it has none.
 
         `prompt` is how many tokens stand before what is written. `SetupError` for a grammar that
         cannot be read.
@@ -70,7 +70,7 @@ class HeldToGrammar:
         self._known: dict[tuple[int, ...], Any] = {}
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return the scores, minus infinity where a token is not admitted."""
+        """Return the scores, minus infinity if a token is not admitted."""
         written = [tuple(row[self._prompt :]) for row in input_ids.tolist()]
         self._known = {row: self._matcher(row) for row in dict.fromkeys(written)}
         for at, row in enumerate(written):
@@ -89,7 +89,7 @@ class HeldToGrammar:
     def _matcher(self, row: tuple[int, ...]) -> Any:
         """Where in the grammar a row stands; None for one that has left it.
 
-        A beam search goes on from such rows where it has no others; they are as unlikely as can be.
+        A beam search goes on from such rows if it has no others; they are as unlikely as can be.
         """
         if not row:
             return xgrammar.GrammarMatcher(self._grammar)
@@ -170,7 +170,7 @@ def completion(
 
     Beams come best first, each text once, and those under a grammar as many as there are. Without a
     temperature one reply is the likeliest token by token, and several are samples. Raises
-    `PromptTooLong` where nothing more fits, `SetupError` for a grammar that cannot be read.
+    `PromptTooLong` if nothing more fits, `SetupError` for a grammar that cannot be read.
     """
     own = bool(local.tokenizer.chat_template)
     read = local.tokenizer(prompt, return_tensors="pt", add_special_tokens=not own)
@@ -204,7 +204,7 @@ def completion(
 
 @dataclass
 class _Watch:
-    """Hears each token; ends what has come to a stop text, and all where no more is wanted."""
+    """Hears each token; ends what has come to a stop text, and all if no more is wanted."""
 
     tokenizer: Any
     start: int

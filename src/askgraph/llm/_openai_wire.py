@@ -112,7 +112,7 @@ def _length_name(lacks: Lacks) -> str:
 
 
 def _told(request: Request, lacks: Lacks) -> tuple[Message, ...]:
-    """The messages, with the schema in words where the server cannot hold the model to it."""
+    """The messages, with the schema in words if the server cannot hold the model to it."""
     if request.schema is None or not lacks & {"schema", "response_format"}:
         return request.messages
     return asking_for(request.schema, request.messages)

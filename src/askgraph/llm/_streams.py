@@ -23,7 +23,7 @@ Stream = AsyncGenerator[Event, None]
 
 
 async def timed(stream: Stream, *, first: float, total: float, address: str) -> Stream:
-    """Pass a stream on; `TimedOut` where its first event or its end comes too late (seconds)."""
+    """Pass a stream on; `TimedOut` if its first event or its end comes too late (seconds)."""
     began = time.monotonic()
     limit, waited_for = began + min(first, total), "nothing"
     async with aclosing(stream):
@@ -47,7 +47,7 @@ async def timed(stream: Stream, *, first: float, total: float, address: str) -> 
 async def topped_up(ask: Callable[[int, int], Stream], wanted: int) -> Stream:
     """Ask until there are as many choices as wanted.
 
-    `ask(choices, already)` streams so many choices at most. The first request is for all; where
+    `ask(choices, already)` streams so many choices at most. The first request is for all; if
     fewer come, the rest is asked for one by one, all at once.
     """
     whole: Completion | None = None
@@ -126,13 +126,13 @@ def no_beams(identity: Identity, why: str) -> SetupError:
 
 
 def refuse_beams(request: Request, identity: Identity) -> None:
-    """Raise `SetupError` where a request to a provider without beam search asks for beams."""
+    """Raise `SetupError` if a request to a provider without beam search asks for beams."""
     if request.beams:
         raise no_beams(identity, "its provider offers none")
 
 
 async def beams_of(stream: Stream, wanted: int, identity: Identity) -> Stream:
-    """Pass a stream on; `SetupError` where what came cannot be beams.
+    """Pass a stream on; `SetupError` if what came cannot be beams.
 
     A server that knows nothing of beams and says nothing gives fewer replies than wanted, or, at
     temperature 0, the same one again; beams all differ.

@@ -1,4 +1,4 @@
-"""What language models may cost, and what they have cost: one account a question, one a run."""
+"""Budgets of language models: the limits and the cost, one account a question, one a run."""
 
 import time
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Account:
     def most_output(self, estimate: int, price: Price) -> int | None:
         """Return how many output tokens a call with so much input may have; None: no limit.
 
-        Raises `BudgetSpent` where not even the input can be afforded, or the time is over.
+        Raises `BudgetSpent` if not even the input can be afforded, or the time is over.
         """
         limits: list[int] = []
         budget = self.budget

@@ -33,7 +33,7 @@ class BudgetedModel:
 
     `max_tokens` is lowered to what is left for each of the `n` choices. Raises `BudgetSpent` before
     a call that cannot be afforded, and in the middle of one when the time is over. A call that
-    fails or is ended is charged by estimate. Raises `SetupError` where an account limits money and
+    fails or is ended is charged by estimate. Raises `SetupError` if an account limits money and
     there is no price for the model.
     """
 
@@ -88,7 +88,7 @@ class BudgetedModel:
         await self._inner.close()
 
     def _most_output(self, estimate: int, request: Request) -> int | None:
-        """Return `max_tokens` as the accounts allow it; None where none of them cares."""
+        """Return `max_tokens` as the accounts allow it; None if none of them cares."""
         limits = [account.most_output(estimate, self._price) for account in self._accounts]
         known = [max(1, limit // request.n) for limit in limits if limit is not None]
         if not known:

@@ -80,7 +80,7 @@ class CachedModel:
         return self._folder / name[:2] / f"{name}.json"
 
     def _read(self, key: str) -> Completion | None:
-        """Return what is kept under a key; None where there is nothing, or nothing sound."""
+        """Return what is kept under a key; None if there is nothing, or nothing sound."""
         try:
             head, _, body = self._file(key).read_bytes().partition(b"\n")
             known = json.loads(head)
@@ -151,7 +151,7 @@ def completion_to_json(completion: Completion) -> dict[str, Any]:
 
 
 def completion_from_json(value: dict[str, Any]) -> Completion:
-    """Read it again, as stored; `KeyError`, `TypeError` or `ValueError` where it is none."""
+    """Read it again, as stored; `KeyError`, `TypeError` or `ValueError` if it is none."""
     return Completion(
         choices=tuple(_choice(choice) for choice in value["choices"]),
         usage=TokenUsage(**value["usage"]),

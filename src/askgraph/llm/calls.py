@@ -47,7 +47,7 @@ def checked_call(call: ToolCall, tools: Sequence[ToolSchema]) -> SoundCall | Bad
 
     Forgiven are: another spelling of the tool's name (`functions.Search-Entity`), code fences,
     JSON within JSON, Python's quotes, numbers, booleans and null as text, and no arguments at all
-    where none are needed.
+    if none are needed.
     """
     tool = _tool(call.name, tools)
     if tool is None:

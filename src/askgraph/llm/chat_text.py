@@ -88,7 +88,7 @@ def told_tools(tools: Sequence[ToolSchema]) -> str:
 
 
 def calls_in(text: str) -> Called:
-    """Return the calls that a reply makes; arguments are kept as written where they are no JSON."""
+    """Return the calls that a reply makes; arguments are kept as written if they are no JSON."""
     calls = [_call(found[1], number) for number, found in enumerate(_CALL.finditer(text))]
     return Called(_CALL.sub("", text).strip(), tuple(calls))
 

@@ -1,4 +1,4 @@
-"""What comes from a language model: parts as they arrive, and the completion they add up to."""
+"""Completions of a language model: parts as they arrive, and what they add up to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -115,7 +115,7 @@ class TokenUsage:
         return self.input + self.output
 
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
-        """Return the sum; it is an estimate where one of both is."""
+        """Return the sum; it is an estimate if one of both is."""
         return TokenUsage(
             self.input + other.input,
             self.cached + other.cached,
@@ -148,7 +148,7 @@ class Choice:
 
     @property
     def logprob(self) -> float | None:
-        """The sum over the tokens: how likely the whole text is; None where it is not known."""
+        """The sum over the tokens: how likely the whole text is; None if it is not known."""
         return sum(token.logprob for token in self.logprobs) if self.logprobs else None
 
     @property
@@ -172,7 +172,7 @@ class Completion:
 
     @property
     def first(self) -> Choice:
-        """The first choice, which is the only one where `n` is 1."""
+        """The first choice, which is the only one if `n` is 1."""
         return self.choices[0]
 
 
@@ -186,7 +186,7 @@ class TextPart:
 
 @dataclass(frozen=True)
 class ReasoningPart:
-    """More of what the model thinks before it speaks, where its server shows it."""
+    """More of what the model thinks before it speaks, if its server shows it."""
 
     text: str
     choice: int = 0

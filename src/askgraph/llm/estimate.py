@@ -1,4 +1,4 @@
-"""How many tokens a text has, guessed where no server tells: one for four bytes of UTF-8."""
+"""An estimate of a text's tokens, if no server counts them: one for four bytes of UTF-8."""
 
 import json
 

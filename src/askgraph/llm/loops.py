@@ -23,7 +23,7 @@ class Loop:
 def looping(turns: Sequence[Choice | Assistant]) -> Loop | None:
     """Tell whether the model's last turns repeat: A-A, A-B-A-B or A-B-C-A-B-C.
 
-    Two turns are the same where they say the same words and make the same calls, in whatever
+    Two turns are the same if they say the same words and make the same calls, in whatever
     order, with the same arguments; ids, spaces, case and reasoning do not count.
     """
     last = [_fingerprint(turn) for turn in turns[-2 * _LONGEST :]]

@@ -1,11 +1,11 @@
-"""What tokens cost, from a table in TOML that the operator keeps.
+"""Prices of tokens, from a table in TOML that the operator keeps.
 
 currency = "EUR"
 
 [models."example-large"]
 input = 2.0          # for a million tokens
-cached_input = 0.5   # read from the prompt cache; `input` where it is left out
-cache_write = 2.5    # written into it; `input` where it is left out
+cached_input = 0.5   # read from the prompt cache; `input` if it is left out
+cache_write = 2.5    # written into it; `input` if it is left out
 output = 8.0
 """
 
@@ -66,7 +66,7 @@ class Prices:
         return cls({name: _price(row, name, path) for name, row in models.items()}, currency)
 
     def of(self, model: str) -> Price:
-        """Return the price of a model; `SetupError` where the table has none.
+        """Return the price of a model; `SetupError` if the table has none.
 
         A dated version costs what the longest name costs that it begins with, up to a dash.
         """

@@ -1,4 +1,4 @@
-"""A language model asked again where trying again may help: busy, cut off, silent, unreachable."""
+"""A language model asked again if trying again may help: busy, cut off, silent, unreachable."""
 
 import asyncio
 import random
@@ -44,7 +44,7 @@ class RetriedModel:
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages, again where it fails, and give the reply as it arrives."""
+        """Send the messages, again if it fails, and give the reply as it arrives."""
         attempt = 0
         while True:
             try:
@@ -66,7 +66,7 @@ class RetriedModel:
         await self._inner.close()
 
     def _wait(self, problem: ServiceError, attempt: int) -> float | None:
-        """Return the seconds to wait before the next try; None where there is none."""
+        """Return the seconds to wait before the next try; None if there is none."""
         most = min(1, self._retries) if isinstance(problem, TimedOut) else self._retries
         if attempt >= most:
             return None

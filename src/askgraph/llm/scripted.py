@@ -31,7 +31,7 @@ class ScriptedModel:
 
     A reply is a text, a tool call, one choice, several choices, a whole completion, or an error to
     raise. One choice stands for all that a request wants. `delay` is in seconds before each reply.
-    `requests` are those that came. Usage is estimated from the text. Raises `SetupError` where the
+    `requests` are those that came. Usage is estimated from the text. Raises `SetupError` if the
     script is at its end.
     """
 

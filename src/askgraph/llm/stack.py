@@ -78,7 +78,7 @@ def charged(
 ) -> LanguageModel:
     """Return a model whose calls are charged to these accounts, below its cache if it has one.
 
-    `prices` are for a model that knows none. Raises `SetupError` where an account limits money and
+    `prices` are for a model that knows none. Raises `SetupError` if an account limits money and
     there is no price.
     """
     if isinstance(model, ModelStack):

@@ -76,7 +76,7 @@ def takes_grammar(model: LanguageModel) -> bool:
 
 
 def refuse_grammar(request: Request, identity: Identity) -> None:
-    """Raise `SetupError` where a request to a provider that knows no grammars holds one."""
+    """Raise `SetupError` if a request to a provider that knows no grammars holds one."""
     if request.grammar is not None:
         raise SetupError(
             f"the model {identity.model!r} cannot write by a grammar: its provider offers no way "

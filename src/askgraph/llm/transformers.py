@@ -38,9 +38,9 @@ class TransformersModel:
     `download` allows it to be fetched from its hub; without it nothing is. `device` and `dtype` are
     those of torch (a GPU where there is one, and the type that was saved). The folder may hold
     adapters (LoRA). It is loaded with the first request, in a thread of its own, which writes one
-    completion after the other. Replies come piece by piece where one is wanted. It has beams,
+    completion after the other. Replies come piece by piece if one is wanted. It has beams,
     grammars, schemas and log-probabilities; tools are told and called in words. Raises `SetupError`
-    where it cannot be loaded, `PromptTooLong`, and `ErrorReply` where torch (out of
+    if it cannot be loaded, `PromptTooLong`, and `ErrorReply` if torch (out of
     memory) or the chat template fails.
     """
 

@@ -25,7 +25,7 @@ class Trouble:
 
 
 def trouble(choice: Choice) -> Trouble | None:
-    """Tell what is wrong with a reply as a whole; None where nothing is.
+    """Tell what is wrong with a reply as a whole; None if nothing is.
 
     A cut-off reply may hold calls: those before the last are whole, and `checked_call` tells
     whether the last one is.

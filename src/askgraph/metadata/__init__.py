@@ -1,4 +1,4 @@
-"""What is known of a graph: classes, predicates, names, and what was left out of the count."""
+"""Metadata of a graph: classes, predicates, names, and what was left out of the count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ VERSION = 2
 class ClassProfile:
     """A class as it is used.
 
-    `names` are (text, language) pairs. `name_predicate` carries the names of its instances, where
+    `names` are (text, language) pairs. `name_predicate` carries the names of its instances, if
     most have one. `nary` marks classes whose instances have no name and link two things or more.
     """
 
@@ -47,7 +47,7 @@ class PredicateProfile:
     `subject_classes`, `object_classes`, `datatypes` and `languages` are (name, number of triples)
     pairs, most frequent first. `naming` is "name", "alternative" or "" (no names). `inverse_of`
     lists predicates that say the same the other way round. `steps` is the number of the graph's own
-    predicates for which it stands: more than one where it is a virtual shortcut.
+    predicates for which it stands: more than one if it is a virtual shortcut.
     """
 
     iri: str
@@ -79,10 +79,10 @@ class PredicateProfile:
 class Partition:
     """The triples that lead from instances of a class by a predicate (a partition of VoID).
 
-    `subjects` of the instances have it, to distinct `objects`; 0 where that is not known. `targets`
+    `subjects` of the instances have it, to distinct `objects`; 0 if that is not known. `targets`
     are the classes of the objects (`rdfs:Resource` for things of no class), `datatypes` those of
-    literals, as (name, number of triples) pairs, most frequent first; a number is 0 where only
-    that it occurs is known. Where `sampled`, the numbers are scaled up from some instances.
+    literals, as (name, number of triples) pairs, most frequent first; a number is 0 if only
+    that it occurs is known. If `sampled`, the numbers are scaled up from some instances.
     """
 
     cls: str
@@ -97,7 +97,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class Part:
-    """How much of one part of a schema is known: `seen` of a `total`, None where nobody knows."""
+    """How much of one part of a schema is known: `seen` of a `total`, None if nobody knows."""
 
     name: str
     seen: int
@@ -106,7 +106,7 @@ class Part:
 
     @property
     def share(self) -> float | None:
-        """The part that is known, between 0 and 1; None where the total is not known."""
+        """The part that is known, between 0 and 1; None if the total is not known."""
         if self.total is None:
             return None
         return min(1.0, self.seen / self.total) if self.total else 1.0
@@ -116,7 +116,7 @@ class Part:
 class Profile:
     """What is known of a graph as a whole; `cuts` says what a bound left out.
 
-    `graphs` are its named graphs with their numbers of triples (0 where not counted),
+    `graphs` are its named graphs with their numbers of triples (0 if not counted),
     `completeness` says of each part how much of it is known; see `askgraph.metadata`.
     """
 
@@ -134,7 +134,7 @@ class Profile:
     completeness: tuple[Part, ...] = ()
 
     def known_share(self, part: str) -> float:
-        """Return how much of a part is known, between 0 and 1; 0 where nothing is said of it."""
+        """Return how much of a part is known, between 0 and 1; 0 if nothing is said of it."""
         return next((p.share or 0.0 for p in self.completeness if p.name == part), 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Which representation of a graph would help, found in its profile and arrays; no name is given.
+"""Advice on a graph's representation, from its profile and arrays; no name is given.
 
 The kinds are those of Henselmann et al. (2025): shortcut properties for chains and through n-ary
 relations (4.3), inverse properties (4.2), comments (4.4). What each may bring differs: a search
@@ -55,9 +55,9 @@ _MOST_ROLES = 4
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to add: what, why (with numbers), and as a definition where it can be made.
+    """One thing to add: what, why (with numbers), and as a definition if it can be made.
 
-    `about` are the IRIs that it is about; `default` marks what is added where nothing is chosen.
+    `about` are the IRIs that it is about; `default` marks what is added if nothing is chosen.
     """
 
     kind: AdviceKind

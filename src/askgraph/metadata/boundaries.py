@@ -1,4 +1,4 @@
-"""Which triples describe a resource: entity boundaries (Henselmann et al. 2025, section 4.1).
+"""Entity boundaries: the triples that describe a resource (Henselmann et al. 2025, section 4.1).
 
 - outgoing: what leaves the resource.
 - neighbourhood: what comes in as well.

@@ -33,7 +33,7 @@ def text_of(path: Path) -> str:
 
 
 def decoded(content: bytes, place: str) -> str:
-    """Return bytes as text; `SetupError`, naming the place, where they are not UTF-8."""
+    """Return bytes as text; `SetupError`, naming the place, if they are not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""What to add to a graph that it only says indirectly: predicates, comments, names.
+"""Definitions of what a graph says only indirectly: predicates, comments, names.
 
 The kinds are those of Henselmann et al. (2025), sections 4.2 to 4.4, and names of n-ary relations.
 `definitions_file` has them as a file that a person can edit.
@@ -91,7 +91,7 @@ class Definitions:
 def virtual_paths(definitions: Definitions) -> VirtualPaths:
     """Return the paths of the properties, over the graph's own predicates only.
 
-    A path may use another defined property; `SetupError` where one leads back to itself, and where
+    A path may use another defined property; `SetupError` if one leads back to itself, and where
     a property is defined twice.
     """
     for iri, times in Counter(one.iri for one in definitions.properties).items():

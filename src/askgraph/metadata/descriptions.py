@@ -1,4 +1,4 @@
-"""What a web page says of a resource: schema.org data in JSON-LD, alone or inside HTML.
+"""Descriptions of a resource on a web page: schema.org data in JSON-LD, alone or inside HTML.
 
 Pages of endpoints carry it in `<script type="application/ld+json">`. It is read without fetching
 any context: names of schema.org are known by heart, in its http and its https namespace.
@@ -44,7 +44,7 @@ class Description:
 def descriptions_in(text: str) -> tuple[Description, ...]:
     """Return the descriptions of a JSON-LD document or an HTML page; data sets first.
 
-    Raises `SetupError` where it is neither, or its JSON is broken.
+    Raises `SetupError` if it is neither, or its JSON is broken.
     """
     blocks = [text] if text.lstrip()[:1] in ("{", "[") else _scripts(text)
     if not blocks and "<" not in text:

@@ -1,4 +1,4 @@
-"""What an endpoint told of its graph, piece by piece, until it makes a profile."""
+"""Facts that an endpoint returned about its graph, piece by piece, until they make a profile."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

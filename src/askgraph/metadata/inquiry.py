@@ -39,14 +39,14 @@ _LEAST_PATIENCE = 0.02  # of the seconds in all, for a costly query after others
 
 @dataclass(frozen=True)
 class Reply:
-    """Rows of one query; `cut` where the endpoint or a limit of ours left some out."""
+    """Rows of one query; `cut` if the endpoint or a limit of ours left some out."""
 
     rows: tuple[Row, ...]
     cut: bool = False
 
 
 class Inquiry:
-    """Asks an endpoint; `rows` gives None where the bound is reached or the query failed.
+    """Asks an endpoint; `rows` gives None if the bound is reached or the query failed.
 
     `graphs` are the named graphs to ask of, together as one; none means what the endpoint takes
     without being told. Of the seconds one query gets an eighth at most, and a costly one half of
@@ -223,10 +223,10 @@ class Pages:
 
 
 async def all_triples(inquiry: Inquiry, total: int) -> Pages | None:
-    """Return the triples of a graph that has so many; None where they cannot be had.
+    """Return the triples of a graph that has so many; None if they cannot be had.
 
-    One query where the endpoint gives that many rows, else pages below its cap: the triples of
-    several predicates at a time, big predicates in ordered pages. Where these would cost more than
+    One query if the endpoint gives that many rows, else pages below its cap: the triples of
+    several predicates at a time, big predicates in ordered pages. If these would cost more than
     half of the queries that are left, none is asked for.
     """
     whole = await inquiry.rows("all triples", "SELECT ?s ?p ?o { ?s ?p ?o }")

@@ -18,7 +18,7 @@ Joined = Callable[[Sequence[int]], int]
 def merged(first: Profile, second: Profile) -> Profile:
     """Return what two accounts of the same graph tell together.
 
-    The first is believed where both give a number, but what was counted before what was estimated
+    The first is believed if both give a number, but what was counted before what was estimated
     from a sample; names, ends and partitions of either are kept.
     Of each part the account that knows more of it says how complete it is.
     """
@@ -39,7 +39,7 @@ def united(profiles: Sequence[Profile]) -> Profile:
     """Return the profile of several graphs together, each profiled alone: numbers are sums.
 
     What several graphs hold is counted several times, and links from one to a thing whose class
-    only another one tells lead to things of no class. Raises `ValueError` where there is none.
+    only another one tells lead to things of no class. Raises `ValueError` if there is none.
     """
     if not profiles:
         raise ValueError("there is no profile to unite")

@@ -100,7 +100,7 @@ def names_in(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
 
 
 def local_name(iri: str) -> str:
-    """Return the words of an IRI's local part, or "" where it is a code."""
+    """Return the words of an IRI's local part, or "" if it is a code."""
     words = words_of_local_name(iri)
     letters = sum(c.isalpha() for c in words)
     return words if letters >= 2 and letters > sum(c.isdigit() for c in words) else ""
@@ -151,7 +151,7 @@ def _labelled(
 
 
 def _readable(graph: GraphArrays, named: np.ndarray, schema: set[str]) -> Iterator[Name]:
-    """Local names of IRIs without a name, where they are words and not numbered alike."""
+    """Local names of IRIs without a name, if they are words and not numbered alike."""
     nameless = []
     for at in range(graph.terms.first_iri, graph.terms.first_blank):
         if not named[at] and graph.out_offsets[at + 1] + graph.in_offsets[at + 1] > (

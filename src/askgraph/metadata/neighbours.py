@@ -1,4 +1,4 @@
-"""What hangs on nodes, as text: the names of the things they are linked with, and short values."""
+"""Neighbours of nodes, as text: the names of the things they are linked with, and short values."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ class Neighbours:
         return cls(graph, label, followed)
 
     def of_part(self, first: int, last: int, wanted: Marks) -> dict[int, str]:
-        """Return what hangs on the wanted ids from `first` to before `last`, where anything does.
+        """Return what hangs on the wanted ids from `first` to before `last`, if anything does.
 
         At most two neighbours by each predicate and eight in all: things before texts, these
         before numbers and dates.

@@ -42,7 +42,7 @@ def entity_resources(
     """Give each IRI that is a subject or an object, but for predicates in use.
 
     The label is the best name in the languages, all other names are synonyms. Without a name the
-    words of the local name are the label; where that is a code, or one of many numbered alike, its
+    words of the local name are the label; if that is a code, or one of many numbered alike, its
     class and the names and short values of what is linked with it are one synonym: a node that
     joins part X and plant Y is found by "X Y". Infos are its most specific classes, or "class" and
     the classes above, and a description. The score is the number of triples.

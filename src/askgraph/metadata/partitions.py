@@ -1,4 +1,4 @@
-"""Which class leads by which predicate to what, of a graph whose triples lie in arrays.
+"""Partitions of a graph in arrays: class, predicate, and the class or datatype it leads to.
 
 Nodes with the same classes are counted together, so that time grows with the triples, not with
 classes times predicates.

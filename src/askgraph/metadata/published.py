@@ -1,4 +1,4 @@
-"""What an endpoint publishes about itself: VoID in its store, its service description, its host.
+"""Metadata that an endpoint publishes: VoID in its store, its service description, its host.
 
 Three places are looked at, each within its own bound; what they tell is put together. A place
 that has nothing, or does not answer, is said, not passed over in silence.
@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Published:
-    """What was published, None where nothing was; `places` are those looked at."""
+    """What was published, None if nothing was; `places` are those looked at."""
 
     profile: Profile | None
     places: tuple[Place, ...]
@@ -96,7 +96,7 @@ async def published_void(
 
 
 def described_document(document: Document) -> Statements:
-    """Parse a document by its media type; `SetupError` where it is no RDF."""
+    """Parse a document by its media type; `SetupError` if it is no RDF."""
     kind = RDF_KINDS.get(document.kind)
     if kind is None and document.content.lstrip()[:1] in (b"@", b"P", b"#"):
         kind = RdfFormat.TURTLE

@@ -1,7 +1,7 @@
 """The profile of a graph behind an endpoint, within a bound of queries and seconds, resumably.
 
 A small graph is fetched and profiled exactly. Of a big one the endpoint counts what it can: for
-all predicates in one query where it answers in time, else for some at a time, else in a sample.
+all predicates in one query if it answers in time, else for some at a time, else in a sample.
 """
 
 import time
@@ -68,7 +68,7 @@ async def profile_endpoint(
     the endpoint could not answer, left out is said in `Profile.cuts`, and in numbers in
     `Profile.completeness`. With `one_by_one` each named graph is asked of alone, within its share
     of the bound, and the profiles are united. An endpoint whose default graph is empty is asked of
-    all its named graphs together. Raises `ServiceError` where the endpoint does not answer at all.
+    all its named graphs together. Raises `ServiceError` if the endpoint does not answer at all.
     """
 
     def inquiry(bounds: Bounds, graphs: Sequence[str] = ()) -> Inquiry:

@@ -1,4 +1,4 @@
-"""What an index of a graph is built from: its profile and its names, or its endpoint's answers.
+"""Resources to index: from a graph's profile and names, or from its endpoint's answers.
 
 Entities, properties, classes and short literal values, each with all its names, scored by use.
 """
@@ -63,7 +63,7 @@ def named_resources(names: Iterable[Name], kinds: Iterable[Kind]) -> Iterator[Re
 async def asked_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resource]:
     """Give the resources that an index query selects, page by page where rows are capped.
 
-    Raises `SetupError` where rows are missing and the query does not end with `GROUP BY ?iri`, by
+    Raises `SetupError` if rows are missing and the query does not end with `GROUP BY ?iri`, by
     which it could be paged.
     """
     result = await endpoint.select(query)

@@ -1,6 +1,6 @@
 """The shape of a class: what its instances have, how many of them, of what kind, with an example.
 
-Counted where the triples lie here; else from the profile, and from a sample of instances where the
+Counted if the triples lie here; else from the profile, and from a sample of instances if the
 profile does not tell.
 """
 
@@ -44,12 +44,12 @@ _NO_LINE = (v.RDF_TYPE,)
 
 @dataclass(frozen=True)
 class ShapeLine:
-    """A predicate at the instances of a class; `inverse` where it leads to them.
+    """A predicate at the instances of a class; `inverse` if it leads to them.
 
-    `having` of the instances have it, in `triples` triples; None where that is not known.
+    `having` of the instances have it, in `triples` triples; None if that is not known.
     `kinds` are the classes or datatypes of the other end. `least` and `most` are how often an
-    instance has to have it and may have it, where a shape that somebody wrote says so. `values` are
-    all that occur, where these are few that come again and again. `in_steps` says that
+    instance has to have it and may have it, if a shape that somebody wrote says so. `values` are
+    all that occur, if these are few that come again and again. `in_steps` says that
     it leads on from what it leads to, so that a question may mean all steps of it; `chain` is what
     it leads to from the example, step by step. `highest` is how many triples one instance has.
     """
@@ -72,7 +72,7 @@ class ShapeLine:
 class Shape:
     """The lines of a class, the most frequent first; `sampled` of its instances were looked at.
 
-    `instances` is 0 where nobody counted them.
+    `instances` is 0 if nobody counted them.
     """
 
     cls: str
@@ -81,7 +81,7 @@ class Shape:
     sampled: int | None = None
 
     def share(self, line: ShapeLine) -> float | None:
-        """The part of the instances that have a line, between 0 and 1; None where not known."""
+        """The part of the instances that have a line, between 0 and 1; None if not known."""
         every = self.sampled or self.instances
         return min(1.0, line.having / every) if every and line.having is not None else None
 
@@ -98,10 +98,10 @@ async def shape_at(
     examples: bool = True,
     timeout: float = 20.0,
 ) -> Shape:
-    """Return the shape of a class; with no lines where the graph has no instance of it.
+    """Return the shape of a class; with no lines if the graph has no instance of it.
 
     Without arrays the endpoint is asked twice at most, for `timeout` seconds each. Raises
-    `ServiceError` where it does not answer.
+    `ServiceError` if it does not answer.
     """
     if arrays is not None:
         return await asyncio.to_thread(_kept, profile, arrays, cls)
@@ -219,7 +219,7 @@ def _chain(arrays: GraphArrays, predicate: int, start: int) -> tuple[Term, ...]:
 
 
 def _values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
-    """All values of a predicate where they are few and each is used several times."""
+    """All values of a predicate if they are few and each is used several times."""
     few = len(ends) <= _FEW and triples >= _AGAIN * len(ends)
     told = (arrays.terms.is_literal(at) or arrays.terms.is_iri(at) for at in ends.tolist())
     if not few or not all(told):
@@ -228,7 +228,7 @@ def _values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
 
 
 def _kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple[str, ...]:
-    """The classes or datatypes of most of some nodes, evenly chosen where there are many."""
+    """The classes or datatypes of most of some nodes, evenly chosen if there are many."""
     some = ends[:: max(1, len(ends) // _SAMPLE)]
     literals = [at for at in some.tolist() if arrays.terms.is_literal(at)]
     if len(literals) * 2 > len(some):

@@ -161,7 +161,7 @@ def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
 
 
 def _named(iri: str, prefixes: PrefixMap, label: str) -> str:
-    """An IRI with its label, where that says more; without it where it is too long."""
+    """An IRI with its label, if that says more; without it if it is too long."""
     short = prefixes.shorten(iri)
     if len(short) > _LONGEST and label:
         return f'<…> "{_clipped(label)}"'

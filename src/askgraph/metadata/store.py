@@ -38,7 +38,7 @@ def save_profile(profile: Profile, path: Path) -> None:
 
 
 def load_profile(path: Path) -> Profile:
-    """Read a profile; `SetupError` where it is missing, damaged or of another version."""
+    """Read a profile; `SetupError` if it is missing, damaged or of another version."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -108,7 +108,7 @@ _PACKED: Mapping[str, Callable[[bytes], bytes]] = {
 
 
 def read_statements(path: Path) -> Statements:
-    """Read an RDF file, packed or not; `SetupError` where it is missing, unknown or wrong."""
+    """Read an RDF file, packed or not; `SetupError` if it is missing, unknown or wrong."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     unpacked = _PACKED.get(suffixes[-1] if suffixes else "")
     kind = FORMATS.get("".join((suffixes[:-1] if unpacked else suffixes)[-1:]))

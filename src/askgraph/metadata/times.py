@@ -1,4 +1,4 @@
-"""What a graph knows of time: predicates that give the start and the end of the same thing."""
+"""Times in a graph: predicates that give the start and the end of the same thing."""
 
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -51,9 +51,9 @@ class Times:
 def times_of(profile: Profile, arrays: GraphArrays | None = None) -> Times:
     """Return the spans of a graph, by the names of its date predicates and by its data.
 
-    A start and an end belong together where their names do, and where they stand at the same
+    A start and an end belong together if their names do, and where they stand at the same
     things, the end after the start in 95 of 100; an end whose start has no such name is paired
-    with the one other date of the same things. Without `arrays`, where the data is not at hand,
+    with the one other date of the same things. Without `arrays`, if the data is not at hand,
     names and classes decide alone.
     """
     dated = [p for p in profile.predicates if _is_dated(p)]
@@ -82,7 +82,7 @@ def _is_dated(p: PredicateProfile) -> bool:
 def _only(pairs: Sequence[tuple[Span, PredicateProfile]], end: PredicateProfile) -> Sequence[
     tuple[Span, PredicateProfile]
 ]:  # fmt: skip
-    """The one other date of the same things, where only the end says by its name what it is."""
+    """The one other date of the same things, if only the end says by its name what it is."""
     says = any(_words(end) & ends for _, ends in _sets())
     return pairs if says and len(pairs) == 1 and pairs[0][0].things > 1 else ()
 
@@ -112,7 +112,7 @@ def _span(
 
 
 def _values(arrays: GraphArrays, things: Ids, number: int) -> NDArray[np.float64]:
-    """One value of each thing, in days; nan where it is no literal."""
+    """One value of each thing, in days; nan if it is no literal."""
     bearers, objects = arrays.pairs(things, number)
     _, firsts = np.unique(bearers, return_index=True)
     chosen = objects[firsts]
@@ -123,7 +123,7 @@ def _values(arrays: GraphArrays, things: Ids, number: int) -> NDArray[np.float64
 
 
 def _fit(start: PredicateProfile, end: PredicateProfile) -> float:
-    """How well the names of two predicates fit together; 0 where they do not."""
+    """How well the names of two predicates fit together; 0 if they do not."""
     best = 0.0
     for starts, ends in _sets():
         for one in _names(start):

@@ -50,7 +50,7 @@ Counts = tuple[tuple[str, int], ...]
 
 
 def profile_of_void(described: Statements, *, source: str = "") -> Profile | None:
-    """Return what VoID tells of a graph; None where it divides nothing by class or property.
+    """Return what VoID tells of a graph; None if it divides nothing by class or property.
 
     Numbers that it does not give are 0. Named graphs and subsets are added up; what is said of the
     whole is believed before their sum. Completeness is measured against the numbers of triples,

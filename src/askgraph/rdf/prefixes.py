@@ -114,7 +114,7 @@ class PrefixMap:
         return found
 
     def shorten(self, iri: str) -> str:
-        """Return a valid prefixed name for an IRI, or `<iri>` where no prefix fits."""
+        """Return a valid prefixed name for an IRI, or `<iri>` if no prefix fits."""
         for end in _ends(iri):
             prefix = self._by_namespace.get(iri[:end])
             if prefix is None:
@@ -157,7 +157,7 @@ class PrefixMap:
     def with_derived(self, iris: Iterable[str], *, least: int = 2) -> "PrefixMap":
         """Return a map that also has readable prefixes for the unknown namespaces of these IRIs.
 
-        A namespace gets one where at least `least` of the IRIs lie in it. The same IRIs give the
+        A namespace gets one if at least `least` of the IRIs lie in it. The same IRIs give the
         same prefixes, in whatever order they come; no prefix is taken twice.
         """
         counts: dict[str, int] = {}
@@ -174,7 +174,7 @@ class PrefixMap:
 
 
 def _ends(iri: str) -> Iterator[int]:
-    """Where a namespace may end in an IRI, the longest first: `#`, `/`, `:`, `_`, `=`, `-`."""
+    """If a namespace may end in an IRI, the longest first: `#`, `/`, `:`, `_`, `=`, `-`."""
     at_local = len(namespace_of(iri))
     yield at_local
     for at in range(len(iri) - 1, 0, -1):
@@ -183,7 +183,7 @@ def _ends(iri: str) -> Iterator[int]:
 
 
 def _escaped(local: str) -> str | None:
-    """A local name as SPARQL writes it; None where it cannot, or should not for the reader."""
+    """A local name as SPARQL writes it; None if it cannot, or should not for the reader."""
     if not local or _PLAIN_LOCAL.fullmatch(local):
         return local
     pieces = []

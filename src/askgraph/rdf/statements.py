@@ -55,7 +55,7 @@ class Statements:
 
     @classmethod
     def parsed(cls, content: bytes, kind: RdfFormat, *, base: str) -> "Statements":
-        """Parse a document; `SetupError`, naming its base, where it is no RDF of this kind."""
+        """Parse a document; `SetupError`, naming its base, if it is no RDF of this kind."""
         quads = parse(content, kind, base_iri=base)
         try:
             statements = cls(quads)

@@ -83,7 +83,7 @@ class TermTable:
         return Literal(value, datatype=NamedNode(datatype))
 
     def find(self, text: str) -> int | None:
-        """Return the id of an N-Triples term, or None where the graph does not have it."""
+        """Return the id of an N-Triples term, or None if the graph does not have it."""
         wanted = text.encode()
         at = self._place(wanted)
         return at if at < len(self) and self._bytes(at) == wanted else None
@@ -144,7 +144,7 @@ _FILES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphArrays:
-    """The triples of a graph, read-only; `complete` is False where only a part was fetched."""
+    """The triples of a graph, read-only; `complete` is False if only a part was fetched."""
 
     terms: TermTable
     predicates: Ids  # term id of each predicate number
@@ -182,7 +182,7 @@ class GraphArrays:
         return {int(term): number for number, term in enumerate(self.predicates)}
 
     def number(self, iri: str) -> int | None:
-        """Return the number of a predicate, or None where no triple has it."""
+        """Return the number of a predicate, or None if no triple has it."""
         at = self.terms.iri(iri)
         return None if at is None else self.numbers.get(at)
 

@@ -35,7 +35,7 @@ _SECONDS = 20.0
 class Fetch:
     """Requests to an endpoint, and the triples that came.
 
-    Of the `budget`, `reserve` requests are kept for later. `cut` is set where anything was left
+    Of the `budget`, `reserve` requests are kept for later. `cut` is set if anything was left
     out: by the endpoint, by the budget, or by a request that failed (`failure` is the last one).
     """
 
@@ -60,7 +60,7 @@ class Fetch:
         return found
 
     async def rows(self, query: str) -> Sequence[Row]:
-        """Fetch rows; none where the budget is spent or the request failed."""
+        """Fetch rows; none if the budget is spent or the request failed."""
         if self.budget <= self.reserve:
             self.cut = True
             return ()
@@ -119,11 +119,11 @@ async def neighbourhood(
     naming: Sequence[str] = v.LABEL_PREDICATES,
     budget: int = 40,
 ) -> GraphArrays:
-    """Return the arrays of what lies around the seeds; `complete` where that is the whole graph.
+    """Return the arrays of what lies around the seeds; `complete` if that is the whole graph.
 
     `triples` is the size of the graph, `counts` what is known of its predicates, `naming` the
     predicates that carry names. At most `budget` requests are made, four at a time; one that fails
-    costs its own part. Raises `ServiceError` where all fail.
+    costs its own part. Raises `ServiceError` if all fail.
     """
     fetch = Fetch(endpoint, budget)
     if triples <= _SMALL:
@@ -205,7 +205,7 @@ class _Walk:
         )
 
     async def _edges(self, iris: Sequence[str], *, inverse: bool, wide: bool) -> None:
-        """Fetch edges of nodes; where these are many, those of each predicate apart."""
+        """Fetch edges of nodes; if these are many, those of each predicate apart."""
         at = "?o" if inverse else "?s"
         values = f"VALUES {at} {{ {_iris(iris)} }}"
         hubs = () if wide else self._hubs(inverse=inverse)

@@ -1,7 +1,7 @@
 """Texts as vectors: the one contract of what embeds, and the one that a name stands for.
 
 `hashed` needs no model. `local:PATH` is a model of sentence-transformers, on disk or in its cache.
-`openai:MODEL@URL` is any server with OpenAI's embeddings address; the key, where it wants one, is
+`openai:MODEL@URL` is any server with OpenAI's embeddings address; the key, if it wants one, is
 in the environment variable ASKGRAPH_EMBEDDINGS_KEY.
 """
 
@@ -41,13 +41,13 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row a text, all equally long; lengths of rows do not matter.
 
-        Raises `ServiceError` where a server fails.
+        Raises `ServiceError` if a server fails.
         """
         ...
 
 
 def embedder_of(name: str) -> Embedder:
-    """Return the embedder of a name; `SetupError` where there is none such."""
+    """Return the embedder of a name; `SetupError` if there is none such."""
     kind, _, rest = name.partition(":")
     if name == "hashed":
         return Hashed()
@@ -110,7 +110,7 @@ class KeptEmbedder:
 def kept_embedder(name: str) -> KeptEmbedder:
     """Return the embedder of a name (see `embedder_of`), the same one each time.
 
-    Raises `SetupError` where there is none such.
+    Raises `SetupError` if there is none such.
     """
     return KeptEmbedder(embedder_of(name))
 

@@ -62,7 +62,7 @@ class EmbeddingsServer:
         self._client.close()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text; `ServiceError` where the server fails."""
+        """Return one row a text; `ServiceError` if the server fails."""
         parts = [texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)]
         rows = [self._vectors(part) for part in parts]
         return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)

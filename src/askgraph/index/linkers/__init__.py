@@ -1,7 +1,7 @@
 """Entity linkers that are not ours: a text in, spans with the IRIs that they mean out.
 
 A linker is a plugin of the kind `linker`: a class that is made with an address and fits
-`EntityLinker`. `http` asks a server; another package may bring one that runs where it is.
+`EntityLinker`. `http` asks a server; another package may bring one that runs in place.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class EntityLinker(Protocol):
     async def spans(self, text: str, language: str | None) -> Sequence[Span]:
         """Return the spans in the order of the text.
 
-        Raises `ServiceError` where a server fails.
+        Raises `ServiceError` if a server fails.
         """
         ...
 
@@ -40,7 +40,7 @@ class EntityLinker(Protocol):
 def linker_of(name: str) -> EntityLinker:
     """Return the linker of a name: a URL, or a plugin's name with `@` and an address behind it.
 
-    Raises `SetupError` where there is no such plugin, and for an address that is none.
+    Raises `SetupError` if there is no such plugin, and for an address that is none.
     """
     if name.startswith(("http://", "https://")):
         return cast("EntityLinker", registry.load("linker", "http")(name))

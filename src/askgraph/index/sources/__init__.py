@@ -1,1 +1,1 @@
-"""Where the resources of an index come from: files of rows, results of queries, dumps."""
+"""Sources of an index's resources: files of rows, results of queries, dumps."""

@@ -106,7 +106,7 @@ def resources_of(result: SelectResult) -> Iterator[Resource]:
 
 
 def columns_of(names: Sequence[str], place: str) -> Mapping[str, int]:
-    """Return where each column is; `SetupError` where one is missing, unknown or there twice."""
+    """Return where each column is; `SetupError` if one is missing, unknown or there twice."""
     wrong = [name for name in names if name not in _KNOWN or list(names).count(name) > 1]
     missing = [name for name in _NEEDED if name not in names]
     if wrong or missing:
@@ -119,7 +119,7 @@ def columns_of(names: Sequence[str], place: str) -> Mapping[str, int]:
 
 
 def resource_of(cells: Sequence[str], at: Mapping[str, int], place: str) -> Resource:
-    """Return the resource of one row; `SetupError` where its score is no number."""
+    """Return the resource of one row; `SetupError` if its score is no number."""
     score = cells[at["score"]] if "score" in at else ""
     try:
         number = float(score or 0)

@@ -13,7 +13,7 @@ Origin = Literal["written", "confirmed", "generated"]
 
 @dataclass(frozen=True)
 class Wording:
-    """One way to ask a question; the language is a BCP 47 tag, None where it is not known."""
+    """One way to ask a question; the language is a BCP 47 tag, None if it is not known."""
 
     text: str
     language: str | None = None
@@ -25,8 +25,8 @@ class Confirmation:
 
     `when` is a time in ISO 8601, `graph` the graph's name in its workspace, `snapshot` what told
     its content from any other. `rows` counts solutions or triples (1 for ASK); `digest` is that of
-    `askgraph.metadata.examples.outcome`, None where the result was cut off. `by` names who
-    confirmed it or, of a generated example, the language model that worded it; None where nobody
+    `askgraph.metadata.examples.outcome`, None if the result was cut off. `by` names who
+    confirmed it or, of a generated example, the language model that worded it; None if nobody
     said.
     """
 
@@ -65,7 +65,7 @@ class QueryExample:
 
     @property
     def form(self) -> str:
-        """SELECT, ASK, CONSTRUCT or DESCRIBE; empty where the query is none of them."""
+        """SELECT, ASK, CONSTRUCT or DESCRIBE; empty if the query is none of them."""
         return form_of(self.query)
 
 

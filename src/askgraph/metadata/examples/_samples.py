@@ -37,7 +37,7 @@ class Plan:
 def sampling_query(plan: Plan, profile: Profile) -> str:
     """Return the query for things of the class by name, with what the predicates say of them.
 
-    Its columns are `?s ?name ?o ?o_name`, and `?p ?p_name` where there is a second predicate; what
+    Its columns are `?s ?name ?o ?o_name`, and `?p ?p_name` if there is a second predicate; what
     is a literal is its own name.
     """
     assert plan.predicate is not None
@@ -64,7 +64,7 @@ def naming(predicate: PredicateProfile, profile: Profile) -> str:
 def filled_from(
     rows: Sequence[Row], sample: Sample, plan: Plan, prefixes: PrefixMap, chance: Random
 ) -> Sample | None:
-    """Return the sample with a row by chance; None where no row makes a question."""
+    """Return the sample with a row by chance; None if no row makes a question."""
     assert plan.predicate is not None
     values = [row[2] for row in rows]
     if _are_identifiers(values, plan) or (plan.template.measures and not _are_measured(values)):
@@ -129,7 +129,7 @@ def _are_measured(values: Sequence[Term | None]) -> bool:
 
 
 def _whole_numbers(values: Sequence[Term | None]) -> list[int]:
-    """The values as whole numbers; none where one of them is something else."""
+    """The values as whole numbers; none if one of them is something else."""
     texts = [_text(value) for value in values]
     if all(isinstance(v, Literal) and v.datatype.value in voc.INTEGER_DATATYPES for v in values):
         return [int(text) for text in texts if text.lstrip("+-").isdecimal()]

@@ -101,7 +101,7 @@ class Sample:
 class Made:
     """A question and a query without its prefixes.
 
-    `tie` is a query for the two best values, where the question asks for the one that has the best.
+    `tie` is a query for the two best values, if the question asks for the one that has the best.
     """
 
     question: str

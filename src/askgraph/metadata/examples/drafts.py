@@ -30,7 +30,7 @@ class Draft:
     """A question in English, the queries that it may stand for, and what kind of question it is.
 
     Of two queries one gives things and the other their names: some graphs are asked for these.
-    `tie` is a query with two rows that differ where the question has one answer; empty where it is
+    `tie` is a query with two rows that differ if the question has one answer; empty if it is
     not needed.
     """
 
@@ -150,7 +150,7 @@ def _draft(sample: Sample, plan: Plan, profile: Profile, prefixes: PrefixMap) ->
 
 
 def _by_name(query: str, plan: Plan, profile: Profile, prefixes: PrefixMap) -> str:
-    """The query with names in the place of the things that it gives, where these have some."""
+    """The query with names in the place of the things that it gives, if these have some."""
     gives, name = plan.template.gives, plan.cls.name_predicate
     if gives == "?value":
         last = plan.second or plan.predicate

@@ -40,16 +40,16 @@ class ExampleFolder:
     path: Path
 
     def stored(self) -> tuple[Stored, ...]:
-        """Return all examples, sorted by file; none where there is no folder.
+        """Return all examples, sorted by file; none if there is no folder.
 
-        Raises `SetupError` where a file holds anything else: it was written by hand.
+        Raises `SetupError` if a file holds anything else: it was written by hand.
         """
         return tuple(self._read()) if self.path.is_dir() else ()
 
     def add(self, examples: Sequence[QueryExample]) -> tuple[Stored, ...]:
         """Write examples, each whole; one with the IRI of another takes its place.
 
-        Raises `SetupError` where that one shares its file with others, before anything is written.
+        Raises `SetupError` if that one shares its file with others, before anything is written.
         An example without an IRI gets one. Prefixes are only ever added, so that the files that are
         there keep their meaning.
         """
@@ -70,7 +70,7 @@ class ExampleFolder:
         return tuple(written)
 
     def remove(self, stored: Stored) -> None:
-        """Delete an example's file; `SetupError` where the file holds others too."""
+        """Delete an example's file; `SetupError` if the file holds others too."""
         if sum(1 for _ in executables(stored.path)) > 1:
             raise SetupError(f"{stored.path} holds several examples: take this one out by hand")
         stored.path.unlink()
@@ -101,7 +101,7 @@ def named(example: QueryExample) -> QueryExample:
 
 
 def _stems(examples: Sequence[QueryExample], there: Sequence[Stored]) -> Iterator[str]:
-    """File names: those they have, else as the IRIs say, numbered where two would have the same."""
+    """File names: those they have, else as the IRIs say, numbered if two would have the same."""
     shared = {path for path, number in Counter(one.path for one in there).items() if number > 1}
     places = {one.example.iri: one.path for one in there if one.example.iri}
     taken = {

@@ -31,7 +31,7 @@ def read_examples(path: Path) -> tuple[QueryExample, ...]:
 
 
 def _example(record: object) -> QueryExample:
-    """The example of a line; without a query where it has none."""
+    """The example of a line; without a query if it has none."""
     if not isinstance(record, dict):
         raise ValueError("it is no JSON object")
     values = [record.get(key) for key in ("question", "sparql", "lang")]

@@ -1,4 +1,4 @@
-"""What a query gives, as a count and a digest that the same result has at any time, on any server.
+"""The outcome of a query: a count and a digest, the same for one result at any time and place.
 
 Rows are compared without their order, numbers to nine digits, blank nodes by being blank: two
 engines differ in all of these without meaning anything else.
@@ -24,7 +24,7 @@ _EXACT = 2.0**53  # whole numbers above it are compared by their digits
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many solutions or triples came (1 for ASK), and their digest where none was cut off."""
+    """How many solutions or triples came (1 for ASK), and their digest if none was cut off."""
 
     rows: int
     digest: str | None
@@ -61,9 +61,9 @@ def outcome_of(result: Result) -> Outcome:
 
 
 def what_changed(before: Confirmation, now: Outcome) -> str | None:
-    """Return how a result differs from the one that was confirmed, None where it is the same.
+    """Return how a result differs from the one that was confirmed, None if it is the same.
 
-    `more rows`, `fewer rows` and `no rows` come with both counts, `other values` without. Where
+    `more rows`, `fewer rows` and `no rows` come with both counts, `other values` without. If
     either was cut off, only the counts are compared.
     """
     if now.rows == before.rows:

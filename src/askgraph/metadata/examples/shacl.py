@@ -125,8 +125,8 @@ Item = tuple[str, Executable | str]
 def read_shacl(path: Path, *, declared: Mapping[str, str] | None = None) -> Collection:
     """Read all examples of a file, folder or archive; what is none is listed.
 
-    `declared` are the prefixes around a file, where they are known (see `prefixes_beside`). Raises
-    `SetupError` where the file or archive itself cannot be read.
+    `declared` are the prefixes around a file, if they are known (see `prefixes_beside`). Raises
+    `SetupError` if the file or archive itself cannot be read.
     """
     return collected(executables(path, declared=declared))
 
@@ -165,7 +165,7 @@ def prefixes_beside(path: Path) -> dict[str, str]:
 async def published(endpoint: Endpoint, *, timeout: float | None = 60.0) -> list[Item]:
     """Return every executable that a SPARQL endpoint holds in its own graph, by one query.
 
-    Raises `ServiceError` where the endpoint fails; that its reply was cut off is an item.
+    Raises `ServiceError` if the endpoint fails; that its reply was cut off is an item.
     """
     reply = await endpoint.construct(_EXAMPLES, timeout=timeout, limit=_MOST_TRIPLES)
     statements = Statements(reply.triples)
@@ -281,7 +281,7 @@ DIGEST = voc.SCHEMA_HTTPS + "sha256"
 
 
 def syntax_fault(query: str) -> str | None:
-    """Return what is wrong with a query's syntax, None where there is nothing.
+    """Return what is wrong with a query's syntax, None if there is nothing.
 
     A query that is nested too deeply for the strict parser is judged by the lenient one. This takes
     milliseconds: many queries are best told about as they go.
@@ -305,7 +305,7 @@ async def in_description(
 
     `guard` says which addresses it may come from.
 
-    Raises `ServiceError` where there is none, `SetupError` where it cannot be read.
+    Raises `ServiceError` if there is none, `SetupError` if it cannot be read.
     """
     document = await fetched(url, accept=tuple(RDF_KINDS), timeout=timeout, guard=guard)
     if document.kind not in RDF_KINDS:

@@ -1,6 +1,6 @@
 """Examples written as SHACL executables in Turtle: what is read back is the same example.
 
-Prefixes are declared once and left out of the queries, where leaving them out loses nothing. The
+Prefixes are declared once and left out of the queries, if leaving them out loses nothing. The
 same examples give the same bytes.
 """
 
@@ -70,7 +70,7 @@ def declarations(declared: Mapping[str, str]) -> str:
 def example_turtle(example: QueryExample, declared: Mapping[str, str]) -> str:
     """Return one example as a Turtle text, in a folder whose prefixes are declared beside it.
 
-    Raises `SetupError` where it holds an IRI or a language that RDF does not allow.
+    Raises `SetupError` if it holds an IRI or a language that RDF does not allow.
     """
     return _with_header([_described(example, declared)])
 
@@ -121,7 +121,7 @@ def _statements(example: QueryExample, declared: Mapping[str, str]) -> Iterator[
 
 
 def _comment(wording: Wording) -> str:
-    """A wording as a literal; escaped where it would be read as HTML."""
+    """A wording as a literal; escaped if it would be read as HTML."""
     text = wording.text
     shown = text if plain(text) == text else html.escape(text, quote=False)
     return str(Literal(shown, language=wording.language)) if wording.language else _text(shown)
@@ -150,7 +150,7 @@ def _confirmed(confirmation: Confirmation) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """A string as Turtle writes it, over several lines where it has several."""
+    """A string as Turtle writes it, over several lines if it has several."""
     if "\n" not in text:
         return str(Literal(text))
     escaped = text.replace("\\", "\\\\").replace("\r", "\\r")

@@ -1,4 +1,4 @@
-"""How a survey asks: some things at a time, lists page by page, numbers out of literals."""
+"""The questions of a survey: some things at a time, lists page by page, numbers from literals."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _PAGES = 20
 
 @dataclass(frozen=True)
 class Listing:
-    """Rows in the order in which they came, none twice; `whole` where there are no more."""
+    """Rows in the order in which they came, none twice; `whole` if there are no more."""
 
     rows: tuple[Row, ...]
     whole: bool
@@ -43,7 +43,7 @@ class Listing:
 async def listed(
     inquiry: Inquiry, what: str, query: str, *, most: int, anywhere: bool = False
 ) -> Listing | None:
-    """Return the rows of a query without a LIMIT, at most so many; None where it failed.
+    """Return the rows of a query without a LIMIT, at most so many; None if it failed.
 
     What is cut off is asked for page by page, so that the list ends where the graph's does.
     """
@@ -87,9 +87,9 @@ ALL = "?s ?p ?o"
 
 
 async def ask_size(inquiry: Inquiry, *, small: int) -> int | None:
-    """Return the number of triples, None where nobody can tell.
+    """Return the number of triples, None if nobody can tell.
 
-    Where the endpoint cannot count, up to `small` triples are counted here. Of more its cap on
+    If the endpoint cannot count, up to `small` triples are counted here. Of more its cap on
     rows is found out.
     """
     total = await _counted(inquiry)
@@ -103,7 +103,7 @@ async def ask_size(inquiry: Inquiry, *, small: int) -> int | None:
 async def ask_cap(inquiry: Inquiry, pattern: str = ALL, *, rows: int = PROBE) -> tuple[int, bool]:
     """Return how many solutions of a pattern came, and whether these are all.
 
-    Where they are not, though fewer came than were asked for, that is the endpoint's cap.
+    If they are not, though fewer came than were asked for, that is the endpoint's cap.
     """
     rows = max(rows, PROBE)
     query = f"SELECT ?s {{ {pattern} }} LIMIT"
@@ -145,7 +145,7 @@ _QUADS = "GRAPH ?g { ?s ?p ?o }"
 
 
 async def ask_graphs(inquiry: Inquiry) -> tuple[Graphs, Part]:
-    """Return the named graphs with their sizes (0 where not counted), the biggest first."""
+    """Return the named graphs with their sizes (0 if not counted), the biggest first."""
     counted = (
         f"SELECT ?g (COUNT(*) AS ?n) {{ {_QUADS} }} GROUP BY ?g ORDER BY DESC(?n) LIMIT {_MOST}"
     )

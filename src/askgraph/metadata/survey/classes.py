@@ -1,4 +1,4 @@
-"""Which classes a graph has, and how many instances each of them."""
+"""The classes of a graph, and how many instances each of them has."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ _TYPED = 100_000
 async def ask_classes(inquiry: Inquiry, facts: Facts) -> None:
     """Ask for all classes with their sizes at once, else for a list, else for those of a sample.
 
-    Classes are not called all known where their instances do not add up to what is typed.
+    Classes are not called all known if their instances do not add up to what is typed.
     """
     typed = facts.triples.get(v.RDF_TYPE, 0)
     query = f"SELECT ?c (COUNT(*) AS ?n) {{ ?s a ?c }} GROUP BY ?c ORDER BY DESC(?n) LIMIT {_MOST}"
@@ -49,7 +49,7 @@ def _counted(facts: Facts, told: int, typed: int) -> Part:
 
 
 async def _listed(inquiry: Inquiry, facts: Facts) -> Part | None:
-    """All classes without their sizes, which are then asked for; None where none came."""
+    """All classes without their sizes, which are then asked for; None if none came."""
     found = await listed(inquiry, "classes", "SELECT DISTINCT ?c { ?s a ?c }", most=_MOST)
     if found is None or not found.rows:
         return None

@@ -1,4 +1,4 @@
-"""Which class leads by which predicate to what: counted for all, for some, or in samples."""
+"""The survey of partitions: class, predicate, target; counted for all, for some, or in samples."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ async def ask_partitions(inquiry: Inquiry, facts: Facts) -> None:
 
 @dataclass(frozen=True)
 class _Scope:
-    """Classes asked of together; `sampled` where only some of their instances are looked at."""
+    """Classes asked of together; `sampled` if only some of their instances are looked at."""
 
     classes: tuple[str, ...]
     sampled: bool = False
@@ -110,7 +110,7 @@ class _Survey:
     cut: bool = False
 
     async def ask(self, scope: _Scope) -> None:
-        """Count in the instances of some classes; where that fails, in samples of them."""
+        """Count in the instances of some classes; if that fails, in samples of them."""
         if not scope.sampled:
             if await self.counted(scope.pattern):
                 return

@@ -1,4 +1,4 @@
-"""Which predicates a graph has, and how many triples, subjects and objects each of them."""
+"""The predicates of a graph, and how many triples, subjects and objects each of them has."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _NUMBERS = "(COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?from) (COUNT(DISTINCT ?o) A
 async def ask_predicates(inquiry: Inquiry, facts: Facts, total: int | None) -> None:
     """Ask for all predicates with their numbers at once, else for a list, then for numbers.
 
-    A list is not called whole where its triples do not add up to the `total`.
+    A list is not called whole if its triples do not add up to the `total`.
     """
     part = await _counted(inquiry, facts, total) or await _listed(inquiry, facts)
     facts.parts[PREDICATES] = part
@@ -40,7 +40,7 @@ async def ask_predicates(inquiry: Inquiry, facts: Facts, total: int | None) -> N
 
 
 async def _counted(inquiry: Inquiry, facts: Facts, total: int | None) -> Part | None:
-    """Count for all at once; None where that failed or was cut off."""
+    """Count for all at once; None if that failed or was cut off."""
     for numbers in (_NUMBERS, "(COUNT(*) AS ?n)"):
         query = f"SELECT ?p {numbers} {{ ?s ?p ?o }} GROUP BY ?p LIMIT {_MOST}"
         reply = await inquiry.rows("predicates", query, costly=True)
@@ -77,7 +77,7 @@ async def _listed(inquiry: Inquiry, facts: Facts) -> Part:
 
 
 async def _ask_counts(inquiry: Inquiry, facts: Facts) -> None:
-    """Count some predicates at a time where they could not be counted together."""
+    """Count some predicates at a time if they could not be counted together."""
     vain = 0
     rest = [iri for iri in facts.predicates() if iri not in facts.subjects]
     for some in batches(rest, together(len(rest))):

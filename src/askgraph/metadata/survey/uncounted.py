@@ -1,4 +1,4 @@
-"""What some instances of each class have, of a graph whose endpoint does not count anything.
+"""Instances of each class, looked at if the endpoint does not count anything.
 
 Rows are fetched and counted here. A class all of whose instances came is known as well as one
 that was counted; of the others the numbers are those of a sample.
