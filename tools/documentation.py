@@ -16,7 +16,9 @@ from pathlib import Path, PurePosixPath
 from tools.reference import pages as reference_pages
 from tools.site_check import complaints
 
-__all__ = ["built", "decisions_page", "gather", "placed", "relinked", "without_section"]
+from tools import architecture
+
+__all__ = ["built", "decisions_page", "gather", "placed", "relinked"]
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build"
@@ -44,8 +46,8 @@ def gather(root: Path, build: Path) -> None:
     texts = {}
     for source in sources | {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}:
         text = (root / source).read_text(encoding="utf-8")
-        if source == "README.md":
-            text = without_section(text, "## Files")
+        if source == architecture.PAGE:
+            text = architecture.filled(text)
         texts[placed(source)] = relinked(text, source)
     decisions = {name: text for name, text in texts.items() if name.startswith("decisions/")}
     texts["decisions/index.md"] = decisions_page(decisions)
@@ -67,12 +69,6 @@ def relinked(text: str, source: str) -> str:
     pieces = _FENCED.split(text)
     pieces[::2] = [_LINK.sub(_link_of(source), piece) for piece in pieces[::2]]
     return "".join(pieces)
-
-
-def without_section(text: str, heading: str) -> str:
-    """Return a page without a section: from its heading to the next one of the same level."""
-    level = heading.split(" ")[0]
-    return re.sub(rf"^{re.escape(heading)}\n.*?(?=^{level} |\Z)", "", text, flags=re.M | re.S)
 
 
 def decisions_page(decisions: dict[str, str]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 from tests.serve.browser.watched import ARGUMENTS, CHROMIUM
-from tools.documentation import built, gather, placed, relinked, without_section
+from tools.documentation import built, gather, placed, relinked
 from tools.site_check import complaints
 
 from tools import documentation
@@ -44,12 +44,6 @@ ROOT = Path(__file__).parents[2]
 )
 def test_a_link_holds_on_the_site(source: str, text: str, becomes: str) -> None:
     assert relinked(text, source) == becomes
-
-
-def test_a_section_is_left_out_with_all_below_it() -> None:
-    page = "# A\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n\nd\n"
-
-    assert without_section(page, "## B") == "# A\n\n## D\n\nd\n"
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -1,0 +1,181 @@
+"""The page on the architecture, made from the code: its layers, a question's path, its files.
+
+    python -m tools.architecture          # print the page
+
+`docs/architecture.md` has the words and the places; the site shows the drawing of the layers in
+the contract of `pyproject.toml`, the files that a traced question passes, and the tree of files.
+A file is described by the first sentence of its docstring; what is no module by `OTHERS`.
+"""
+
+import ast
+import html
+import inspect
+import re
+import sys
+import tempfile
+import threading
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, FrameType
+
+from askgraph import ask, sample
+from askgraph.workspace import Workspace
+
+__all__ = ["OTHERS", "drawn", "filled", "layers", "passed", "path_table", "tree"]
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "askgraph"
+PAGE = "docs/architecture.md"
+
+OTHERS = {
+    "search/linking/words/": "the closed word lists: English, German, Spanish, French",
+    "py.typed": "marks the package as typed",
+    "sample/questions.jsonl": "questions on the sample graph with their answers, one a line",
+    "sample/questions.ttl": "the same questions with their queries, as SHACL examples",
+    "sample/space.ttl": "the sample graph",
+    "serve/web/": "the page, in TypeScript: `make page` builds it into static/",
+}
+"""Descriptions of what has no docstring."""
+
+QUESTIONS = ("Which moons are larger than Mercury?", "Which planets are larger than Mars?")
+"""The first one loads what is loaded once; the second one is traced."""
+
+WIDTH, HEIGHT, GAP = 720, 34, 8
+"""Pixels of the drawing: its width, a layer's height, the space between two."""
+
+
+def filled(text: str) -> str:
+    """Return the page with the parts that are made from the code in their places."""
+    parts = {
+        "layers": drawn(layers(), dict(_described(PACKAGE))),
+        "path": path_table(passed()),
+        "files": f"```text\n{tree()}\n```",
+    }
+    return re.sub(r"<!-- (\w+) -->", lambda found: parts[found[1]], text)
+
+
+def layers() -> list[list[str]]:
+    """Return the packages of each layer, the uppermost first."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    rows = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
+    return [[name.strip(" ()") for name in row.split("|")] for row in rows]
+
+
+def drawn(rows: list[list[str]], words: Mapping[str, str]) -> str:
+    """Return layers as a drawing in SVG; over a name stands what it is for."""
+    boxes = []
+    for at, row in enumerate(rows):
+        width = (WIDTH - GAP * (len(row) - 1)) / len(row)
+        for place, name in enumerate(row):
+            x, y = place * (width + GAP), at * (HEIGHT + GAP)
+            what = (words.get(f"{name}/") or words.get(f"{name}.py", "")).replace("`", "")
+            boxes.append(_box(name, what if len(row) == 1 else "", x, y, width))
+            boxes[-1] = f"<g><title>{html.escape(f'{name}: {what}')}</title>{boxes[-1]}</g>"
+    height = len(rows) * (HEIGHT + GAP) - GAP
+    style = 'font-family="sans-serif" font-size="13" role="img" style="max-width:100%"'
+    label = "The layers of the package; imports point down"
+    svg = f'<svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" aria-label="{label}" {style}>'
+    return f"<div>{svg}{''.join(boxes)}</svg></div>"
+
+
+def _box(name: str, words: str, x: float, y: float, width: float) -> str:
+    room = int((width - 120) / 6.4)
+    short = words if len(words) <= room else words[: room - 1].rsplit(" ", 1)[0] + " …"
+    middle = y + HEIGHT / 2 + 4.5
+    frame = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{HEIGHT}" rx="4"'
+    colours = 'fill="currentColor" fill-opacity="0.06" stroke="currentColor"'
+    said = (
+        f'<text x="{x + 120:g}" y="{middle:g}" fill="currentColor" opacity="0.75" font-size="12">'
+    )
+    return (
+        f'{frame} {colours} stroke-opacity="0.5"/>'
+        f'<text x="{x + 12:g}" y="{middle:g}" fill="currentColor" font-weight="bold">{name}</text>'
+        + (f"{said}{html.escape(short)}</text>" if short else "")
+    )
+
+
+def passed() -> dict[str, str]:
+    """Return the files that a question passes, in order, with the function that is called first."""
+    with tempfile.TemporaryDirectory() as folder:
+        Workspace(folder).add("space", [sample.graph_path()])
+        ask(QUESTIONS[0], "space", workspace=folder)
+        with _traced() as called:
+            ask(QUESTIONS[1], "space", workspace=folder)
+    return called
+
+
+def path_table(called: Mapping[str, str]) -> str:
+    """Return the files that a question passes as a table: number, file, function, what it is."""
+    words = dict(_described(PACKAGE))
+    lines = ["| | file | first called | what it is |", "|---|---|---|---|"]
+    for number, (file, function) in enumerate(called.items(), start=1):
+        what = words.get(file) or words.get(file.removesuffix("__init__.py"), "")
+        lines.append(f"| {number} | `{file}` | `{function}` | {what.replace('|', '&#124;')} |")
+    return "\n".join([f"Asked: {QUESTIONS[1]}\n", *lines])
+
+
+@contextmanager
+def _traced() -> Iterator[dict[str, str]]:
+    """Note the first function that is called in each file of the package, in all threads."""
+    called: dict[str, str] = {}
+    prefix = f"{PACKAGE}/"
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(prefix) and _is_function(code):
+            called.setdefault(code.co_filename.removeprefix(prefix), code.co_qualname)
+
+    before = sys.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield called
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(before)
+
+
+def _is_function(code: CodeType) -> bool:
+    """Whether it is neither the body of a module or class nor a function without a name."""
+    return bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.startswith("<")
+
+
+def tree(package: Path = PACKAGE) -> str:
+    """Return the tree of a package: folders with what they are, below them their files."""
+    named = sorted(_described(package), key=lambda pair: _place(pair[0]))
+    width = max(len(_shown(name)) for name, _ in named)
+    lines = [f"{_shown(name):<{width}}  {text}".rstrip() for name, text in named]
+    return "\n".join(["src/askgraph/", *lines])
+
+
+def _described(package: Path) -> Iterator[tuple[str, str]]:
+    """Every file by its path in the package; a folder stands for its `__init__.py`."""
+    for path in package.rglob("*.py"):
+        name = path.relative_to(package).as_posix()
+        folder = name.removesuffix("__init__.py")
+        yield (folder if folder != name and folder else name, _first_sentence(path))
+    yield from OTHERS.items()
+
+
+def _first_sentence(path: Path) -> str:
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
+
+
+def _place(name: str) -> tuple[bool, str, bool, str]:
+    """Files of the package itself first, then folder after folder, each before its files."""
+    folder, slash, rest = name.partition("/")
+    return bool(slash), folder if slash else "", bool(rest), rest if slash else name
+
+
+def _shown(name: str) -> str:
+    return "  " * (1 + name.rstrip("/").count("/")) + (
+        name.rstrip("/").rsplit("/", 1)[-1] + ("/" if name.endswith("/") else "")
+    )
+
+
+if __name__ == "__main__":
+    print(filled((ROOT / PAGE).read_text(encoding="utf-8")))
