@@ -31,4 +31,4 @@ def _sections(command: object, name: str, parent: typer.Context | None) -> Itera
     yield f"## {context.command_path}\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
     if isinstance(command, TyperGroup):
         for below in command.list_commands(context):
-            yield from _sections(command.get_command(context, below), below, context)
+            yield from _sections(command.resolve_command(context, [below])[1], below, context)

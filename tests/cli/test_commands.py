@@ -1,6 +1,7 @@
 """The command line as a person and as a script uses it."""
 
 import csv
+import inspect
 import io
 import json
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 from typer.testing import CliRunner, Result
 
-from askgraph.cli import app
+from askgraph.cli import COMMANDS, app
 
 HEAVY = {"numpy", "pyoxigraph", "rdflib", "httpx2", "asyncio", "rich"}
 STRANGE = ["", "?", "🪐🪐🪐", "the of and", "word " * 10_000, "SELECT * {", "\x00", "\ud800"]
@@ -72,17 +74,25 @@ def test_help_names_every_command_and_exit_code() -> None:
         assert word in said
 
 
-@pytest.mark.parametrize("command", ["", "ask", "add", "describe", "query", "batch", "evaluate"])
-def test_help_imports_nothing_heavy(command: str) -> None:
+def test_help_imports_no_command_and_nothing_heavy() -> None:
     script = (
         "import sys\n"
-        "from askgraph.cli import app\n"
-        f"try: app({[command, '--help'] if command else ['--help']!r})\n"
+        "from askgraph.cli import COMMANDS, GROUPS, app\n"
+        "try: app(['--help'])\n"
         "except SystemExit: pass\n"
         f"heavy = {HEAVY!r} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
+        "commands = [f'askgraph.cli.{name}' for name in (*COMMANDS, *GROUPS)]\n"
+        "imported = set(commands) & set(sys.modules)\n"
+        "assert not imported, imported\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_summary_of_a_command_is_how_its_help_begins(name: str) -> None:
+    command = getattr(import_module(f"askgraph.cli.{name}"), name)
+    assert (inspect.getdoc(command) or "").split("\n\n")[0].replace("\n", " ") == COMMANDS[name]
 
 
 def test_version() -> None:

@@ -5,13 +5,15 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption, workspace_of
+from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.tables import print_json
 
 __all__ = ["add"]
 
 
 def add(
-    ctx: typer.Context,
+    common: Common,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to call the graph.")],
     sources: Annotated[
         list[str] | None,
@@ -58,8 +60,6 @@ def add(
         typer.Option(metavar="FILE", help="Questions with queries, to learn from: JSON lines."),
     ] = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Add a graph to the workspace.
 
@@ -67,9 +67,8 @@ def add(
     An endpoint is profiled within a bound of queries and seconds; stopped, the same command goes
     on where it was. Secrets stay in environment variables: only their names are stored.
     """
-    from askgraph.cli.progress import progress_bar
 
-    place = workspace_of(ctx)
+    place = common.workspace
     given: dict[str, object] = {
         "graphs": tuple(named_graph) if named_graph else None,
         "dialect": dialect,
@@ -88,8 +87,6 @@ def add(
             name, sources or [], settings=changes, replace=replace, progress=progress
         )
     if json:
-        from askgraph.cli.tables import print_json
-
         print_json(
             {
                 "name": name,

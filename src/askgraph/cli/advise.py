@@ -1,25 +1,25 @@
 """`askgraph advise`: which representation of a graph would help, and why."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich import box
+from rich.table import Table
 
-from askgraph.cli.options import (
-    DebugOption,
-    JsonOption,
-    WorkspaceOption,
-    graph_names,
-    workspace_of,
-)
-
-if TYPE_CHECKING:
-    from askgraph.metadata.advise import Advice
+from askgraph.cli.options import Common, JsonOption, graph_names
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.tables import print_json, show
+from askgraph.metadata.advise import ADVICE_KINDS, Advice
+from askgraph.metadata.definitions import DefinedProperty
+from askgraph.metadata.definitions_file import definitions_text
+from askgraph.sparql.write import text_of
+from askgraph.workspace.enriching import advised, definitions_for
 
 __all__ = ["advise"]
 
 
 def advise(
-    ctx: typer.Context,
+    common: Common,
     name: Annotated[
         str | None,
         typer.Argument(metavar="[NAME]", autocompletion=graph_names, help="A graph."),
@@ -29,21 +29,14 @@ def advise(
         typer.Option("--definitions", help="Print all of it as definitions, to edit (TOML)."),
     ] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Say what to add to a graph so that questions find their way: shortcuts, inverses, words.
 
     What is marked is what 'askgraph enrich NAME --virtual' adds. The definitions can be edited and
     given to 'askgraph enrich NAME --definitions FILE'.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json
-    from askgraph.metadata.advise import ADVICE_KINDS
-    from askgraph.metadata.definitions_file import definitions_text
-    from askgraph.workspace.enriching import advised, definitions_for
 
-    place = workspace_of(ctx)
+    place = common.workspace
     with progress_bar() as progress:
         found = advised(place, name, progress=progress)
         made = definitions_for(place, name, tuple(ADVICE_KINDS), progress=progress)
@@ -55,10 +48,7 @@ def advise(
         _show(found)
 
 
-def _plain(one: "Advice") -> dict[str, object]:
-    from askgraph.metadata.advise import ADVICE_KINDS
-    from askgraph.metadata.definitions import DefinedProperty
-    from askgraph.sparql.write import text_of
+def _plain(one: Advice) -> dict[str, object]:
 
     plain: dict[str, object] = {
         "kind": one.kind,
@@ -73,13 +63,7 @@ def _plain(one: "Advice") -> dict[str, object]:
     return plain
 
 
-def _show(found: "tuple[Advice, ...]") -> None:
-    from rich import box
-    from rich.table import Table
-
-    from askgraph.cli.tables import show
-    from askgraph.metadata.advise import ADVICE_KINDS
-    from askgraph.metadata.definitions import DefinedProperty
+def _show(found: tuple[Advice, ...]) -> None:
 
     table = Table("", "kind", "helps", "label", "why", box=box.SIMPLE_HEAD, show_edge=False)
     for one in found:

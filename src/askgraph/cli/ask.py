@@ -7,16 +7,19 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.exits import NO_ANSWER
+from askgraph.answers.build import chosen_answer
+from askgraph.answers.codec import answer_object
+from askgraph.cli.context import NO_ANSWER
+from askgraph.cli.live import live_view
 from askgraph.cli.options import (
     AnewOption,
     BaseUrlOption,
+    Common,
     CsvOption,
-    DebugOption,
     GraphsOption,
     JsonOption,
     LangOption,
@@ -25,18 +28,26 @@ from askgraph.cli.options import (
     ModelOption,
     SentOption,
     TimeoutOption,
-    WorkspaceOption,
     model_choice,
-    workspace_of,
 )
+from askgraph.cli.outcome import shown
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.tables import csv_text, on_terminal, print_json, show
 from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.methods import Method, closed, converses
+from askgraph.sparql.comparison import of_columns
+from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Step, Trace, follow_up
+from askgraph.trace.lines import read_trace, write_trace
+from askgraph.workspace import DEFAULT_METHOD
+from askgraph.workspace.answering import steps_of
+from askgraph.workspace.method_specs import method_spec
+from askgraph.workspace.ready import ready_graphs
+from askgraph.workspace.running import result_of
+from askgraph.workspace.tracing import head_of
 
-if TYPE_CHECKING:
-    from askgraph.graph import KnowledgeGraph
-    from askgraph.methods import Method
-    from askgraph.trace import Clarification, Option, Outcome, Question, Step
+Show = Callable[[Outcome, KnowledgeGraph, int | None, str | None], Awaitable[bool]]
 
-    Show = Callable[[Outcome, KnowledgeGraph, int | None, str | None], Awaitable[bool]]
 
 __all__ = ["ask"]
 
@@ -44,7 +55,7 @@ _ROWS = 50
 
 
 def ask(
-    ctx: typer.Context,
+    common: Common,
     question: Annotated[list[str], typer.Argument(help="The question, in your own words.")],
     graph: GraphsOption = None,
     json: JsonOption = False,
@@ -79,22 +90,14 @@ def ask(
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Do not show on the terminal what a model does.")
     ] = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Answer a question over a graph, or over several.
 
     For people: the answer, how the question was read, how sure that is, the query, the evidence.
     With --json one object, whose keys are stable; with --csv the columns that answer alone.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.methods import closed, converses
-    from askgraph.workspace import DEFAULT_METHOD
-    from askgraph.workspace.method_specs import method_spec
-    from askgraph.workspace.ready import ready_graphs
-    from askgraph.workspace.running import result_of
 
-    place = workspace_of(ctx)
+    place = common.workspace
     name, own = method_spec(method or DEFAULT_METHOD)
     if trace is not None:
         _check_place(trace)
@@ -127,19 +130,16 @@ def ask(
 class Asked:
     """A question on its way, shown step by step, whose trace is kept however it ends."""
 
-    question: "Question"
+    question: Question
     name: str
-    method: "Method"
-    graphs: "tuple[KnowledgeGraph, ...]"
+    method: Method
+    graphs: tuple[KnowledgeGraph, ...]
     timeout: float | None
     trace: Path | None
     quiet: bool
 
-    async def outcome(self) -> "Outcome":
+    async def outcome(self) -> Outcome:
         """Read the steps to the end."""
-        from askgraph.cli.live import live_view
-        from askgraph.trace import Trace
-        from askgraph.workspace.answering import steps_of
 
         steps: list[Step] = []
         try:
@@ -153,12 +153,9 @@ class Asked:
             self._keep(tuple(steps))
         return Trace(self.question, self.name, tuple(steps)).outcome
 
-    def _keep(self, steps: "tuple[Step, ...]") -> None:
+    def _keep(self, steps: tuple[Step, ...]) -> None:
         if self.trace is None:
             return
-        from askgraph.trace import Trace
-        from askgraph.trace.lines import write_trace
-        from askgraph.workspace.tracing import head_of
 
         run = Trace(self.question, self.name, steps)
         write_trace(self.trace, run, head_of(self.method, self.graphs))
@@ -176,10 +173,8 @@ def _check_place(trace: Path) -> None:
 
 def _conversation(
     text: str, lang: str | None, after: Path | None
-) -> "tuple[Question, Sequence[str | None]]":
+) -> tuple[Question, Sequence[str | None]]:
     """The question with what was asked before it, and the graphs that this was asked of."""
-    from askgraph.trace import Question, follow_up
-    from askgraph.trace.lines import read_trace
 
     if after is None:
         return Question(text, lang), [None]
@@ -193,27 +188,22 @@ def _conversation(
 
 
 async def _json(
-    outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None, lang: str | None
+    outcome: Outcome, graph: KnowledgeGraph, limit: int | None, lang: str | None
 ) -> bool:
-    from askgraph.answers.codec import answer_object
-    from askgraph.cli.tables import print_json
 
     print_json(answer_object(outcome, limit=limit))
     return _is_answer(outcome)
 
 
 async def _csv(
-    outcome: "Outcome",
-    graph: "KnowledgeGraph",
+    outcome: Outcome,
+    graph: KnowledgeGraph,
     limit: int | None,
     lang: str | None,
     *,
     context: bool,
 ) -> bool:
     """Print the rows of an answer; what else is said, as by a refusal, goes to stderr."""
-    from askgraph.cli.tables import csv_text
-    from askgraph.sparql.comparison import of_columns
-    from askgraph.trace import Answer, Clarification
 
     if not isinstance(outcome, Answer):
         said = outcome.question if isinstance(outcome, Clarification) else outcome.reason
@@ -231,12 +221,8 @@ async def _csv(
 
 
 async def _people(
-    outcome: "Outcome", graph: "KnowledgeGraph", limit: int | None, lang: str | None
+    outcome: Outcome, graph: KnowledgeGraph, limit: int | None, lang: str | None
 ) -> bool:
-    from askgraph.answers.build import chosen_answer
-    from askgraph.cli.outcome import shown
-    from askgraph.cli.tables import on_terminal, show
-    from askgraph.trace import Clarification
 
     colour, most = on_terminal(), limit or _ROWS
     show(shown(outcome, graph.prefixes, limit=most, colour=colour))
@@ -250,7 +236,7 @@ async def _people(
     return _is_answer(outcome)
 
 
-def _choice(clarification: "Clarification") -> "Option | None":
+def _choice(clarification: Clarification) -> Option | None:
     """Let the person choose a reading; None where they choose none."""
     options = clarification.options
     while options:
@@ -264,7 +250,6 @@ def _choice(clarification: "Clarification") -> "Option | None":
     return None
 
 
-def _is_answer(outcome: "Outcome") -> bool:
-    from askgraph.trace import Answer
+def _is_answer(outcome: Outcome) -> bool:
 
     return isinstance(outcome, Answer)

@@ -8,7 +8,7 @@ import typer
 from askgraph.cli.options import (
     AnewOption,
     BaseUrlOption,
-    DebugOption,
+    Common,
     GraphsOption,
     LangOption,
     LimitOption,
@@ -16,10 +16,17 @@ from askgraph.cli.options import (
     ModelOption,
     SentOption,
     TimeoutOption,
-    WorkspaceOption,
     model_choice,
-    workspace_of,
 )
+from askgraph.cli.progress import progress_bar
+from askgraph.evaluation.asking import answerer
+from askgraph.evaluation.batch import answer_all
+from askgraph.evaluation.questions import read_questions
+from askgraph.methods import closed
+from askgraph.workspace import DEFAULT_METHOD
+from askgraph.workspace.method_specs import method_spec
+from askgraph.workspace.ready import ready_graphs
+from askgraph.workspace.running import result_of
 
 __all__ = ["batch"]
 
@@ -27,7 +34,7 @@ FAILED = 4
 
 
 def batch(
-    ctx: typer.Context,
+    common: Common,
     questions: Annotated[
         Path, typer.Argument(metavar="QUESTIONS.jsonl", help='Lines {"id": …, "question": …}.')
     ],
@@ -46,8 +53,6 @@ def batch(
     concurrency: Annotated[
         int, typer.Option("--concurrency", min=1, metavar="N", help="Questions under way at once.")
     ] = 4,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Answer a file of questions.
 
@@ -56,18 +61,9 @@ def batch(
     of the questions. A question that fails becomes a refusal with an "error" (exit code 4), and is
     tried again by the next call.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.evaluation.asking import answerer
-    from askgraph.evaluation.batch import answer_all
-    from askgraph.evaluation.questions import read_questions
-    from askgraph.methods import closed
-    from askgraph.workspace import DEFAULT_METHOD
-    from askgraph.workspace.method_specs import method_spec
-    from askgraph.workspace.ready import ready_graphs
-    from askgraph.workspace.running import result_of
 
     asked = read_questions(questions)
-    place = workspace_of(ctx)
+    place = common.workspace
     name, own = method_spec(method or DEFAULT_METHOD)
     chosen = place.method(name, own | model_choice(model, base_url, sent), confirmed=not anew)
 

@@ -4,37 +4,44 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
+from askgraph import registry
+from askgraph.cli.bundles import Commands
+from askgraph.cli.context import DebugOption
+from askgraph.cli.findings import findings_json, show_findings
 from askgraph.cli.options import (
-    DebugOption,
+    Common,
     FormatOption,
     GraphOption,
     JsonOption,
     LangOption,
     TimeoutOption,
-    WorkspaceOption,
     graph_names,
-    workspace_of,
 )
+from askgraph.cli.progress import progress_bar
 from askgraph.cli.stage_tables import stages
-
-if TYPE_CHECKING:
-    from askgraph.evaluation.benchmarks import Contents
-    from askgraph.evaluation.gold.finding import Finding
+from askgraph.cli.tables import print_json, show
+from askgraph.errors import SetupError
+from askgraph.evaluation.benchmarks import Benchmark, Contents
+from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.gold.finding import Finding
+from askgraph.evaluation.gold.frozen import read_frozen
+from askgraph.workspace.conversion import convert as converted
+from askgraph.workspace.gold_checks import Checks, check_gold, freeze_gold
+from askgraph.workspace.split_files import Division, write_splits
 
 __all__ = ["benchmark"]
 
 FOUND_ERRORS = 1
 QUERIES_FAILED = 4
 
-benchmark = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Check, freeze, split and convert files of questions; list the formats that are read.",
-)
+benchmark = Commands()
 
 BenchmarksArgument = Annotated[
     list[Path], typer.Argument(metavar="BENCHMARK...", help="Files of questions with gold.")
@@ -63,12 +70,6 @@ class Left(StrEnum):
 @benchmark.command("list")
 def list_formats(json: JsonOption = False, debug: DebugOption = False) -> None:
     """List the formats of benchmarks that can be read."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from askgraph import registry
-    from askgraph.cli.tables import print_json, show
 
     entries = [_format(name) for name in registry.names("benchmark")]
     if json:
@@ -84,7 +85,7 @@ def list_formats(json: JsonOption = False, debug: DebugOption = False) -> None:
 
 @benchmark.command("convert")
 def convert(
-    ctx: typer.Context,
+    common: Common,
     source: Annotated[
         str,
         typer.Argument(
@@ -96,17 +97,14 @@ def convert(
     ],
     format: FormatOption = None,
     lang: LangOption = None,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Write questions of any format as lines of askgraph's own.
 
     From an endpoint, by its URL or its name in the workspace, come the examples that it publishes
     (SHACL). What cannot be read is listed.
     """
-    from askgraph.workspace.conversion import convert as converted
 
-    contents = converted(workspace_of(ctx), source, out, format=format, language=lang)
+    contents = converted(common.workspace, source, out, format=format, language=lang)
     for item in contents.unreadable:
         typer.echo(f"not written: {item.place}: {item.reason}", err=True)
     typer.echo(f"{len(contents.questions)} questions in {out}", err=True)
@@ -114,7 +112,7 @@ def convert(
 
 @benchmark.command("check")
 def check(
-    ctx: typer.Context,
+    common: Common,
     benchmarks: BenchmarksArgument,
     graph: Annotated[
         str | None,
@@ -148,8 +146,6 @@ def check(
     timeout: TimeoutOption = 60.0,
     concurrency: ConcurrencyOption = 1,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Check the gold of benchmarks: run every gold query, and tell what is wrong or doubtful.
 
@@ -158,14 +154,8 @@ def check(
     repeat each other or training questions. Where no graph is named, by -g or by the questions
     themselves, nothing is run. Exit code 1 where there are errors.
     """
-    from askgraph.cli.findings import findings_json, show_findings
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json
-    from askgraph.errors import SetupError
-    from askgraph.evaluation.gold.frozen import read_frozen
-    from askgraph.workspace.gold_checks import Checks, check_gold
 
-    place = workspace_of(ctx)
+    place = common.workspace
     read = _read(benchmarks, format, lang)
     if gold is not None and len(read) > 1:
         raise SetupError("--gold is for one benchmark; check them one by one")
@@ -199,7 +189,7 @@ def check(
 
 @benchmark.command("freeze")
 def freeze(
-    ctx: typer.Context,
+    common: Common,
     path: Annotated[Path, typer.Argument(metavar="BENCHMARK", help="A file of questions.")],
     out: Annotated[Path, typer.Option("--out", metavar="GOLD.jsonl", help="Where the results go.")],
     graph: GraphOption = None,
@@ -207,21 +197,17 @@ def freeze(
     lang: LangOption = None,
     timeout: TimeoutOption = 60.0,
     concurrency: ConcurrencyOption = 1,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Run all gold queries once and keep their results, to score against them later.
 
     The file is there when all queries are done; stopped before, the same call goes on.
     Queries that fail are kept as failed (exit code 4).
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.workspace.gold_checks import freeze_gold
 
     ((_, contents),) = _read([path], format, lang).items()
     with progress_bar() as tell:
         count, failed = freeze_gold(
-            workspace_of(ctx), path, contents, out,
+            common.workspace, path, contents, out,
             graph=graph, timeout=timeout, concurrency=concurrency, progress=tell,
         )  # fmt: skip
     typer.echo(f"{count} gold results in {out}, {failed} failed", err=True)
@@ -250,8 +236,6 @@ def split(
     In folds, questions that repeat each other stay together. Leaving out a graph or data set
     divides as that says: there, what is repeated is counted.
     """
-    from askgraph.cli.tables import print_json
-    from askgraph.workspace.split_files import Division, write_splits
 
     division = Division(folds, leave_out and leave_out.value, seed)
     entries = write_splits(_read(benchmarks, format, lang), division, out)
@@ -269,9 +253,6 @@ benchmark.command("stages")(stages)
 
 
 def _format(name: str) -> Format:
-    from askgraph import registry
-    from askgraph.errors import SetupError
-    from askgraph.evaluation.benchmarks import Benchmark
 
     try:
         reader: Benchmark = registry.load("benchmark", name)()
@@ -280,7 +261,6 @@ def _format(name: str) -> Format:
     return Format(name, reader.title, tuple(reader.splits))
 
 
-def _read(paths: Sequence[Path], format: str | None, lang: str | None) -> "dict[Path, Contents]":
-    from askgraph.evaluation.benchmarks.reading import read_benchmark
+def _read(paths: Sequence[Path], format: str | None, lang: str | None) -> dict[Path, Contents]:
 
     return {path: read_benchmark(path, format=format, language=lang)[1] for path in paths}

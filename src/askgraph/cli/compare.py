@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import DebugOption, JsonOption
+from askgraph.cli.context import DebugOption
+from askgraph.cli.options import JsonOption
 from askgraph.cli.sheets import (
     CsvOption,
     LatexOption,
@@ -15,9 +16,10 @@ from askgraph.cli.sheets import (
     form_of,
     give,
 )
-
-if TYPE_CHECKING:
-    from askgraph.evaluation.reports.compare import Side
+from askgraph.evaluation.reports.compare import Side, side_of
+from askgraph.evaluation.reports.compare import compare as compared
+from askgraph.evaluation.reports.compare_sheets import compare_json, compare_sheets
+from askgraph.evaluation.runs.run_folder import read_run
 
 __all__ = ["compare"]
 
@@ -44,8 +46,6 @@ def compare(
     The mean of the differences B - A has a 95 % bootstrap interval, and p is of a paired
     permutation test. Refuses where the two were scored against different gold.
     """
-    from askgraph.evaluation.reports.compare import compare as compared
-    from askgraph.evaluation.reports.compare_sheets import compare_json, compare_sheets
 
     form = form_of(markdown=markdown, csv=csv, latex=latex, json=json)
     found = compared(_side(a), _side(b), metric=metric)
@@ -54,10 +54,8 @@ def compare(
     give(compare_sheets(found, limit=limit), compare_json(found), form, out=out)
 
 
-def _side(name: str) -> "Side":
+def _side(name: str) -> Side:
     """The folder and, behind a colon, the method, whose name may have colons too."""
-    from askgraph.evaluation.reports.compare import side_of
-    from askgraph.evaluation.runs.run_folder import read_run
 
     parts = name.split(":")
     for at in range(1, len(parts)):

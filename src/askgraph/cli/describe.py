@@ -2,26 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from askgraph.cli.options import (
-    DebugOption,
-    JsonOption,
-    LangOption,
-    LimitOption,
-    WorkspaceOption,
-    graph_names,
-    workspace_of,
-)
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from askgraph.explanation.starters import Examples
-    from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-    from askgraph.rdf.prefixes import PrefixMap
+from askgraph.cli.options import Common, JsonOption, LangOption, LimitOption, graph_names
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.tables import print_json, show
+from askgraph.explanation.starters import Examples, examples_of
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.rdf.prefixes import PrefixMap
 
 __all__ = ["describe"]
 
@@ -30,24 +24,18 @@ _ENDS = 2
 
 
 def describe(
-    ctx: typer.Context,
+    common: Common,
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", autocompletion=graph_names, help="The graph.")
     ] = None,
     json: JsonOption = False,
     limit: LimitOption = _SHOWN,
     lang: LangOption = None,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Show the classes and predicates of a graph, with examples, and questions to start with."""
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json, show
-    from askgraph.explanation.starters import examples_of
-    from askgraph.rdf.prefixes import PrefixMap
 
     with progress_bar() as progress:
-        profile, arrays = workspace_of(ctx).known(name, progress=progress)
+        profile, arrays = common.workspace.known(name, progress=progress)
     prefixes = PrefixMap(dict(profile.prefixes))
     examples = examples_of(profile, arrays, prefixes, [lang] if lang else [])
     if json:
@@ -60,9 +48,8 @@ def describe(
 
 
 def _blocks(
-    profile: "Profile", prefixes: "PrefixMap", examples: "Examples", limit: int
-) -> "Iterator[RenderableType]":
-    from rich.text import Text
+    profile: Profile, prefixes: PrefixMap, examples: Examples, limit: int
+) -> Iterator[RenderableType]:
 
     yield Text(f"{profile.triples:,} triples from {profile.source}, read {profile.created}")
     if profile.languages:
@@ -84,11 +71,8 @@ def _blocks(
 
 
 def _classes(
-    classes: "Sequence[ClassProfile]", prefixes: "PrefixMap", examples: "Examples"
-) -> "RenderableType":
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    classes: Sequence[ClassProfile], prefixes: PrefixMap, examples: Examples
+) -> RenderableType:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("class")
@@ -101,11 +85,8 @@ def _classes(
 
 
 def _predicates(
-    predicates: "Sequence[PredicateProfile]", prefixes: "PrefixMap", examples: "Examples"
-) -> "RenderableType":
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    predicates: Sequence[PredicateProfile], prefixes: PrefixMap, examples: Examples
+) -> RenderableType:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("predicate", overflow="fold")
@@ -128,7 +109,7 @@ def _predicates(
     return table
 
 
-def _name(iri: str, prefixes: "PrefixMap", examples: "Examples") -> str:
+def _name(iri: str, prefixes: PrefixMap, examples: Examples) -> str:
     return examples.labels.get(iri) or prefixes.shorten(iri)
 
 
@@ -141,8 +122,7 @@ def _counted(pairs: Sequence[tuple[str, int]], most: int) -> str:
     return ", ".join(f"{name} ({count:,})" for name, count in pairs[:most])
 
 
-def _more(rest: int, what: str) -> "Iterator[RenderableType]":
-    from rich.text import Text
+def _more(rest: int, what: str) -> Iterator[RenderableType]:
 
     if rest > 0:
         yield Text(f"… and {rest:,} more {what} (--limit)", style="dim")

@@ -2,30 +2,33 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import (
-    BaseUrlOption,
-    DebugOption,
-    JsonOption,
-    WorkspaceOption,
-    graph_names,
-    workspace_of,
+from askgraph.cli.options import BaseUrlOption, Common, JsonOption, graph_names
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.tables import print_json
+from askgraph.errors import SetupError
+from askgraph.evaluation.runs.budget import Budget as Bounds
+from askgraph.llm.budget import Budget
+from askgraph.metadata.advise import AdviceKind
+from askgraph.metadata.definitions import Definitions
+from askgraph.metadata.definitions_file import read_definitions
+from askgraph.workspace import Progress, Workspace
+from askgraph.workspace.enriching import (
+    add_enriched,
+    definitions_for,
+    enrich_virtually,
+    with_drafted_comments,
+    write_enriched,
 )
-
-if TYPE_CHECKING:
-    from askgraph.llm.budget import Budget
-    from askgraph.metadata.advise import AdviceKind
-    from askgraph.metadata.definitions import Definitions
-    from askgraph.workspace import Progress, Workspace
 
 __all__ = ["enrich"]
 
 
 def enrich(
-    ctx: typer.Context,
+    common: Common,
     name: Annotated[
         str, typer.Argument(metavar="NAME", autocompletion=graph_names, help="A graph.")
     ],
@@ -67,8 +70,6 @@ def enrich(
         typer.Option(metavar="WHAT=N", help="Stop the model at so many calls, tokens or money."),
     ] = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Add what a graph only implies: inverses, shortcuts for paths, comments, names of relations.
 
@@ -76,10 +77,6 @@ def enrich(
     property paths before it runs. Otherwise the new triples go into a file (--out) or a graph of
     their own (--as). Without a kind and without definitions it is what 'askgraph advise' marks.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.errors import SetupError
-    from askgraph.metadata.definitions import Definitions
-    from askgraph.workspace.enriching import add_enriched, enrich_virtually, write_enriched
 
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError(
@@ -91,7 +88,7 @@ def enrich(
     drafting = bool(model or base_url or budget)
     _refuse(drafting and not comments, "--model, --base-url and --budget are for --comments")
     _refuse(drafting and definitions, "comments come from --definitions or --model: give one")
-    place = workspace_of(ctx)
+    place = common.workspace
     drafts = _Drafts(model, base_url, tuple(budget or ()))
     flags = {"inverse": inverse, "shortcuts": shortcuts, "comments": comments, "names": names}
     with progress_bar() as progress:
@@ -109,7 +106,6 @@ def enrich(
 
 
 def _refuse(wrong: object, said: str) -> None:
-    from askgraph.errors import SetupError
 
     if wrong:
         raise SetupError(said)
@@ -127,25 +123,20 @@ class _Drafts:
     def wanted(self) -> bool:
         return bool(self.model or self.base_url)
 
-    def bound(self) -> "Budget":
-        from askgraph.evaluation.runs.budget import Budget as Bounds
+    def bound(self) -> Budget:
 
         return Bounds.of(list(self.budget)).of_models()
 
 
 def _made(
-    place: "Workspace",
+    place: Workspace,
     name: str,
     file: Path | None,
     flags: dict[str, bool],
-    drafts: "_Drafts",
-    progress: "Progress",
-) -> "Definitions":
+    drafts: _Drafts,
+    progress: Progress,
+) -> Definitions:
     """The definitions of a file, or those that are advised, of the kinds that are wanted."""
-    from askgraph.errors import SetupError
-    from askgraph.metadata.definitions import Definitions
-    from askgraph.metadata.definitions_file import read_definitions
-    from askgraph.workspace.enriching import definitions_for, with_drafted_comments
 
     if file is not None:
         found = read_definitions(file)
@@ -176,8 +167,7 @@ def _counted(number: int, kind: str) -> str:
     return f"{number} {one if number == 1 else kind}"
 
 
-def _tell(told: dict[str, object], made: "Definitions", *, json: bool) -> None:
-    from askgraph.cli.tables import print_json
+def _tell(told: dict[str, object], made: Definitions, *, json: bool) -> None:
 
     counts = {
         "properties": len(made.properties),

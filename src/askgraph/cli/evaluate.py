@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from askgraph.cli.options import (
-    DebugOption,
+    Common,
     FormatOption,
     GraphOption,
     JsonOption,
@@ -15,20 +15,27 @@ from askgraph.cli.options import (
     MetricOption,
     SentOption,
     TimeoutOption,
-    WorkspaceOption,
-    workspace_of,
 )
-
-if TYPE_CHECKING:
-    from askgraph.evaluation.runs.record import Record
-    from askgraph.workspace import Progress
-    from askgraph.workspace.planning import Asked
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.sheets import form_of, give
+from askgraph.errors import ServiceError
+from askgraph.evaluation.reports.groups import incomplete
+from askgraph.evaluation.reports.report_json import report_json
+from askgraph.evaluation.reports.report_sheets import report_sheets
+from askgraph.evaluation.runs.budget import Budget, Spent
+from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs.task import Options
+from askgraph.workspace import DEFAULT_METHOD, Progress
+from askgraph.workspace.evaluating import Crew, evaluated
+from askgraph.workspace.planning import Asked, Wishes, method_choices
+from askgraph.workspace.running import result_of
+from askgraph.workspace.selection import Selection, selected
 
 __all__ = ["evaluate"]
 
 
 def evaluate(
-    ctx: typer.Context,
+    common: Common,
     benchmarks: Annotated[
         list[str],
         typer.Argument(
@@ -139,8 +146,6 @@ def evaluate(
             "--out", metavar="RUN", help="Folder to keep the run in; it goes on where it stopped."
         ),
     ] = None,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Score the answers to questions whose right answers are known.
 
@@ -148,21 +153,8 @@ def evaluate(
     best attempt counts, unless --abstain. A run that is kept with --out can be killed at any
     moment: the same call goes on. 'askgraph report' and 'askgraph compare' read such runs.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.sheets import form_of, give
-    from askgraph.errors import ServiceError
-    from askgraph.evaluation.reports.groups import incomplete
-    from askgraph.evaluation.reports.report_json import report_json
-    from askgraph.evaluation.reports.report_sheets import report_sheets
-    from askgraph.evaluation.runs.budget import Budget, Spent
-    from askgraph.evaluation.runs.task import Options
-    from askgraph.workspace import DEFAULT_METHOD
-    from askgraph.workspace.evaluating import Crew, evaluated
-    from askgraph.workspace.planning import Wishes, method_choices
-    from askgraph.workspace.running import result_of
-    from askgraph.workspace.selection import Selection, selected
 
-    place = workspace_of(ctx)
+    place = common.workspace
     selection = Selection(
         graph=graph, format=format, language=lang, kg=kg, split=split, limit=limit,
         sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold,
@@ -209,7 +201,7 @@ def _logged(sent: Path | None) -> list[str]:
     return [f"sent={sent.absolute()}"] if sent else []
 
 
-def _say_what_is_left_out(asked: "Asked") -> None:
+def _say_what_is_left_out(asked: Asked) -> None:
     """Say on standard error which items of a file are not asked, and why."""
     unreadable, there = asked.contents.unreadable, len(asked.contents.questions)
     if len(asked.questions) < there:
@@ -224,11 +216,11 @@ def _say_what_is_left_out(asked: "Asked") -> None:
         )
 
 
-def _running_score(metric: str, tell: "Progress") -> "Callable[[Record, int, int], None]":
+def _running_score(metric: str, tell: Progress) -> Callable[[Record, int, int], None]:
     """Tell the mean score and what the run has cost so far, after each question."""
     total, count, money = 0.0, 0, 0.0
 
-    def told(record: "Record", done: int, planned: int) -> None:
+    def told(record: Record, done: int, planned: int) -> None:
         nonlocal total, count, money
         if not record.unanswerable:
             total, count = total + record.score(metric).f1, count + 1

@@ -1,24 +1,24 @@
 """What the options of `askgraph examples` say: an example to keep, and who words generated ones."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from askgraph.metadata.examples import QueryExample
-    from askgraph.workspace import Workspace
-    from askgraph.workspace.wording import Worder
+from askgraph.cli.query import text_of_argument
+from askgraph.errors import SetupError
+from askgraph.evaluation.runs.budget import Budget as Bounds
+from askgraph.metadata.examples import QueryExample, Wording
+from askgraph.workspace import Workspace
+from askgraph.workspace.examples import traced_example
+from askgraph.workspace.wording import Worder, worder_of
 
 __all__ = ["asked_example", "with_more", "worder"]
 
 
 def asked_example(
     question: str, query: str | None, trace: Path | None, language: str | None
-) -> "tuple[QueryExample, str | None]":
+) -> tuple[QueryExample, str | None]:
     """Return the question with its query, and the graph that a trace names."""
-    from askgraph.cli.query import text_of_argument
-    from askgraph.errors import SetupError
-    from askgraph.metadata.examples import QueryExample
-    from askgraph.workspace.examples import traced_example
 
     if (query is None) == (trace is None):
         raise SetupError("give either the query, with --query, or a kept run, with --trace")
@@ -30,13 +30,8 @@ def asked_example(
     return QueryExample(question, text_of_argument(query or ""), language), None
 
 
-def with_more(example: "QueryExample", also: list[str], keywords: list[str]) -> "QueryExample":
+def with_more(example: QueryExample, also: list[str], keywords: list[str]) -> QueryExample:
     """Return the example with further wordings, as `de:Welche Monde …`, and with keywords."""
-    import re
-    from dataclasses import replace
-
-    from askgraph.errors import SetupError
-    from askgraph.metadata.examples import Wording
 
     others = []
     for text in also:
@@ -49,16 +44,13 @@ def with_more(example: "QueryExample", also: list[str], keywords: list[str]) -> 
 
 
 def worder(
-    place: "Workspace",
+    place: Workspace,
     model: str | None,
     base_url: str | None,
     languages: list[str],
     budget: list[str],
-) -> "Worder | None":
+) -> Worder | None:
     """Return who words the questions; the templates alone where no model is named."""
-    from askgraph.errors import SetupError
-    from askgraph.evaluation.runs.budget import Budget as Bounds
-    from askgraph.workspace.wording import worder_of
 
     if model is None:
         given = {"--base-url": base_url, "--lang": languages, "--budget": budget}
@@ -74,8 +66,7 @@ def worder(
     )
 
 
-def _reworded(example: "QueryExample", question: str, language: str | None) -> "QueryExample":
-    from dataclasses import replace
+def _reworded(example: QueryExample, question: str, language: str | None) -> QueryExample:
 
     return replace(
         example,

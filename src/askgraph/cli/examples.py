@@ -5,30 +5,38 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import (
-    BaseUrlOption,
-    DebugOption,
-    GraphOption,
-    JsonOption,
-    LangOption,
-    WorkspaceOption,
-    workspace_of,
+from askgraph.cli.bundles import Commands
+from askgraph.cli.example_arguments import asked_example, with_more, worder
+from askgraph.cli.example_rows import (
+    as_table,
+    converted_object,
+    counted,
+    example_object,
+    generated_lines,
+    generated_object,
+    in_numbers,
+    result_cells,
+    verdict_object,
 )
+from askgraph.cli.options import BaseUrlOption, Common, GraphOption, JsonOption, LangOption
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.tables import print_json, show
+from askgraph.workspace.example_files import convert as converted
+from askgraph.workspace.examples import check as check_kept
+from askgraph.workspace.examples import confirm, stored
+from askgraph.workspace.examples import withdraw as withdraw_kept
+from askgraph.workspace.generating import generate as generated
 
 __all__ = ["examples"]
 
 DRIFTED = 1
 
-examples = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Keep questions with their queries: confirmed, checked again, generated, converted.",
-)
+examples = Commands()
 
 
 @examples.command("add")
 def add(
-    ctx: typer.Context,
+    common: Common,
     question: Annotated[
         list[str] | None, typer.Argument(metavar="[QUESTION]...", help="As people ask it.")
     ] = None,
@@ -58,24 +66,17 @@ def add(
         float, typer.Option(min=0.001, metavar="SECONDS", help="For the query.")
     ] = 60.0,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Confirm that a query answers a question: both are kept, with what the query gives now.
 
     The next time that somebody asks the same, it is the answer, and no method is asked. The
     query is run first; one that fails is not kept. A question that is there gets the new query.
     """
-    from askgraph.cli.example_arguments import asked_example, with_more
-    from askgraph.cli.example_rows import counted, example_object
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json
-    from askgraph.workspace.examples import confirm
 
     example, traced = asked_example(" ".join(question or ()), query, trace, lang)
     example = with_more(example, also or [], keyword or [])
     with progress_bar() as progress:
-        place, name = workspace_of(ctx), graph or traced
+        place, name = common.workspace, graph or traced
         kept = confirm(place, example, name, by=by, timeout=timeout, progress=progress)
     confirmation = kept.example.confirmation
     assert confirmation is not None
@@ -88,18 +89,13 @@ def add(
 
 @examples.command("list")
 def list_(
-    ctx: typer.Context,
+    common: Common,
     graph: GraphOption = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """List the examples that the workspace keeps, with what their queries gave."""
-    from askgraph.cli.example_rows import as_table, example_object, result_cells
-    from askgraph.cli.tables import print_json, show
-    from askgraph.workspace.examples import stored
 
-    found = stored(workspace_of(ctx), graph)
+    found = stored(common.workspace, graph)
     if json:
         print_json([example_object(name, one) for name, one in found])
         return
@@ -116,26 +112,20 @@ def list_(
 
 @examples.command("check")
 def check(
-    ctx: typer.Context,
+    common: Common,
     graph: GraphOption = None,
     timeout: Annotated[
         float, typer.Option(min=0.001, metavar="SECONDS", help="For each query.")
     ] = 60.0,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Run all kept queries again and say whose results are no longer what was confirmed.
 
     Exit code 1 where a result changed, a query fails or a graph is gone.
     """
-    from askgraph.cli.example_rows import as_table, counted, in_numbers, verdict_object
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json, show
-    from askgraph.workspace.examples import check
 
     with progress_bar() as progress:
-        found = check(workspace_of(ctx), graph, timeout=timeout, progress=progress)
+        found = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
     bad = [one for one in found if one.status not in ("same", "not compared")]
     if json:
         print_json([verdict_object(one) for one in found])
@@ -151,19 +141,14 @@ def check(
 
 @examples.command("withdraw")
 def withdraw(
-    ctx: typer.Context,
+    common: Common,
     which: Annotated[str, typer.Argument(metavar="ID", help="An id, an IRI, or the question.")],
     graph: GraphOption = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Take an example away, so that nothing is answered by it or learnt from it any more."""
-    from askgraph.cli.example_rows import example_object
-    from askgraph.cli.tables import print_json
-    from askgraph.workspace.examples import withdraw
 
-    name, gone = withdraw(workspace_of(ctx), which, graph)
+    name, gone = withdraw_kept(common.workspace, which, graph)
     if json:
         print_json(example_object(name, gone))
     else:
@@ -172,7 +157,7 @@ def withdraw(
 
 @examples.command("generate")
 def generate(
-    ctx: typer.Context,
+    common: Common,
     graph: GraphOption = None,
     number: Annotated[int, typer.Option(min=1, metavar="N", help="Examples at most.")] = 20,
     seconds: Annotated[float, typer.Option(min=0.1, metavar="S", help="Time for all.")] = 60.0,
@@ -194,8 +179,6 @@ def generate(
         typer.Option(metavar="WHAT=N", help="Stop the model at so many calls, tokens or money."),
     ] = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Make examples of a graph that has none, marked as generated.
 
@@ -203,16 +186,11 @@ def generate(
     and graph search, told only the question, finds the same. With --model it is worded anew, and
     read again. Exit code 1 where none was kept.
     """
-    from askgraph.cli.example_arguments import worder
-    from askgraph.cli.example_rows import generated_lines, generated_object
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json
-    from askgraph.workspace.generating import generate
 
-    place = workspace_of(ctx)
+    place = common.workspace
     words = worder(place, model, base_url, lang or [], budget or [])
     with progress_bar() as progress:
-        made = generate(
+        made = generated(
             place, graph, number=number, seconds=seconds, seed=seed, worder=words,
             progress=progress,
         )  # fmt: skip
@@ -228,7 +206,7 @@ def generate(
 
 @examples.command("convert")
 def convert(
-    ctx: typer.Context,
+    common: Common,
     source: Annotated[
         str,
         typer.Argument(metavar="SOURCE", help="A file, folder, archive, URL or graph's name."),
@@ -240,21 +218,17 @@ def convert(
         str | None, typer.Option(metavar="FORMAT", help="Of the source, where it cannot be told.")
     ] = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Write examples from any source as SHACL executables in Turtle, or as lines of JSON.
 
     A folder gets one file an example and prefixes.ttl. What is no example, and queries that do not
     parse, are listed on standard error.
     """
-    from askgraph.cli.example_rows import converted_object, counted
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json
-    from askgraph.workspace.example_files import convert
 
     with progress_bar() as progress:
-        found, faults = convert(workspace_of(ctx), source, target, format=format, progress=progress)
+        found, faults = converted(
+            common.workspace, source, target, format=format, progress=progress
+        )
     if json:
         print_json(converted_object(found, faults))
         return

@@ -5,7 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
+from askgraph.cli.tables import show
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.gold.finding import KINDS, Finding
 
@@ -32,11 +36,6 @@ def findings_json(read: Mapping[Path, Contents], found: Sequence[Finding]) -> di
 
 def show_findings(read: Mapping[Path, Contents], found: Sequence[Finding]) -> None:
     """Print how many findings there are of each kind, then the first of each."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from askgraph.cli.tables import show
 
     asked = sum(len(contents.questions) for contents in read.values())
     if not found:

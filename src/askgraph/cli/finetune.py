@@ -1,29 +1,33 @@
 """`askgraph finetune`: train models to write queries, and see how well they do."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from askgraph.cli.bundles import Commands
 from askgraph.cli.finetune_writer import writer
 from askgraph.cli.options import (
-    DebugOption,
+    Common,
     FormatOption,
     GraphOption,
     JsonOption,
     LangOption,
     ModelOption,
-    WorkspaceOption,
-    workspace_of,
 )
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.tables import print_json
+from askgraph.training.evaluate import evaluated
+from askgraph.training.pairs import read_pairs
+from askgraph.training.settings import preset as settings_of
+from askgraph.workspace.local import local_module
+from askgraph.workspace.pairs import make_pairs
+from askgraph.workspace.running import result_of
 
 __all__ = ["finetune"]
 
-finetune = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Train models to write queries: a language model on pairs, or our own small writer.",
-)
+finetune = Commands()
 finetune.command("writer")(writer)
 
 PairsArgument = Annotated[
@@ -36,7 +40,7 @@ DownloadOption = Annotated[
 
 @finetune.command("pairs")
 def pairs(
-    ctx: typer.Context,
+    common: Common,
     questions: Annotated[
         Path | None,
         typer.Argument(help="A benchmark's file; without it, the examples kept for the graph."),
@@ -55,20 +59,15 @@ def pairs(
     format: FormatOption = None,
     lang: LangOption = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Make pairs of a question with candidates, right and wrong, and the query it means.
 
     The wrong candidates are those of the graph that come nearest to the right ones by BM25.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json
-    from askgraph.workspace.pairs import make_pairs
 
     with progress_bar() as progress:
         made = make_pairs(
-            workspace_of(ctx), questions, output, graph=graph, format=format, language=lang,
+            common.workspace, questions, output, graph=graph, format=format, language=lang,
             split=split, seed=seed, copies=not once, progress=progress,
         )  # fmt: skip
     if json:
@@ -85,7 +84,7 @@ def pairs(
 
 @finetune.command("train")
 def train(
-    ctx: typer.Context,
+    common: Common,
     model: Annotated[str, typer.Argument(help="The folder of a model, or its name on a hub.")],
     pairs: PairsArgument,
     output: Annotated[
@@ -111,18 +110,11 @@ def train(
     device: Annotated[str | None, typer.Option(help="cpu, to leave a GPU alone.")] = None,
     download: DownloadOption = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Train a model on pairs; the same command goes on with a training that was stopped.
 
     On several GPUs: accelerate launch -m askgraph finetune train ...
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json
-    from askgraph.training.pairs import read_pairs
-    from askgraph.training.settings import preset as settings_of
-    from askgraph.workspace.local import local_module
 
     settings = settings_of(
         preset, lora=lora or None, epochs=epochs, batch=batch, gather=gather, rate=rate,
@@ -150,19 +142,15 @@ def train(
 
 @finetune.command("merge")
 def merge(
-    ctx: typer.Context,
+    common: Common,
     adapters: Annotated[Path, typer.Argument(help="The folder of adapters.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes.")
     ],
     download: DownloadOption = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Put trained adapters into their model, and save it whole."""
-    from askgraph.cli.tables import print_json
-    from askgraph.workspace.local import local_module
 
     local_module("askgraph.training.merge").merge(adapters, output, download=download)
     if json:
@@ -173,30 +161,21 @@ def merge(
 
 @finetune.command("evaluate")
 def evaluate(
-    ctx: typer.Context,
+    common: Common,
     pairs: PairsArgument,
     model: ModelOption = None,
     n: Annotated[int, typer.Option("--hypotheses", "-n", min=1, help="Queries a question.")] = 1,
     beams: Annotated[bool, typer.Option("--beams", help="By beam search, not samples.")] = False,
     free: Annotated[bool, typer.Option("--free", help="Without a grammar.")] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Ask a model for the queries of pairs and count those that are the gold query.
 
     Nothing is run: another query with the same result counts as wrong.
     """
-    from dataclasses import asdict
-
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json
-    from askgraph.training.evaluate import evaluated
-    from askgraph.training.pairs import read_pairs
-    from askgraph.workspace.running import result_of
 
     given, _ = read_pairs(pairs)
-    asked = workspace_of(ctx).model(model)
+    asked = common.workspace.model(model)
     with progress_bar() as progress:
         found = result_of(
             evaluated(asked, given, n=n, beams=beams, constrained=not free, progress=progress)

@@ -5,13 +5,17 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption, workspace_of
+from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.spent import Spent
+from askgraph.cli.tables import print_json
+from askgraph.errors import SetupError
 
 __all__ = ["writer"]
 
 
 def writer(
-    ctx: typer.Context,
+    common: Common,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The weights; a folder of --folds.")
     ],
@@ -42,8 +46,6 @@ def writer(
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The same one, the same weights.")] = 42,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Train the pointer writer: a small network that graph search can listen to.
 
@@ -56,10 +58,6 @@ def writer(
 
     Graph search listens to the weights that its setting 'writer' names.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.spent import Spent
-    from askgraph.cli.tables import print_json
-    from askgraph.errors import SetupError
 
     try:
         from askgraph.workspace.writer_training import Wished, train_folds, train_writer
@@ -71,7 +69,7 @@ def writer(
     wished = Wished(questions, asked, start, tuple(without or ()), str(ranking or ""), seed)
     spent = Spent()
     with progress_bar() as progress:
-        place = workspace_of(ctx)
+        place = common.workspace
         if folds:
             made = train_folds(place, wished, out, folds=folds, progress=progress)
         else:

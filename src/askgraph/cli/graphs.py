@@ -1,28 +1,25 @@
 """`askgraph graphs`: what is in the workspace."""
 
-from typing import TYPE_CHECKING
-
 import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
-from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption, workspace_of
+from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.tables import print_json, show
 from askgraph.errors import SetupError
-
-if TYPE_CHECKING:
-    from askgraph.workspace import GraphSettings, Workspace
+from askgraph.workspace import GraphSettings, Workspace
 
 __all__ = ["graphs"]
 
 
 def graphs(
-    ctx: typer.Context,
+    common: Common,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """List the graphs of the workspace."""
-    from askgraph.cli.tables import print_json, show
 
-    place = workspace_of(ctx)
+    place = common.workspace
     listed = [_entry(place, name, settings) for name, settings in place.graphs().items()]
     if json:
         print_json(listed)
@@ -33,9 +30,6 @@ def graphs(
             err=True,
         )
         return
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("graph")
@@ -48,7 +42,7 @@ def graphs(
     show([table])
 
 
-def _entry(place: "Workspace", name: str, settings: "GraphSettings") -> dict[str, object]:
+def _entry(place: Workspace, name: str, settings: GraphSettings) -> dict[str, object]:
     entry: dict[str, object] = {
         "name": name,
         "source": settings.url or ", ".join(settings.sources),

@@ -1,35 +1,31 @@
 """`askgraph index`: what finds things of a graph by text, built, looked over and searched."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
-from askgraph.cli.options import (
-    DebugOption,
-    GraphOption,
-    JsonOption,
-    WorkspaceOption,
-    graph_names,
-    workspace_of,
-)
-
-if TYPE_CHECKING:
-    from askgraph.index import Hit, Resource
-    from askgraph.rdf.prefixes import PrefixMap
-    from askgraph.workspace.indexing import IndexInfo
+from askgraph.cli.bundles import Commands
+from askgraph.cli.options import Common, GraphOption, JsonOption, graph_names
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.tables import print_json, show
+from askgraph.errors import SetupError
+from askgraph.index import Hit, Resource
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.workspace.indexing import IndexInfo, build_indices, ground_of, index_info
+from askgraph.workspace.indices import GraphIndices
 
 __all__ = ["index"]
 
 UNUSABLE = 1
 
-index = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Build, look over and search the indices of a graph: entities, properties, literals.",
-)
+index = Commands()
 
 GraphArgument = Annotated[
     str | None, typer.Argument(metavar="GRAPH", autocompletion=graph_names, help="The graph.")
@@ -46,7 +42,7 @@ class Key(StrEnum):
 
 @index.command("build")
 def build(
-    ctx: typer.Context,
+    common: Common,
     graph: GraphArgument = None,
     kind: Annotated[
         str | None,
@@ -73,8 +69,6 @@ def build(
         ),
     ] = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Build the indices of a graph anew, and keep in askgraph.toml how.
 
@@ -82,8 +76,6 @@ def build(
     the graph: the default), a set of queries that comes with askgraph, or a file: a query (.rq),
     rows (.tsv), or an RDF dump. An index that is there stays until the new one is complete.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.workspace.indexing import build_indices
 
     given: dict[str, object] = {
         "index": kind,
@@ -94,28 +86,24 @@ def build(
     }
     changes = {key: value for key, value in given.items() if value is not None}
     with progress_bar() as progress:
-        built = build_indices(workspace_of(ctx), graph, settings=changes, progress=progress)
+        built = build_indices(common.workspace, graph, settings=changes, progress=progress)
     _show(built, json=json)
 
 
 @index.command("info")
 def info(
-    ctx: typer.Context,
+    common: Common,
     graph: GraphArgument = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Tell the kind, size and source of the indices of a graph, and whether they are sound.
 
     Every byte is compared with its checksum. Exit code 1 where one is missing, damaged or older
     than its graph; it is built again when it is next needed.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.workspace.indexing import index_info
 
     with progress_bar() as progress:
-        found = index_info(workspace_of(ctx), graph, progress=progress)
+        found = index_info(common.workspace, graph, progress=progress)
     _show(found, json=json)
     if any(item.problem for item in found):
         raise typer.Exit(UNUSABLE)
@@ -123,7 +111,7 @@ def info(
 
 @index.command("search")
 def search(
-    ctx: typer.Context,
+    common: Common,
     text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="A name, or part of it.")],
     graph: GraphOption = None,
     key: Annotated[Key, typer.Option("--in", help="What to search.")] = Key.ENTITIES,
@@ -135,17 +123,11 @@ def search(
         ),
     ] = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Search the names of a graph's entities, properties or literals; the best hits come first."""
-    from askgraph.cli.progress import progress_bar
-    from askgraph.rdf.prefixes import PrefixMap
-    from askgraph.workspace.indexing import ground_of
-    from askgraph.workspace.indices import GraphIndices
 
     with progress_bar() as progress:
-        ground = ground_of(workspace_of(ctx), graph, progress=progress)
+        ground = ground_of(common.workspace, graph, progress=progress)
         progress(f"opening {key.value}", 0, None)
         found = GraphIndices(ground)[key.value]
     prefixes = PrefixMap(dict(ground.profile.prefixes))
@@ -168,14 +150,7 @@ def _placed(source: str | None) -> str | None:
     return source
 
 
-def _show(found: "Sequence[IndexInfo]", *, json: bool) -> None:
-    from dataclasses import asdict
-
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from askgraph.cli.tables import print_json, show
+def _show(found: Sequence[IndexInfo], *, json: bool) -> None:
 
     if json:
         print_json([asdict(item) for item in found])
@@ -195,7 +170,7 @@ def _show(found: "Sequence[IndexInfo]", *, json: bool) -> None:
     show([table])
 
 
-def _allowed(within: Sequence[str], prefixes: "PrefixMap") -> set[str]:
+def _allowed(within: Sequence[str], prefixes: PrefixMap) -> set[str]:
     """The ids to search among: IRIs in any form, literals as N-Triples text."""
     found: set[str] = set()
     for given in within:
@@ -208,8 +183,7 @@ def _allowed(within: Sequence[str], prefixes: "PrefixMap") -> set[str]:
     return found
 
 
-def _id(text: str, prefixes: "PrefixMap") -> str:
-    from askgraph.errors import SetupError
+def _id(text: str, prefixes: PrefixMap) -> str:
 
     if text.startswith('"'):
         return text
@@ -221,20 +195,12 @@ def _id(text: str, prefixes: "PrefixMap") -> str:
     return prefixes.expand(text) if prefix in prefixes.namespaces else text
 
 
-def _print_hits(hits: "Sequence[Hit[Resource]]") -> None:
-    from dataclasses import asdict
-
-    from askgraph.cli.tables import print_json
+def _print_hits(hits: Sequence[Hit[Resource]]) -> None:
 
     print_json([asdict(hit.item) | {"match": hit.score, "matched_name": hit.name} for hit in hits])
 
 
-def _show_hits(hits: "Sequence[Hit[Resource]]", prefixes: "PrefixMap") -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from askgraph.cli.tables import show
+def _show_hits(hits: Sequence[Hit[Resource]], prefixes: PrefixMap) -> None:
 
     if not hits:
         typer.echo("nothing found", err=True)

@@ -1,10 +1,9 @@
 """API keys as people and programs read them."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from askgraph.serve.store import KeyRow
+from askgraph.serve.identity.api_keys import state_of
+from askgraph.serve.store import KeyRow
 
 __all__ = ["HEADS", "cells", "key_object", "words_of"]
 
@@ -18,9 +17,8 @@ _SHORT = {
 _MINUTE = len("2030-01-31T12:00")
 
 
-def key_object(key: "KeyRow") -> dict[str, object]:
+def key_object(key: KeyRow) -> dict[str, object]:
     """Return a key for JSON: all but its secret."""
-    from askgraph.serve.identity.api_keys import state_of
 
     return {
         "id": key.id,
@@ -36,9 +34,8 @@ def key_object(key: "KeyRow") -> dict[str, object]:
     }
 
 
-def cells(key: "KeyRow") -> tuple[str, ...]:
+def cells(key: KeyRow) -> tuple[str, ...]:
     """Return a key as the cells of a row under `HEADS`."""
-    from askgraph.serve.identity.api_keys import state_of
 
     return (
         key.id,
@@ -52,7 +49,7 @@ def cells(key: "KeyRow") -> tuple[str, ...]:
     )
 
 
-def words_of(key: "KeyRow") -> str:
+def words_of(key: KeyRow) -> str:
     """Return a sentence on what a key allows."""
     may = ", ".join(sorted(key.scopes))
     where = "all graphs" if key.graphs is None else ", ".join(sorted(key.graphs))
@@ -61,7 +58,7 @@ def words_of(key: "KeyRow") -> str:
     return f"The key {key.id} of {key.name} may {may} on {where}{until}{limits}."
 
 
-def _limits(key: "KeyRow") -> str:
+def _limits(key: KeyRow) -> str:
     own = [(_SHORT[name], value) for name, value in asdict(key.limits).items() if value is not None]
     return ", ".join(f"{value:g} {what}" if value else f"any {what}" for what, value in own)
 

@@ -1,32 +1,28 @@
 """`askgraph keys`: who may use the server, and how much: API keys made, listed and revoked."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
-from askgraph.cli.options import (
-    DebugOption,
-    JsonOption,
-    WorkspaceOption,
-    graph_names,
-    workspace_of,
-)
+from askgraph.cli.bundles import Commands
+from askgraph.cli.example_rows import as_table
+from askgraph.cli.key_rows import HEADS, cells, key_object, words_of
+from askgraph.cli.options import Common, JsonOption, graph_names
+from askgraph.cli.tables import print_json, show
 from askgraph.errors import SetupError
-
-if TYPE_CHECKING:
-    from askgraph.serve.store import KeyRow, Store
-    from askgraph.workspace import Workspace
+from askgraph.serve.identity.api_keys import expiry, found_key, new_key, read_scopes
+from askgraph.serve.identity.principal import OwnLimits
+from askgraph.serve.settings import ServeSettings
+from askgraph.serve.store import KeyRow, Store
+from askgraph.workspace import Workspace
+from askgraph.workspace.running import result_of
 
 __all__ = ["keys"]
 
 Result = TypeVar("Result")
 
-keys = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Make API keys for 'askgraph serve', list them, revoke them.",
-)
+keys = Commands()
 DatabaseOption = Annotated[
     str | None,
     typer.Option(
@@ -39,7 +35,7 @@ DatabaseOption = Annotated[
 
 @keys.command("add")
 def add(
-    ctx: typer.Context,
+    common: Common,
     name: Annotated[str, typer.Argument(help="Whom or what it is for; shown with what they do.")],
     scope: Annotated[
         list[str] | None,
@@ -78,22 +74,13 @@ def add(
     ] = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Make a key and print it: it is shown now and never again.
 
     Its owner sends it with each request, as 'Authorization: Bearer askgraph_…'.
     """
-    from askgraph.cli.key_rows import key_object, words_of
-    from askgraph.cli.serve_installed import check_installed
-    from askgraph.cli.tables import print_json
 
-    check_installed()
-    from askgraph.serve.identity.api_keys import expiry, new_key, read_scopes
-    from askgraph.serve.identity.principal import OwnLimits
-
-    _check_graphs(workspace_of(ctx), graph or ())
+    _check_graphs(common.workspace, graph or ())
     key, text = new_key(
         name,
         read_scopes(scope or ["ask", "query"]),
@@ -101,7 +88,7 @@ def add(
         limits=OwnLimits(requests_per_minute, parallel, tokens_per_day, money_per_day),
         expires=expiry(expires) if expires else None,
     )
-    _in_store(ctx, database, lambda store: store.add_key(key))
+    _in_store(common.workspace, database, lambda store: store.add_key(key))
     if json:
         print_json({**key_object(key), "key": text})
         return
@@ -111,24 +98,16 @@ def add(
 
 @keys.command("list")
 def list_(
-    ctx: typer.Context,
+    common: Common,
     database: DatabaseOption = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """List the keys with what they allow, also those that are no longer valid."""
-    from askgraph.cli.example_rows import as_table
-    from askgraph.cli.key_rows import HEADS, cells, key_object
-    from askgraph.cli.serve_installed import check_installed
-    from askgraph.cli.tables import print_json, show
 
-    check_installed()
-
-    async def all_keys(store: "Store") -> "list[KeyRow]":
+    async def all_keys(store: Store) -> list[KeyRow]:
         return await store.keys()
 
-    found = _in_store(ctx, database, all_keys)
+    found = _in_store(common.workspace, database, all_keys)
     if json:
         print_json([key_object(key) for key in found])
     elif found:
@@ -139,34 +118,26 @@ def list_(
 
 @keys.command("revoke")
 def revoke(
-    ctx: typer.Context,
+    common: Common,
     which: Annotated[str, typer.Argument(metavar="KEY", help="Its id, its name, or the key.")],
     database: DatabaseOption = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Make a key worthless, at once and for good."""
-    from askgraph.cli.key_rows import key_object
-    from askgraph.cli.serve_installed import check_installed
-    from askgraph.cli.tables import print_json
 
-    check_installed()
-    from askgraph.serve.identity.api_keys import found_key
-
-    async def revoked(store: "Store") -> "KeyRow":
+    async def revoked(store: Store) -> KeyRow:
         key = await found_key(store, which)
         await store.revoke(key.id)
         return await store.key(key.id) or key
 
-    key = _in_store(ctx, database, revoked)
+    key = _in_store(common.workspace, database, revoked)
     if json:
         print_json(key_object(key))
     else:
         typer.echo(f"{key.id} ({key.name}) is revoked.")
 
 
-def _check_graphs(place: "Workspace", names: Sequence[str]) -> None:
+def _check_graphs(place: Workspace, names: Sequence[str]) -> None:
     """A key for a graph that is not there would be of no use, and nobody would know why."""
     there = place.graphs()
     for name in names:
@@ -176,14 +147,11 @@ def _check_graphs(place: "Workspace", names: Sequence[str]) -> None:
 
 
 def _in_store(
-    ctx: typer.Context, database: str | None, work: "Callable[[Store], Awaitable[Result]]"
+    place: Workspace, database: str | None, work: Callable[[Store], Awaitable[Result]]
 ) -> Result:
     """Do something with the server's database."""
-    from askgraph.serve.settings import ServeSettings
-    from askgraph.serve.store import Store
-    from askgraph.workspace.running import result_of
 
-    folder = workspace_of(ctx).folder
+    folder = place.folder
     url = ServeSettings.of(folder, {"database": database}).database_in(folder)
 
     async def done() -> Result:

@@ -8,14 +8,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from askgraph.cli.steps import called, costs, plain, step_lines, step_title
 from askgraph.trace import ModelTurn, Outcome, Prompt, Step, ToolUse, Usage
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.status import Status
-    from rich.text import Text
 
 __all__ = ["live_view"]
 
@@ -58,7 +57,6 @@ class _View:
 
     def close(self) -> None:
         """Leave the terminal as it was, with what all of it has used."""
-        from askgraph.cli.steps import called
 
         if self._status is not None:
             self._status.stop()
@@ -66,7 +64,6 @@ class _View:
             self._console.print(called(self._usage), style="dim", highlight=False)
 
     def _open(self) -> None:
-        from rich.console import Console
 
         self._console = Console(stderr=True)
         self._status = self._console.status("")
@@ -74,20 +71,16 @@ class _View:
         self._say()
 
     def _say(self) -> None:
-        from askgraph.cli.steps import costs
 
         if self._status is not None:
             self._status.update(f"[dim]{costs(self._usage)}[/dim]" if self._usage.llm_calls else "")
 
 
-def _short(step: Step, *, named: bool) -> "Iterator[Text]":
+def _short(step: Step, *, named: bool) -> Iterator[Text]:
     """A step in a line or a few: what the model thinks, its calls, the first line of a result.
 
     `named` says which model it was, for there may be several at work.
     """
-    from rich.text import Text
-
-    from askgraph.cli.steps import plain, step_lines, step_title
 
     match step:
         case ToolUse():

@@ -1,17 +1,19 @@
 """`askgraph mcp`: the graphs of a workspace as tools of an agent that starts this command."""
 
+import asyncio
 from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import DebugOption, GraphsOption, WorkspaceOption, workspace_of
+from askgraph.cli.options import Common, GraphsOption
 from askgraph.errors import SetupError
+from askgraph.serve.protocols.mcp.stdio import run
 
 __all__ = ["mcp"]
 
 
 def mcp(
-    ctx: typer.Context,
+    common: Common,
     graph: GraphsOption = None,
     timeout: Annotated[
         float, typer.Option("--timeout", min=1, metavar="SECONDS", help="For one question.")
@@ -19,8 +21,6 @@ def mcp(
     query_timeout: Annotated[
         float, typer.Option("--query-timeout", min=1, metavar="SECONDS", help="For one query.")
     ] = 30.0,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Speak the Model Context Protocol on standard input and output, for an agent that starts it.
 
@@ -28,14 +28,8 @@ def mcp(
     resources, and prompts; nothing can change a graph. With --graph (repeatable) only these graphs.
     Over HTTP the same is at /mcp of 'askgraph serve'.
     """
-    from askgraph.cli.serve_installed import check_installed
 
-    check_installed()
-    import asyncio
-
-    from askgraph.serve.protocols.mcp.stdio import run
-
-    place = workspace_of(ctx)
+    place = common.workspace
     there = place.graphs()
     for name in graph or ():
         if name not in there:

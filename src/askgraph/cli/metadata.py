@@ -1,33 +1,30 @@
 """`askgraph metadata`: what is known of a graph, how completely, and what is published of it."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import (
-    DebugOption,
-    JsonOption,
-    LangOption,
-    WorkspaceOption,
-    graph_names,
-    workspace_of,
-)
+from askgraph.cli.bundles import Commands
+from askgraph.cli.options import Common, JsonOption, LangOption, graph_names
+from askgraph.cli.progress import progress_bar
 from askgraph.cli.schema_tables import completeness_table, described_lines, figures, plain_shape
-
-if TYPE_CHECKING:
-    from askgraph.metadata import Profile
+from askgraph.cli.tables import print_json, show
+from askgraph.metadata import Profile
+from askgraph.metadata.shex import shex_of
+from askgraph.metadata.store import write_whole
+from askgraph.metadata.void_text import void_of
+from askgraph.workspace.metadata import Bound, known_profile, profiled
+from askgraph.workspace.metadata import fetch as fetched
+from askgraph.workspace.shapes import Choice, shapes
 
 __all__ = ["metadata"]
 
 INCOMPLETE = 1
 _SHOWN = 20
 
-metadata = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Read, ask for and show what is known of a graph: VoID, shapes, completeness.",
-)
+metadata = Commands()
 
 SourceArgument = Annotated[
     str,
@@ -49,7 +46,7 @@ SecondsOption = Annotated[
 
 @metadata.command("fetch")
 def fetch(
-    ctx: typer.Context,
+    common: Common,
     source: SourceArgument,
     page: Annotated[
         str | None,
@@ -58,8 +55,6 @@ def fetch(
     out: OutOption = None,
     seconds: SecondsOption = 30.0,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Read the VoID that an endpoint publishes: in its store, its description, on its host.
 
@@ -67,15 +62,10 @@ def fetch(
     named, the endpoint's own page and its host's are. What a graph of the workspace gains by all
     of this is kept. Exit code 1 where nothing was published.
     """
-    from dataclasses import asdict
-
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json, show
-    from askgraph.workspace.metadata import fetch as fetched
 
     with progress_bar() as progress:
         progress(f"looking at {source}", 0, None)
-        published = fetched(workspace_of(ctx), source, page=page, seconds=seconds)
+        published = fetched(common.workspace, source, page=page, seconds=seconds)
     if out and published.profile:
         _write(published.profile, out)
     if json:
@@ -99,7 +89,7 @@ def fetch(
 
 @metadata.command("profile")
 def profile(
-    ctx: typer.Context,
+    common: Common,
     source: SourceArgument,
     out: OutOption = None,
     queries: Annotated[
@@ -114,24 +104,17 @@ def profile(
         bool, typer.Option("--one-by-one", help="Ask of each named graph alone, and add up.")
     ] = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Ask an endpoint what it holds, within a bound; say how complete the answer is.
 
     Stopped, the same command goes on where it was. What is learnt of an endpoint that is a graph
     of the workspace is kept as its profile. Files, and graphs made of them, are counted in full.
     """
-    from dataclasses import asdict
-
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json, show
-    from askgraph.workspace.metadata import Bound, profiled
 
     bound = Bound(queries, seconds, one_by_one)
     with progress_bar() as progress:
         found = profiled(
-            workspace_of(ctx),
+            common.workspace,
             source,
             bound=bound,
             graphs=tuple(named_graph or ()),
@@ -149,7 +132,7 @@ def profile(
 
 @metadata.command("show")
 def show_shapes(
-    ctx: typer.Context,
+    common: Common,
     source: KnownArgument = None,
     classes: Annotated[
         list[str] | None,
@@ -165,23 +148,17 @@ def show_shapes(
     ] = None,
     lang: LangOption = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Show the shapes of classes as ShEx: predicates by frequency, kinds, examples, counts.
 
     The shapes of a file are those that its SHACL declares, or its VoID tells. What the publisher of
     a graph says of it (see `fetch`) stands above them.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json
-    from askgraph.metadata.shex import shex_of
-    from askgraph.workspace.shapes import Choice, shapes
 
     languages = (*([lang] if lang else []), "en")
     choice = Choice(tuple(classes or ()), fraction, limit, languages)
     with progress_bar() as progress:
-        found = shapes(workspace_of(ctx), source, choice, progress=progress)
+        found = shapes(common.workspace, source, choice, progress=progress)
     if json:
         print_json([plain_shape(shape, found) for shape in found.shapes])
         return
@@ -196,22 +173,17 @@ def show_shapes(
 
 @metadata.command("completeness")
 def completeness(
-    ctx: typer.Context,
+    common: Common,
     source: KnownArgument = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Say how much is known of each part of a graph's schema, and what was left out.
 
     Exit code 1 where a part is not known in full.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.tables import print_json, show
-    from askgraph.workspace.metadata import known_profile
 
     with progress_bar() as progress:
-        found = known_profile(workspace_of(ctx), source, progress=progress)
+        found = known_profile(common.workspace, source, progress=progress)
     if json:
         print_json(figures(found))
     else:
@@ -222,9 +194,7 @@ def completeness(
         raise typer.Exit(INCOMPLETE)
 
 
-def _write(found: "Profile", path: Path) -> None:
-    from askgraph.metadata.store import write_whole
-    from askgraph.metadata.void_text import void_of
+def _write(found: Profile, path: Path) -> None:
 
     write_whole(path.absolute(), void_of(found))
     typer.echo(f"written: {path}", err=True)

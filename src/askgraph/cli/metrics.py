@@ -1,38 +1,37 @@
 """`askgraph metrics`: which metrics there are, and how they disagree."""
 
+import inspect
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption
-
-if TYPE_CHECKING:
-    from askgraph.evaluation.reports.disagreement import Scored
-    from askgraph.evaluation.reports.render import Sheet
+from askgraph import registry
+from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.sheets import Form, form_of
+from askgraph.cli.tables import print_json, room, show
+from askgraph.errors import SetupError
+from askgraph.evaluation.reports.disagreement import Scored, scored
+from askgraph.evaluation.reports.render import Column, Sheet
+from askgraph.evaluation.reports.render.terminal import as_tables
 
 __all__ = ["metrics"]
 
 
 def metrics(
+    common: Common,
     examples: Annotated[
         bool,
         typer.Option("--examples", help="Score small predictions, each wrong in one way."),
     ] = False,
     json: JsonOption = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """List the metrics that compare an answer with gold; with --examples, how they disagree."""
-    from askgraph.cli.sheets import Form, form_of
-    from askgraph.cli.tables import print_json, room, show
-    from askgraph.evaluation.reports.render.terminal import as_tables
 
     form = form_of(markdown=markdown, csv=False, latex=False, json=json)
     if examples:
-        from askgraph.evaluation.reports.disagreement import scored
-
         found = scored()
         if form is Form.JSON:
             print_json(_as_json(found))
@@ -50,8 +49,7 @@ def metrics(
         show(as_tables(_sheet(heads, rows, figures=examples), width=room()))
 
 
-def _as_json(found: "Sequence[Scored]") -> list[dict[str, object]]:
-    from dataclasses import asdict
+def _as_json(found: Sequence[Scored]) -> list[dict[str, object]]:
 
     return [
         {
@@ -62,16 +60,12 @@ def _as_json(found: "Sequence[Scored]") -> list[dict[str, object]]:
     ]
 
 
-def _cells(one: "Scored") -> list[str]:
+def _cells(one: Scored) -> list[str]:
     return [one.example.name, *(f"{score.f1:.2f}" for score in one.scores.values())]
 
 
 def _listed() -> Iterator[tuple[str, str]]:
     """Each metric and the first sentence of its file, or why it cannot be used."""
-    import inspect
-
-    from askgraph import registry
-    from askgraph.errors import SetupError
 
     for name in registry.names("metric"):
         try:
@@ -90,8 +84,7 @@ def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
 
 
-def _sheet(heads: Sequence[str], rows: Sequence[Sequence[str]], *, figures: bool) -> "Sheet":
-    from askgraph.evaluation.reports.render import Column, Sheet
+def _sheet(heads: Sequence[str], rows: Sequence[Sequence[str]], *, figures: bool) -> Sheet:
 
     columns = (
         Column(head, "number" if at and figures else "text") for at, head in enumerate(heads)

@@ -1,18 +1,22 @@
 """Options that several commands share, each usable before or after the command."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 import typer
 
+from askgraph import registry
+from askgraph.cli.bundles import Bundle
+from askgraph.cli.context import DebugOption, WorkspaceOption, shared
 from askgraph.workspace import Workspace
 
 __all__ = [
     "AnewOption",
     "BaseUrlOption",
+    "Common",
     "CsvOption",
-    "DebugOption",
     "FormatOption",
     "GraphOption",
     "GraphsOption",
@@ -23,56 +27,40 @@ __all__ = [
     "MetricOption",
     "ModelOption",
     "SentOption",
-    "Shared",
     "TimeoutOption",
-    "WorkspaceOption",
     "graph_names",
     "model_choice",
-    "shared",
-    "workspace_of",
 ]
 
 
-@dataclass
-class Shared:
-    """What was said before the command, or after it."""
+@dataclass(frozen=True)
+class Common(Bundle):
+    """The options of nearly every command."""
 
-    workspace: Path | None = None
-    debug: bool = False
+    last = True
 
+    folder: WorkspaceOption = None
+    debug: DebugOption = False
 
-def shared(ctx: typer.Context) -> Shared:
-    """Return what all commands of this call share."""
-    root = ctx.find_root()
-    if not isinstance(root.obj, Shared):
-        root.obj = Shared()
-    return root.obj
+    @classmethod
+    def of(cls, ctx: typer.Context, given: Mapping[str, Any]) -> Self:
+        """Return them; the workspace may be named before the command, too."""
+        return cls(shared(ctx).workspace, shared(ctx).debug)
 
-
-def workspace_of(ctx: typer.Context) -> Workspace:
-    """Return the workspace that this call is about."""
-    return Workspace(shared(ctx).workspace)
-
-
-def _keep_workspace(ctx: typer.Context, value: Path | None) -> Path | None:
-    if value is not None:
-        shared(ctx).workspace = value
-    return value
-
-
-def _keep_debug(ctx: typer.Context, value: bool) -> bool:
-    if value:
-        shared(ctx).debug = True
-    return value
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that this call is about."""
+        return Workspace(self.folder)
 
 
 def graph_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the names of graphs that start as typed, for completion."""
-    return [name for name in workspace_of(ctx).graphs() if name.startswith(incomplete)]
+    return [
+        name for name in Workspace(shared(ctx).workspace).graphs() if name.startswith(incomplete)
+    ]
 
 
 def _method_names(incomplete: str) -> list[str]:
-    from askgraph import registry
 
     names = [name.replace("_", "-") for name in registry.names("method")]
     return [name for name in names if name.startswith(incomplete)]
@@ -87,18 +75,6 @@ def model_choice(
     return {name: value for name, value in given if value is not None}
 
 
-WorkspaceOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--workspace",
-        metavar="DIR",
-        callback=_keep_workspace,
-        help="Folder of askgraph.toml and the graphs' data; also ASKGRAPH_WORKSPACE.",
-    ),
-]
-DebugOption = Annotated[
-    bool, typer.Option("--debug", callback=_keep_debug, help="Show the traceback of an error.")
-]
 GraphOption = Annotated[
     str | None,
     typer.Option(

@@ -1,10 +1,11 @@
 """An outcome for people: the answer first, then what it takes to trust it."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from rich.console import RenderableType
 from rich.markup import escape
 from rich.padding import Padding
+from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -14,9 +15,6 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Clarification, Confirmed, Evidence, Outcome, Refusal
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 __all__ = ["as_text", "shown"]
 
 _EVIDENCE_ROWS = 3
@@ -25,7 +23,7 @@ _EVIDENCE_TRIPLES = 6
 
 def shown(
     outcome: Outcome, prefixes: PrefixMap, *, limit: int | None = None, colour: bool = False
-) -> "Iterator[RenderableType]":
+) -> Iterator[RenderableType]:
     """Yield what to print for an outcome, one block after the other."""
     match outcome:
         case Answer():
@@ -49,7 +47,7 @@ def as_text(outcome: Outcome, prefixes: PrefixMap, *, width: int = 100) -> str:
 
 def _answer(
     answer: Answer, prefixes: PrefixMap, limit: int | None, colour: bool
-) -> "Iterator[RenderableType]":
+) -> Iterator[RenderableType]:
     yield from _result(answer, prefixes, limit)
     yield ""
     if answer.cut_short:
@@ -83,7 +81,7 @@ def _confirmation(confirmed: Confirmed) -> str:
     )
 
 
-def _result(answer: Answer, prefixes: PrefixMap, limit: int | None) -> "Iterator[RenderableType]":
+def _result(answer: Answer, prefixes: PrefixMap, limit: int | None) -> Iterator[RenderableType]:
     result = answer.result
     if answer.boolean is not None:
         yield Text("Yes" if answer.boolean else "No", style="bold")
@@ -103,7 +101,7 @@ def _result(answer: Answer, prefixes: PrefixMap, limit: int | None) -> "Iterator
         yield Text(f"Cut off by {by}: {result.truncated.reason}", style="yellow")
 
 
-def _single(answer: Answer, prefixes: PrefixMap) -> "Iterator[RenderableType]":
+def _single(answer: Answer, prefixes: PrefixMap) -> Iterator[RenderableType]:
     """One value, large, and beside it what it hangs on."""
     row = dict(zip(answer.result.variables, answer.result.rows[0], strict=True))
     [column] = answer.answer_columns
@@ -114,7 +112,7 @@ def _single(answer: Answer, prefixes: PrefixMap) -> "Iterator[RenderableType]":
         yield Text.from_markup(f"[dim]{escape(variable.replace('_', ' '))}:[/dim] {text}")
 
 
-def _options(clarification: Clarification) -> "RenderableType":
+def _options(clarification: Clarification) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(justify="right")
     grid.add_column(overflow="fold")
@@ -124,17 +122,14 @@ def _options(clarification: Clarification) -> "RenderableType":
     return grid
 
 
-def _query(query: str, colour: bool) -> "RenderableType":
+def _query(query: str, colour: bool) -> RenderableType:
     if not colour:
         return Text(query.rstrip())
-    from rich.syntax import Syntax
 
     return Syntax(query.rstrip(), "sparql", theme="ansi_dark", background_color="default")
 
 
-def _evidence(
-    evidence: Evidence, prefixes: PrefixMap, answer: Answer
-) -> "Iterator[RenderableType]":
+def _evidence(evidence: Evidence, prefixes: PrefixMap, answer: Answer) -> Iterator[RenderableType]:
     lines: Sequence[str] = evidence.words or [
         " ".join(_term(text, prefixes, answer) for text in triple) for triple in evidence.triples
     ]

@@ -3,13 +3,12 @@
 import contextlib
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
 
 from askgraph.workspace import Progress
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
 
 __all__ = ["progress_bar"]
 
@@ -40,10 +39,7 @@ class _Bar:
         self._bars.update(self._task, description=what, completed=done, total=total)
 
 
-def _bars() -> "Bars":
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
+def _bars() -> Bars:
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     return Bars(*columns, console=Console(stderr=True), transient=True)

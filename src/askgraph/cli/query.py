@@ -2,32 +2,34 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from askgraph.answers.codec import plain_value
+from askgraph.cli import tables
 from askgraph.cli.options import (
+    Common,
     CsvOption,
-    DebugOption,
     GraphOption,
     JsonOption,
     LangOption,
     LimitOption,
     TimeoutOption,
-    WorkspaceOption,
-    workspace_of,
 )
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.tables import print_json
 from askgraph.errors import SetupError
-
-if TYPE_CHECKING:
-    from askgraph.graph import KnowledgeGraph
-    from askgraph.sparql.results import GraphResult, SelectResult, Truncation
+from askgraph.graph import KnowledgeGraph
+from askgraph.sparql.judge import admitted
+from askgraph.sparql.results import GraphResult, SelectResult, Truncation
+from askgraph.workspace.running import result_of
 
 __all__ = ["query", "text_of_argument"]
 
 
 def query(
-    ctx: typer.Context,
+    common: Common,
     sparql: Annotated[
         str, typer.Argument(help="The query; @FILE reads it from a file, - from standard input.")
     ],
@@ -37,20 +39,16 @@ def query(
     limit: LimitOption = None,
     lang: LangOption = None,
     timeout: TimeoutOption = None,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Run a SPARQL query on a graph.
 
     SELECT, ASK, CONSTRUCT and DESCRIBE; nothing that writes. Prefixes of the graph need not be
     declared. CONSTRUCT and DESCRIBE print N-Triples. SERVICE <askgraph:NAME> calls another graph.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.workspace.running import result_of
 
     text = text_of_argument(sparql)
     with progress_bar() as progress:
-        opened = workspace_of(ctx).graph(graph, progress=progress)
+        opened = common.workspace.graph(graph, progress=progress)
     form = "json" if json else "csv" if csv else "text"
     result_of(_run(text, opened, form=form, limit=limit, timeout=timeout))
 
@@ -87,9 +85,8 @@ def _decoded(content: bytes, source: str) -> str:
 
 
 async def _run(
-    text: str, graph: "KnowledgeGraph", *, form: str, limit: int | None, timeout: float | None
+    text: str, graph: KnowledgeGraph, *, form: str, limit: int | None, timeout: float | None
 ) -> None:
-    from askgraph.sparql.judge import admitted
 
     endpoint = graph.endpoint
     try:
@@ -111,9 +108,7 @@ async def _run(
         await endpoint.close()
 
 
-def _print_rows(result: "SelectResult", graph: "KnowledgeGraph", form: str) -> None:
-    from askgraph.answers.codec import plain_value
-    from askgraph.cli import tables
+def _print_rows(result: SelectResult, graph: KnowledgeGraph, form: str) -> None:
 
     if form == "json":
         rows = [[plain_value(term) for term in row] for row in result.rows]
@@ -130,7 +125,6 @@ def _print_rows(result: "SelectResult", graph: "KnowledgeGraph", form: str) -> N
 
 
 def _print_boolean(holds: bool, form: str) -> None:
-    from askgraph.cli.tables import print_json
 
     match form:
         case "json":
@@ -141,8 +135,7 @@ def _print_boolean(holds: bool, form: str) -> None:
             typer.echo("Yes" if holds else "No")
 
 
-def _print_triples(result: "GraphResult", form: str) -> None:
-    from askgraph.cli import tables
+def _print_triples(result: GraphResult, form: str) -> None:
 
     triples = [(t.subject, t.predicate, t.object) for t in result.triples]
     match form:
@@ -158,11 +151,11 @@ def _print_triples(result: "GraphResult", form: str) -> None:
     _say_cut(result.truncated)
 
 
-def _cut(truncated: "Truncation | None") -> dict[str, str] | None:
+def _cut(truncated: Truncation | None) -> dict[str, str] | None:
     return {"by": truncated.by, "reason": truncated.reason} if truncated else None
 
 
-def _say_cut(truncated: "Truncation | None") -> None:
+def _say_cut(truncated: Truncation | None) -> None:
     if truncated:
         by = "askgraph" if truncated.by == "askgraph" else "the server"
         typer.echo(f"cut off by {by}: {truncated.reason}", err=True)

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import DebugOption, JsonOption
+from askgraph.cli.context import DebugOption
+from askgraph.cli.options import JsonOption
 from askgraph.cli.sheets import (
     CsvOption,
+    Form,
     LatexOption,
     MarkdownOption,
     OutOption,
@@ -18,9 +20,14 @@ from askgraph.cli.sheets import (
     give,
     write_whole,
 )
-
-if TYPE_CHECKING:
-    from askgraph.evaluation.runs.run_folder import Run
+from askgraph.errors import SetupError
+from askgraph.evaluation.reports.by_sheets import by_sheet
+from askgraph.evaluation.reports.groups import incomplete
+from askgraph.evaluation.reports.html.page import html_page
+from askgraph.evaluation.reports.report_json import report_json
+from askgraph.evaluation.reports.report_sheets import report_sheets
+from askgraph.evaluation.reports.story import story
+from askgraph.evaluation.runs.run_folder import Run, read_run
 
 __all__ = ["report"]
 
@@ -69,13 +76,6 @@ def report(
     Means are over the answerable questions, failures included as 0, with 95 % bootstrap intervals.
     What is not finished is said.
     """
-    from askgraph.cli.sheets import Form
-    from askgraph.errors import SetupError
-    from askgraph.evaluation.reports.by_sheets import by_sheet
-    from askgraph.evaluation.reports.groups import incomplete
-    from askgraph.evaluation.reports.report_json import report_json
-    from askgraph.evaluation.reports.report_sheets import report_sheets
-    from askgraph.evaluation.runs.run_folder import read_run
 
     form = form_of(markdown=markdown, csv=csv, latex=latex, json=json)
     if stories and (form is not Form.TERMINAL or by is not None or html is not None):
@@ -94,8 +94,6 @@ def report(
     else:
         give(report_sheets(read, metric=metric, times=not no_times), None, form, out=out)
     if html is not None:
-        from askgraph.evaluation.reports.html.page import html_page
-
         write_whole(html, html_page(read, metric=metric, times=not no_times))
         typer.echo(f"the page is {html}", err=True)
 
@@ -109,9 +107,8 @@ def _tell(stories: Iterable[str], out: Path | None) -> None:
         typer.echo(f"{text}\n")
 
 
-def _stories(runs: "Sequence[Run]", metric: str) -> Iterator[str]:
+def _stories(runs: Sequence[Run], metric: str) -> Iterator[str]:
     """How each question went whose answer is not wholly right."""
-    from askgraph.evaluation.reports.story import story
 
     for run in runs:
         wrong = {record.key: record for record in run.records if record.score(metric).f1 < 1}
@@ -122,9 +119,8 @@ def _stories(runs: "Sequence[Run]", metric: str) -> Iterator[str]:
             yield story(record, None)
 
 
-def _named_apart(folders: Sequence[Path], runs: "Sequence[Run]") -> "list[Run]":
+def _named_apart(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
     """The runs, by their whole paths where two folders have the same name."""
-    from askgraph.errors import SetupError
 
     places = [folder.resolve() for folder in folders]
     for at, folder in enumerate(folders):

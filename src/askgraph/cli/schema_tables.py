@@ -1,20 +1,22 @@
 """How what is known of a graph is shown: completeness as a table, descriptions, shapes as JSON."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
-    from askgraph.metadata import Profile
-    from askgraph.metadata.descriptions import Description
-    from askgraph.metadata.shapes import Shape
-    from askgraph.workspace.shapes import Shapes
+from askgraph.metadata import Profile
+from askgraph.metadata.descriptions import Description
+from askgraph.metadata.shapes import Shape
+from askgraph.workspace.shapes import Shapes
 
 __all__ = ["completeness_table", "described_lines", "figures", "plain_shape"]
 
 
-def described_lines(descriptions: "Sequence[Description]") -> "Iterator[str]":
+def described_lines(descriptions: Sequence[Description]) -> Iterator[str]:
     """Yield what descriptions say, in lines."""
     for one in descriptions:
         yield f"{one.kind} {one.name}: {one.description or 'no description'}"
@@ -30,9 +32,8 @@ def described_lines(descriptions: "Sequence[Description]") -> "Iterator[str]":
         yield from (f"  {name}: {text}" for name, text in told if text)
 
 
-def figures(found: "Profile") -> dict[str, object]:
+def figures(found: Profile) -> dict[str, object]:
     """Return the numbers of a profile, and how complete each part is, as JSON has them."""
-    from dataclasses import asdict
 
     return {
         "source": found.source,
@@ -47,11 +48,8 @@ def figures(found: "Profile") -> dict[str, object]:
     }
 
 
-def completeness_table(found: "Profile") -> "Iterator[RenderableType]":
+def completeness_table(found: Profile) -> Iterator[RenderableType]:
     """Yield the size of a graph, and a table of how much of each part is known."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
 
     yield Text(
         f"{found.triples:,} triples, {len(found.classes):,} classes, "
@@ -69,7 +67,7 @@ def completeness_table(found: "Profile") -> "Iterator[RenderableType]":
     yield table
 
 
-def plain_shape(shape: "Shape", found: "Shapes") -> dict[str, object]:
+def plain_shape(shape: Shape, found: Shapes) -> dict[str, object]:
     """Return a shape as JSON has it."""
     return {
         "class": shape.cls,

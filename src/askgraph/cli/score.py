@@ -2,31 +2,39 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from askgraph.cli.options import (
-    DebugOption,
+    Common,
     FormatOption,
     GraphOption,
     JsonOption,
     LangOption,
     MetricOption,
-    WorkspaceOption,
-    workspace_of,
 )
-
-if TYPE_CHECKING:
-    from askgraph.evaluation.runs.predictions import Prediction
-    from askgraph.workspace import Workspace
-    from askgraph.workspace.planning import Asked
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.sheets import form_of, give
+from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.gold.frozen import read_frozen
+from askgraph.evaluation.questions import of_graph
+from askgraph.evaluation.reports.report_json import report_json
+from askgraph.evaluation.reports.report_sheets import report_sheets
+from askgraph.evaluation.runs.predictions import Prediction, read_predictions
+from askgraph.evaluation.runs.task import Options
+from askgraph.workspace import Workspace
+from askgraph.workspace.planning import Asked
+from askgraph.workspace.predictions_run import needs_graph, score_predictions
+from askgraph.workspace.question_graphs import graph_of
+from askgraph.workspace.running import result_of
+from askgraph.workspace.selection import benchmark_name
 
 __all__ = ["score"]
 
 
 def score(
-    ctx: typer.Context,
+    common: Common,
     predictions: Annotated[
         Path,
         typer.Argument(
@@ -66,8 +74,6 @@ def score(
             "--out", metavar="RUN", help="Folder to keep the run in; it goes on where it stopped."
         ),
     ] = None,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Score predictions of any system against a benchmark.
 
@@ -75,16 +81,8 @@ def score(
     where answers are given and gold is stored or frozen, no graph is needed. What --out keeps is a
     run: 'askgraph report' and 'askgraph compare' read it.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.sheets import form_of, give
-    from askgraph.evaluation.reports.report_json import report_json
-    from askgraph.evaluation.reports.report_sheets import report_sheets
-    from askgraph.evaluation.runs.predictions import read_predictions
-    from askgraph.evaluation.runs.task import Options
-    from askgraph.workspace.predictions_run import score_predictions
-    from askgraph.workspace.running import result_of
 
-    place = workspace_of(ctx)
+    place = common.workspace
     said = read_predictions(predictions)
     asked = _asked(place, benchmark, graph, said, format=format, lang=lang, gold=gold)
     stored = gold is not None or not asked.graphs
@@ -108,23 +106,16 @@ def score(
 
 
 def _asked(
-    place: "Workspace",
+    place: Workspace,
     path: Path,
     graph: str | None,
-    said: "Sequence[Prediction]",
+    said: Sequence[Prediction],
     *,
     format: str | None,
     lang: str | None,
     gold: Path | None,
-) -> "Asked":
+) -> Asked:
     """The questions, each with its graph; with none where everything is stored."""
-    from askgraph.evaluation.benchmarks.reading import read_benchmark
-    from askgraph.evaluation.gold.frozen import read_frozen
-    from askgraph.evaluation.questions import of_graph
-    from askgraph.workspace.planning import Asked
-    from askgraph.workspace.predictions_run import needs_graph
-    from askgraph.workspace.question_graphs import graph_of
-    from askgraph.workspace.selection import benchmark_name
 
     name, contents = read_benchmark(path, format=format, language=lang)
     questions = contents.questions if graph is None else of_graph(contents.questions, graph)

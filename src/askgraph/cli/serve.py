@@ -1,17 +1,19 @@
 """`askgraph serve`: the page, and interfaces for programs and agents, in one process."""
 
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import DebugOption, WorkspaceOption, workspace_of
+from askgraph.cli.options import Common
+from askgraph.cli.progress import progress_bar
 from askgraph.errors import SetupError
-
-if TYPE_CHECKING:
-    from askgraph.serve.settings import ServeSettings
-    from askgraph.workspace import Workspace
+from askgraph.sample import graph_path, questions_path
+from askgraph.serve.run import run
+from askgraph.serve.settings import ServeSettings
+from askgraph.workspace import Workspace
 
 __all__ = ["serve"]
 
@@ -19,7 +21,7 @@ _SAMPLE = "space"
 
 
 def serve(
-    ctx: typer.Context,
+    common: Common,
     sources: Annotated[
         list[Path] | None,
         typer.Argument(help="RDF files or folders to add first, each as a graph of its name."),
@@ -51,8 +53,6 @@ def serve(
         ),
     ] = None,
     browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Serve the page, REST, WebSocket, MCP and OpenAI-compatible interfaces.
 
@@ -60,13 +60,8 @@ def serve(
     settings are in the table [serve] of askgraph.toml and in variables ASKGRAPH_SERVE_…:
     see docs/server.md. Stop it with Ctrl-C: questions under way are finished first.
     """
-    from askgraph.cli.serve_installed import check_installed
 
-    check_installed()
-    from askgraph.serve.run import run
-    from askgraph.serve.settings import ServeSettings
-
-    place = workspace_of(ctx)
+    place = common.workspace
     _add(place, sources or (), sample=sample)
     settings = ServeSettings.of(
         place.folder,
@@ -80,7 +75,7 @@ def serve(
     run(settings, place, opened=_opened if browser else None, tell=_tell)
 
 
-def _tell(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> None:
+def _tell(address: str, settings: ServeSettings, graphs: Sequence[str]) -> None:
     """Say where the page is, and who may use it."""
     typer.echo(f"askgraph is at {address}", err=True)
     there = ", ".join(graphs) or "none yet: add one in the page, or with askgraph add"
@@ -97,22 +92,18 @@ def _tell(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> Non
 
 
 def _opened(address: str) -> None:
-    import webbrowser
 
     webbrowser.open(address)
 
 
-def _add(place: "Workspace", sources: Sequence[Path], *, sample: bool) -> None:
+def _add(place: Workspace, sources: Sequence[Path], *, sample: bool) -> None:
     """Add graphs that are not there yet, so that starting again with the same command works."""
-    from askgraph.cli.progress import progress_bar
 
     wanted = {source.resolve().stem.partition(".")[0]: source for source in sources}
     examples: dict[str, dict[str, object]] = {}
     if len(wanted) < len(sources):
         raise SetupError("two of the files have one name: add them with askgraph add NAME FILE")
     if sample:
-        from askgraph.sample import graph_path, questions_path
-
         wanted[_SAMPLE] = graph_path()
         examples = {_SAMPLE: {"examples": str(questions_path().with_suffix(".jsonl"))}}
     known = place.graphs()

@@ -1,18 +1,22 @@
 """Tables of figures on their way out: in which form, and to where."""
 
+import json
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
+from askgraph.cli.tables import plain_text, room, show
 from askgraph.errors import SetupError
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from askgraph.evaluation.reports.render import Sheet
+from askgraph.evaluation.reports.render import Sheet
+from askgraph.evaluation.reports.render.csv import as_csv
+from askgraph.evaluation.reports.render.latex import as_latex
+from askgraph.evaluation.reports.render.markdown import as_markdown
+from askgraph.evaluation.reports.render.terminal import as_blocks
+from askgraph.evaluation.whole_file import replaced
 
 __all__ = [
     "CsvOption",
@@ -56,14 +60,12 @@ def form_of(*, markdown: bool, csv: bool, latex: bool, json: bool) -> Form:
     return asked[0] if asked else Form.TERMINAL
 
 
-def give(sheets: "Sequence[Sheet]", content: object, form: Form, *, out: Path | None) -> None:
+def give(sheets: Sequence[Sheet], content: object, form: Form, *, out: Path | None) -> None:
     """Print the tables in a form, or write them to a file, whole or not at all.
 
     As JSON, `content` is given instead. CSV holds the first table only.
     """
     if out is None and form is Form.TERMINAL:
-        from askgraph.cli.tables import room, show
-
         show(_blocks(sheets, room()))
     elif out is None:
         typer.echo(_text(sheets, content, form), nl=False)
@@ -73,45 +75,35 @@ def give(sheets: "Sequence[Sheet]", content: object, form: Form, *, out: Path | 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file by way of a temporary one; `SetupError` where that cannot be."""
-    from askgraph.evaluation.whole_file import replaced
 
     with replaced(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
-def _text(sheets: "Sequence[Sheet]", content: object, form: Form) -> str:
+def _text(sheets: Sequence[Sheet], content: object, form: Form) -> str:
     match form:
         case Form.JSON:
             return _json(content)
         case Form.CSV:
-            from askgraph.evaluation.reports.render.csv import as_csv
-
             return as_csv(sheets[0])
         case Form.LATEX:
-            from askgraph.evaluation.reports.render.latex import as_latex
-
             return "\n".join(as_latex(sheet.compact()) for sheet in sheets)
         case Form.MARKDOWN:
-            from askgraph.evaluation.reports.render.markdown import as_markdown
-
             return "\n".join(as_markdown(sheet.compact()) for sheet in sheets)
         case Form.TERMINAL:
             return _plain(sheets)
 
 
 def _json(content: object) -> str:
-    import json
 
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
-def _plain(sheets: "Sequence[Sheet]") -> str:
-    from askgraph.cli.tables import plain_text
+def _plain(sheets: Sequence[Sheet]) -> str:
 
     return plain_text(_blocks(sheets, WIDE), width=WIDE) + "\n"
 
 
-def _blocks(sheets: "Sequence[Sheet]", width: int) -> "list[RenderableType]":
-    from askgraph.evaluation.reports.render.terminal import as_blocks
+def _blocks(sheets: Sequence[Sheet], width: int) -> list[RenderableType]:
 
     return [block for sheet in sheets for block in as_blocks(sheet.compact(), width=width)]

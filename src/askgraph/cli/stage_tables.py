@@ -6,22 +6,27 @@ from typing import Annotated
 import typer
 
 from askgraph.cli.options import (
-    DebugOption,
+    Common,
     FormatOption,
     GraphOption,
     JsonOption,
     LangOption,
     MetricOption,
-    WorkspaceOption,
-    workspace_of,
 )
-from askgraph.cli.sheets import LatexOption, MarkdownOption
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.sheets import LatexOption, MarkdownOption, form_of, give
+from askgraph.evaluation.stages.sheets import recall_sheet, stage_sheets
+from askgraph.workspace.evaluating import Crew
+from askgraph.workspace.method_specs import named_setting
+from askgraph.workspace.running import result_of
+from askgraph.workspace.selection import Selection, selected
+from askgraph.workspace.staging import staged
 
 __all__ = ["stages"]
 
 
 def stages(
-    ctx: typer.Context,
+    common: Common,
     benchmarks: Annotated[
         list[str],
         typer.Argument(
@@ -74,8 +79,6 @@ def stages(
     markdown: MarkdownOption = False,
     latex: LatexOption = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Measure the stages of the method multi-stage, together and alone.
 
@@ -84,16 +87,8 @@ def stages(
     the answers are, also where gold is given to later stages. A last table says what policies of
     rejection catch of the wrong answers, and lose of the right ones.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.sheets import form_of, give
-    from askgraph.evaluation.stages.sheets import recall_sheet, stage_sheets
-    from askgraph.workspace.evaluating import Crew
-    from askgraph.workspace.method_specs import named_setting
-    from askgraph.workspace.running import result_of
-    from askgraph.workspace.selection import Selection, selected
-    from askgraph.workspace.staging import staged
 
-    place, form = workspace_of(ctx), form_of(markdown=markdown, csv=False, latex=latex, json=json)
+    place, form = common.workspace, form_of(markdown=markdown, csv=False, latex=latex, json=json)
     selection = Selection(
         graph=graph, format=format, language=lang, kg=kg, split=split, limit=limit
     )

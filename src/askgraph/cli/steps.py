@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from askgraph.llm import Choice, ToolCall
 from askgraph.trace import (
     Draft,
     Findings,
@@ -16,9 +16,6 @@ from askgraph.trace import (
     ToolUse,
     Usage,
 )
-
-if TYPE_CHECKING:
-    from askgraph.llm import Choice, ToolCall
 
 __all__ = ["called", "costs", "plain", "step_lines", "step_title"]
 
@@ -75,7 +72,7 @@ def plain(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
-def _turn(choice: "Choice", most: int | None) -> Iterator[Text]:
+def _turn(choice: Choice, most: int | None) -> Iterator[Text]:
     yield from _lines(choice.reasoning, most, style="dim italic")
     yield from _lines(choice.text or choice.refusal, most)
     yield from (Text(f"→ {_written(call)}", style="cyan") for call in choice.calls)
@@ -103,7 +100,7 @@ def _call(tool: str, arguments: dict[str, object]) -> str:
     return plain(f"{tool}({', '.join(given)})")
 
 
-def _written(call: "ToolCall") -> str:
+def _written(call: ToolCall) -> str:
     """A call as the model wrote it, read where it can be."""
     try:
         arguments = json.loads(call.arguments or "{}")

@@ -1,34 +1,37 @@
 """`askgraph study`: how the representation of a graph changes the answers."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import (
-    DebugOption,
-    FormatOption,
-    JsonOption,
-    WorkspaceOption,
-    graph_names,
-    workspace_of,
+from askgraph.cli.options import Common, FormatOption, JsonOption, graph_names
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.sheets import MarkdownOption, form_of, give
+from askgraph.errors import SetupError
+from askgraph.evaluation.reports.render import Sheet
+from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs.run import Progress as Told
+from askgraph.evaluation.study import (
+    EXPERIMENTS,
+    Figures,
+    Published,
+    published_figures,
+    read_experiments,
+    read_published,
+    study_sheet,
 )
-from askgraph.cli.sheets import MarkdownOption
-
-if TYPE_CHECKING:
-    from askgraph.evaluation.reports.render import Sheet
-    from askgraph.evaluation.runs.record import Record
-    from askgraph.evaluation.runs.run import Progress as Told
-    from askgraph.evaluation.study import Figures, Published
-    from askgraph.workspace import Progress
-    from askgraph.workspace.studying import Studied, Study
+from askgraph.metadata.definitions_file import read_definitions
+from askgraph.workspace import Progress
+from askgraph.workspace.studying import Studied, Study, studied
 
 __all__ = ["study"]
 
 
 def study(
-    ctx: typer.Context,
+    common: Common,
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Questions with gold.")],
     graph: Annotated[
         str,
@@ -77,8 +80,6 @@ def study(
     format: FormatOption = None,
     markdown: MarkdownOption = False,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Ask the same questions over variants of a graph, and print one table.
 
@@ -86,11 +87,6 @@ def study(
     thirteen are those of Henselmann et al. (2025). The variants are made virtually, or are graphs
     of the workspace that --variant names. EM is the share of questions whose F1 is 1.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.sheets import form_of, give
-    from askgraph.evaluation.study import EXPERIMENTS, read_experiments, read_published
-    from askgraph.metadata.definitions_file import read_definitions
-    from askgraph.workspace.studying import Study, studied
 
     wanted = Study(
         benchmark, graph, method, out,
@@ -101,7 +97,7 @@ def study(
     )  # fmt: skip
     lines = read_published(published) if published else None
     with progress_bar() as tell:
-        found = studied(workspace_of(ctx), wanted, progress=_telling(tell), preparing=tell)
+        found = studied(common.workspace, wanted, progress=_telling(tell), preparing=tell)
     beside = _beside(found, wanted, lines)
     for line in found.left_out:
         typer.echo(line, err=True)
@@ -110,7 +106,6 @@ def study(
 
 
 def _variants(given: list[str]) -> dict[str, str]:
-    from askgraph.errors import SetupError
 
     found = {}
     for one in given:
@@ -126,9 +121,9 @@ def _variants(given: list[str]) -> dict[str, str]:
     return found
 
 
-def _telling(tell: "Progress") -> "Callable[[str], Told]":
-    def of_run(name: str) -> "Told":
-        def told(record: "Record", done: int, planned: int) -> None:
+def _telling(tell: Progress) -> Callable[[str], Told]:
+    def of_run(name: str) -> Told:
+        def told(record: Record, done: int, planned: int) -> None:
             tell(name, done, planned)
 
         return told
@@ -137,12 +132,11 @@ def _telling(tell: "Progress") -> "Callable[[str], Told]":
 
 
 def _beside(
-    found: "Studied", wanted: "Study", lines: "Sequence[Published] | None"
-) -> "dict[int, Figures] | None":
+    found: Studied, wanted: Study, lines: Sequence[Published] | None
+) -> dict[int, Figures] | None:
     """The published figures of each experiment, of the same questions and tags."""
     if lines is None:
         return None
-    from askgraph.evaluation.study import published_figures
 
     tags_of = {record.id: record.tags for ones in found.records.values() for record in ones}
     return {
@@ -153,8 +147,7 @@ def _beside(
     }
 
 
-def _sheet(wanted: "Study", found: "Studied", beside: "dict[int, Figures] | None") -> "Sheet":
-    from askgraph.evaluation.study import study_sheet
+def _sheet(wanted: Study, found: Studied, beside: dict[int, Figures] | None) -> Sheet:
 
     notes = list(found.left_out)
     if not found.bounded:
@@ -170,13 +163,12 @@ def _sheet(wanted: "Study", found: "Studied", beside: "dict[int, Figures] | None
 
 
 def _plain(
-    wanted: "Study", found: "Studied", beside: "dict[int, Figures] | None"
+    wanted: Study, found: Studied, beside: dict[int, Figures] | None
 ) -> list[dict[str, object]]:
-    from dataclasses import asdict
 
     names = ("all", *wanted.tags)
 
-    def shares(figures: "Figures") -> dict[str, object]:
+    def shares(figures: Figures) -> dict[str, object]:
         return {
             name: None if pair is None else {"em": pair[0], "f1": pair[1]}
             for name, pair in zip(names, figures, strict=False)

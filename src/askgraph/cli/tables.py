@@ -5,16 +5,18 @@ import io
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import typer
+from pyoxigraph import Literal, NamedNode
+from rich import box
+from rich.console import Console, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 from askgraph.sparql.results import SelectResult, Term, value_of
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
 
 __all__ = ["cell", "csv_text", "on_terminal", "plain_text", "print_json", "room", "show", "table"]
 
@@ -30,26 +32,23 @@ def room() -> int:
     """How many characters a line may have: as many as the terminal shows, else 200."""
     if not on_terminal():
         return _WIDE
-    from rich.console import Console
 
     return Console().width
 
 
-def show(blocks: "Iterable[RenderableType]") -> None:
+def show(blocks: Iterable[RenderableType]) -> None:
     """Print blocks: with colours on a terminal, else as plain text in lines of 200 at most."""
     if not on_terminal():
         typer.echo(plain_text(blocks, width=_WIDE))
         return
-    from rich.console import Console
 
     screen = Console(highlight=False)
     for block in blocks:
         screen.print(block)
 
 
-def plain_text(blocks: "Iterable[RenderableType]", *, width: int) -> str:
+def plain_text(blocks: Iterable[RenderableType], *, width: int) -> str:
     """Return blocks as text without colours or spaces at the ends of lines."""
-    from rich.console import Console
 
     text = io.StringIO()
     screen = Console(file=text, width=width, highlight=False, color_system=None)
@@ -80,11 +79,8 @@ def table(
     *,
     context: Sequence[str] = (),
     limit: int | None = None,
-) -> "Table":
+) -> Table:
     """Return a table of a result; the columns in `context` are dimmed."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
 
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for variable in result.variables:
@@ -103,8 +99,6 @@ def table(
 
 def cell(term: Term | None, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
     """Return a term as rich markup: its label with a dimmed short IRI, or its value."""
-    from pyoxigraph import NamedNode
-    from rich.markup import escape
 
     if not isinstance(term, NamedNode):
         return escape(value_of(term) or "")
@@ -114,9 +108,6 @@ def cell(term: Term | None, prefixes: PrefixMap, labels: Mapping[str, str]) -> s
 
 
 def _numeric(terms: Iterable[Term | None]) -> bool:
-    from pyoxigraph import Literal
-
-    from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 
     return all(
         term is None or (isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES)

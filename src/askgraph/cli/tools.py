@@ -1,19 +1,26 @@
 """`askgraph tools`: what a language model can call, and what its schemas cost."""
 
 import json as jsons
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
-from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption
-
-if TYPE_CHECKING:
-    from askgraph.llm import ToolSchema
+from askgraph import registry
+from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.tables import print_json, show
+from askgraph.llm import ToolSchema
+from askgraph.llm.estimate import estimated_tool
+from askgraph.tools import SETS
+from askgraph.tools.toolbox import named_set, set_schemas
 
 __all__ = ["tools"]
 
 
 def tools(
+    common: Common,
     json: JsonOption = False,
     set_: Annotated[
         str | None,
@@ -24,16 +31,11 @@ def tools(
             "S_A, S_C), or names with commas between.",
         ),
     ] = None,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """List the tools that explore a graph, or the schemas of a set as a model gets them.
 
     Tokens are estimated, at four bytes each; a model gets the schemas with every turn.
     """
-    from askgraph import registry
-    from askgraph.cli.tables import print_json
-    from askgraph.tools.toolbox import named_set, set_schemas
 
     schemas = set_schemas(registry.names("tool") if set_ is None else named_set(set_))
     if json:
@@ -44,7 +46,7 @@ def tools(
         _schemas(schemas)
 
 
-def _object(schema: "ToolSchema") -> dict[str, object]:
+def _object(schema: ToolSchema) -> dict[str, object]:
     return {
         "name": schema.name,
         "description": schema.description,
@@ -54,11 +56,7 @@ def _object(schema: "ToolSchema") -> dict[str, object]:
     }
 
 
-def _listing(schemas: "tuple[ToolSchema, ...]") -> None:
-    from rich import box
-    from rich.table import Table
-
-    from askgraph.cli.tables import show
+def _listing(schemas: tuple[ToolSchema, ...]) -> None:
 
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for title in ("tool", "tokens", "sets", "does"):
@@ -69,10 +67,7 @@ def _listing(schemas: "tuple[ToolSchema, ...]") -> None:
     show([shown])
 
 
-def _schemas(schemas: "tuple[ToolSchema, ...]") -> None:
-    from rich.text import Text
-
-    from askgraph.cli.tables import show
+def _schemas(schemas: tuple[ToolSchema, ...]) -> None:
 
     blocks = []
     for schema in schemas:
@@ -84,12 +79,10 @@ def _schemas(schemas: "tuple[ToolSchema, ...]") -> None:
 
 
 def _sets(name: str) -> list[str]:
-    from askgraph.tools import SETS
 
     return [one for one, members in SETS.items() if name in members]
 
 
-def _tokens(schema: "ToolSchema") -> int:
-    from askgraph.llm.estimate import estimated_tool
+def _tokens(schema: ToolSchema) -> int:
 
     return estimated_tool(schema)

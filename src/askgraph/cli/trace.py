@@ -2,46 +2,47 @@
 
 from json import loads
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
-from askgraph.cli.options import DebugOption, JsonOption, WorkspaceOption
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from askgraph.trace import Trace
-    from askgraph.trace.lines import Head
-    from askgraph.workspace.tracing import Replay
+from askgraph.cli.bundles import Commands
+from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.outcome import shown
+from askgraph.cli.steps import called, costs, plain, step_lines, step_title
+from askgraph.cli.tables import print_json, show
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.lexer import declared_prefixes
+from askgraph.trace import Answer, ModelTurn, Outcome, Question, Step, ToolUse, Trace
+from askgraph.trace.codec import told
+from askgraph.trace.lines import Head, line_of, read_trace
+from askgraph.workspace.running import result_of
+from askgraph.workspace.tracing import Replay, replayed
 
 __all__ = ["trace"]
 
 DIFFERS = 1
 _LINES = 6
 
-trace = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Read a run that was kept with 'ask --trace', or run it again without model and graph.",
-)
+trace = Commands()
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="From 'askgraph ask --trace'.")]
 
 
 @trace.command("show")
-def show(
+def show_run(
+    common: Common,
     file: FileArgument,
     json: JsonOption = False,
     full: Annotated[
         bool, typer.Option("--full", help="All lines of prompts and results, not the first ones.")
     ] = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print a run: what the model said and called, what came of it, what it cost, the outcome."""
-    from askgraph.cli.tables import print_json, show
-    from askgraph.trace.lines import read_trace
+    from askgraph.cli.tables import print_json
 
     run, head = read_trace(file)
     if json:
@@ -52,19 +53,14 @@ def show(
 
 @trace.command("replay")
 def replay(
+    common: Common,
     file: FileArgument,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Run it again from the trace alone, and say whether the answer is the same (exit code 1: no).
 
     No model and no graph is asked: what they said then is in the trace.
     """
-    from askgraph.cli.tables import print_json
-    from askgraph.trace.lines import read_trace
-    from askgraph.workspace.running import result_of
-    from askgraph.workspace.tracing import replayed
 
     run = result_of(replayed(*read_trace(file)))
     if json:
@@ -81,7 +77,7 @@ def replay(
         raise typer.Exit(DIFFERS)
 
 
-def _verdict(run: "Replay") -> str:
+def _verdict(run: Replay) -> str:
     said = "The same answer" if run.same_answer else "Another answer"
     steps = len(run.now.steps)
     if run.differs is None:
@@ -89,23 +85,13 @@ def _verdict(run: "Replay") -> str:
     return f"{said}; the runs differ from step {run.differs + 1} on ({len(run.then.steps)} then)."
 
 
-def _object(run: "Trace", head: "Head") -> dict[str, object]:
-    from askgraph.trace import Question
-    from askgraph.trace.codec import told
-    from askgraph.trace.lines import Head, line_of
+def _object(run: Trace, head: Head) -> dict[str, object]:
 
     question = {"question": told(run.question, Question), "method": run.method}
     return {**question, **told(head, Head), "steps": [loads(line_of(step)) for step in run.steps]}
 
 
-def _blocks(run: "Trace", head: "Head", *, most: int | None) -> "list[RenderableType]":
-    from rich.text import Text
-
-    from askgraph.cli.outcome import shown
-    from askgraph.cli.steps import called, plain
-    from askgraph.rdf.prefixes import PrefixMap
-    from askgraph.sparql.lexer import declared_prefixes
-    from askgraph.trace import Answer, Outcome
+def _blocks(run: Trace, head: Head, *, most: int | None) -> list[RenderableType]:
 
     names = ", ".join(graph.name for graph in head.graphs)
     about = [run.method, _model(head), f"on {names}" if names else "", head.created]
@@ -128,12 +114,7 @@ def _blocks(run: "Trace", head: "Head", *, most: int | None) -> "list[Renderable
     return blocks
 
 
-def _step(number: int, step: object, most: int | None) -> "list[RenderableType]":
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from askgraph.cli.steps import costs, step_lines, step_title
-    from askgraph.trace import ModelTurn, Step, ToolUse
+def _step(number: int, step: object, most: int | None) -> list[RenderableType]:
 
     assert isinstance(step, Step)
     title = Text(f"{number}  ", style="bold").append(step_title(step))
@@ -144,7 +125,7 @@ def _step(number: int, step: object, most: int | None) -> "list[RenderableType]"
     return [title, *(Padding(line, (0, 0, 0, 3)) for line in step_lines(step, most=most))]
 
 
-def _model(head: "Head") -> str:
+def _model(head: Head) -> str:
     match head.settings.get("model"):
         case {"provider": str(provider), "model": str(model)}:
             return f"{provider} {model}"

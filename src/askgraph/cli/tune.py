@@ -1,30 +1,21 @@
 """`askgraph tune`: numbers that are searched on training questions."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import (
-    DebugOption,
-    FormatOption,
-    GraphOption,
-    JsonOption,
-    LangOption,
-    WorkspaceOption,
-    workspace_of,
-)
-
-if TYPE_CHECKING:
-    from askgraph.evaluation.reports.render import Sheet
-    from askgraph.workspace.tuning import TunedIndex
+from askgraph.cli.bundles import Commands
+from askgraph.cli.options import Common, FormatOption, GraphOption, JsonOption, LangOption
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.sheets import form_of, give
+from askgraph.evaluation.reports.render import Cell, Column, Sheet
+from askgraph.workspace.running import result_of
+from askgraph.workspace.selection import Selection, selected
+from askgraph.workspace.tuning import TunedIndex, keep_tuned, tune_bm25
 
 __all__ = ["tune"]
 
-tune = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Search the numbers of a ranking on training questions.",
-)
+tune = Commands()
 
 
 @tune.callback()
@@ -34,7 +25,7 @@ def _tune() -> None:
 
 @tune.command("bm25")
 def bm25(
-    ctx: typer.Context,
+    common: Common,
     benchmarks: Annotated[
         list[str],
         typer.Argument(
@@ -60,8 +51,6 @@ def bm25(
     format: FormatOption = None,
     lang: LangOption = None,
     json: JsonOption = False,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Search k1 and b of BM25 by which most of what training questions name is found.
 
@@ -69,13 +58,8 @@ def bm25(
     split are looked at; files without splits, as 'benchmark split' writes them for training,
     need --whole. The method multi-stage reads what --keep writes.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.sheets import form_of, give
-    from askgraph.workspace.running import result_of
-    from askgraph.workspace.selection import Selection, selected
-    from askgraph.workspace.tuning import keep_tuned, tune_bm25
 
-    place = workspace_of(ctx)
+    place = common.workspace
     chosen = Selection(
         graph=graph, format=format, language=lang, split=None if whole else split
     )  # fmt: skip
@@ -91,8 +75,7 @@ def bm25(
     give([sheet], sheet.json(), form, out=None)
 
 
-def _sheet(found: "tuple[TunedIndex, ...]", learnt: str) -> "Sheet":
-    from askgraph.evaluation.reports.render import Cell, Column, Sheet
+def _sheet(found: tuple[TunedIndex, ...], learnt: str) -> Sheet:
 
     limits = [limit for limit, _ in found[0].tuned.recall_before.at]
     columns = (

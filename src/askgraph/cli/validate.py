@@ -1,22 +1,18 @@
 """`askgraph validate`: what is wrong with a query, before it is run."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import (
-    DebugOption,
-    GraphOption,
-    JsonOption,
-    LangOption,
-    WorkspaceOption,
-    workspace_of,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from askgraph.validation import Finding, Validation
+from askgraph.cli.options import Common, GraphOption, JsonOption, LangOption
+from askgraph.cli.progress import progress_bar
+from askgraph.cli.query import text_of_argument
+from askgraph.cli.tables import print_json
+from askgraph.validation import WRONG, Finding, Validation
+from askgraph.validation.validate import validated
+from askgraph.workspace.knowing import known_services
+from askgraph.workspace.running import result_of
 
 __all__ = ["validate"]
 
@@ -28,14 +24,12 @@ RepairOption = Annotated[
 
 
 def validate(
-    ctx: typer.Context,
+    common: Common,
     sparql: Annotated[str, typer.Argument(help="A file with the query; - for standard input.")],
     graph: GraphOption = None,
     json: JsonOption = False,
     repair: RepairOption = False,
     lang: LangOption = None,
-    workspace: WorkspaceOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Check a query against what a graph is known to hold; nothing is run.
 
@@ -43,17 +37,10 @@ def validate(
     workspace that the query calls by SERVICE <askgraph:NAME> are checked by what is known of them.
     The exit code is 0 where nothing is wrong, else 3.
     """
-    from askgraph.cli.progress import progress_bar
-    from askgraph.cli.query import text_of_argument
-    from askgraph.cli.tables import print_json
-    from askgraph.validation import WRONG
-    from askgraph.validation.validate import validated
-    from askgraph.workspace.knowing import known_services
-    from askgraph.workspace.running import result_of
 
     text = text_of_argument(sparql if sparql == "-" else f"@{sparql}")
     with progress_bar() as progress:
-        services = result_of(known_services(workspace_of(ctx), graph, text, progress=progress))
+        services = result_of(known_services(common.workspace, graph, text, progress=progress))
     found = validated(text, services, language=lang or "en")
     if json:
         print_json(found.json())
@@ -70,7 +57,7 @@ def validate(
         raise typer.Exit(WRONG_QUERY)
 
 
-def _show(found: "Validation") -> None:
+def _show(found: Validation) -> None:
     if not found.findings:
         typer.echo("nothing found")
     for finding in found.findings:
@@ -79,7 +66,7 @@ def _show(found: "Validation") -> None:
         typer.echo(f"\n{len(found.repairs)} can be repaired: --repair")
 
 
-def _lines(finding: "Finding", query: str) -> "Iterator[str]":
+def _lines(finding: Finding, query: str) -> Iterator[str]:
     """The place, what is wrong, the line with a mark below, and what could be meant."""
     place = finding.place
     where = f"{place.line}:{place.column} " if place else ""

@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from askgraph.cli.bundles import expanded
 from askgraph.cli.metrics import metrics
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.disagreement import EXAMPLES, scored
@@ -19,7 +20,7 @@ SAME = {("dfsl", "flattened")}  # by definition
 
 def told(*arguments: str) -> str:
     app = typer.Typer()
-    app.command()(metrics)
+    app.command()(expanded(metrics))
     done = CliRunner().invoke(app, list(arguments))
     assert done.exit_code == 0, done.output
     return done.stdout
