@@ -26,6 +26,7 @@ __all__ = [
     "Scores",
     "Table",
     "TableWriter",
+    "Tabled",
     "best_names",
     "best_of",
     "keys_of",
@@ -178,6 +179,24 @@ class Table:
 
 
 _FIELDS = ("starts", "first_names", "keys", "numbers")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tabled:
+    """An index of the resources in a table."""
+
+    table: Table
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def find(self, iri: str) -> Resource | None:
+        """Return the resource of an IRI, or None."""
+        return self.table.find(iri)
+
+    def resources(self) -> Iterator[Resource]:
+        """Give all resources, the highest score first."""
+        return self.table.resources()
 
 
 def small(offsets: Numbers) -> NDArray[np.integer]:

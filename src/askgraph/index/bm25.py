@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index._postings import Documents, Postings, PostingsWriter
-from askgraph.index._table import Scores, Table, TableWriter, best_of, positive
+from askgraph.index._table import Scores, Table, Tabled, TableWriter, best_of, positive
 from askgraph.index.folder import Folder, Kind, new_folder
 from askgraph.index.tokens import search_words, stem
 
@@ -41,10 +41,9 @@ class _Term:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BM25Index:
+class BM25Index(Tabled):
     """Read-only and memory-mapped."""
 
-    table: Table
     postings: Postings
     lengths: NDArray[np.int32]  # words in each resource
     shortest: NDArray[np.int32]  # the fewest words of a resource that holds the word
@@ -95,17 +94,6 @@ class BM25Index:
         )
         table, postings = Table.open(opened), Postings.open(opened)
         return cls(table, postings, lengths, shortest, often, k1, b)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def find(self, iri: str) -> Resource | None:
-        """Return the resource of an IRI, or None."""
-        return self.table.find(iri)
-
-    def resources(self) -> Iterator[Resource]:
-        """Give all resources, the highest score first."""
-        return self.table.resources()
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None

@@ -10,7 +10,7 @@ order of words, and words of a name that the search does not hold, count nothing
 searched.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index._postings import Documents, Postings, PostingsWriter
-from askgraph.index._table import Best, Table, TableWriter, best_names, owners, positive
+from askgraph.index._table import Best, Table, Tabled, TableWriter, best_names, owners, positive
 from askgraph.index._vocabulary import prefix_ranges
 from askgraph.index.folder import Folder, Kind, NewFolder, new_folder
 from askgraph.index.tokens import search_words
@@ -120,10 +120,9 @@ class _Keyword:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KeywordIndex:
+class KeywordIndex(Tabled):
     """Read-only and memory-mapped. Time grows with the names of the search's rarer words."""
 
-    table: Table
     postings: Postings
     heads: Heads
 
@@ -147,17 +146,6 @@ class KeywordIndex:
         """Map an index into memory; see `DiskIndex.open`."""
         opened = Folder.open(folder, _KIND)
         return cls(Table.open(opened), Postings.open(opened), Heads.open(opened))
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def find(self, iri: str) -> Resource | None:
-        """Return the resource of an IRI, or None."""
-        return self.table.find(iri)
-
-    def resources(self) -> Iterator[Resource]:
-        """Give all resources, the highest score first."""
-        return self.table.resources()
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index._postings import Documents, Postings, PostingsWriter
-from askgraph.index._table import Best, Scores, Table, TableWriter, best_names, positive
+from askgraph.index._table import Best, Scores, Table, Tabled, TableWriter, best_names, positive
 from askgraph.index.folder import Folder, Kind, new_folder
 from askgraph.index.tokens import spelling
 
@@ -38,10 +38,9 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrigramIndex:
+class TrigramIndex(Tabled):
     """Read-only and memory-mapped."""
 
-    table: Table
     postings: Postings
     lengths: NDArray[np.float32]  # of the names' vectors
 
@@ -70,17 +69,6 @@ class TrigramIndex:
         opened = Folder.open(folder, _KIND)
         lengths = opened.array("trigram_lengths")
         return cls(Table.open(opened), Postings.open(opened), lengths)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def find(self, iri: str) -> Resource | None:
-        """Return the resource of an IRI, or None."""
-        return self.table.find(iri)
-
-    def resources(self) -> Iterator[Resource]:
-        """Give all resources, the highest score first."""
-        return self.table.resources()
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None

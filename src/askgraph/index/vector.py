@@ -9,7 +9,7 @@ inverted file over one byte a dimension), and ranks what it finds by the exact c
 it always compares all that are in it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Progress, Resource
-from askgraph.index._table import Best, Numbers, Scores, Table, TableWriter, best_names, positive
+from askgraph.index._table import (
+    Best,
+    Numbers,
+    Scores,
+    Table,
+    Tabled,
+    TableWriter,
+    best_names,
+    positive,
+)
 from askgraph.index.embeddings import Embedder, Vectors, embedder_of
 from askgraph.index.folder import Folder, Kind, NewFolder, new_folder
 
@@ -35,10 +44,9 @@ _CELLS = "cells.faiss"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VectorIndex:
+class VectorIndex(Tabled):
     """Read-only and memory-mapped, but for the centres of the cells."""
 
-    table: Table
     vectors: Vectors  # of length 1, in the order in which the names came
     rows: NDArray[np.int32]  # of the names
     names: NDArray[np.int32]  # of the rows
@@ -85,17 +93,6 @@ class VectorIndex:
         vectors, rows, names = map(opened.array, ("vector_vectors", "vector_rows", "vector_names"))
         nearby = _opened_cells(cells) if cells.exists() else None
         return cls(Table.open(opened), vectors, rows, names, nearby, embedder or embedder_of(name))
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def find(self, iri: str) -> Resource | None:
-        """Return the resource of an IRI, or None."""
-        return self.table.find(iri)
-
-    def resources(self) -> Iterator[Resource]:
-        """Give all resources, the highest score first."""
-        return self.table.resources()
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None
