@@ -32,9 +32,8 @@ from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
 from askgraph.traversal.build import build_arrays
 from askgraph.validation import WRONG, Finding
-from askgraph.validation.graph_knowledge import array_knowledge
+from askgraph.validation.graph_knowledge import array_knowledge, profile_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
-from askgraph.validation.profile_knowledge import profile_knowledge
 from askgraph.validation.validate import findings_on
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))

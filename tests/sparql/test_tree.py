@@ -3,7 +3,7 @@
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Filter, Nested, Pattern, transform, walk
+from askgraph.sparql.tree import Filter, Nested, Pattern, children, transform, walk
 from askgraph.sparql.write import text_of
 
 QUERY = read("SELECT ?a { ?a <x:p> ?b SERVICE <x:s> { ?b <x:q> <x:c> } FILTER(?b > 1) }")
@@ -15,7 +15,7 @@ def test_all_nodes_and_terms_are_walked_in_order() -> None:
 
 
 def test_a_walk_stays_out_of_what_it_may_not_enter() -> None:
-    found = walk(QUERY, enter=lambda node: not isinstance(node, Nested))
+    found = walk(QUERY, into=lambda node: () if isinstance(node, Nested) else children(node))
     assert [node for node in found if isinstance(node, Pattern)] == [QUERY.where.elements[0]]
 
 

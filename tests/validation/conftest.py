@@ -12,9 +12,8 @@ from askgraph.metadata.profile import profile_of
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.build import build_arrays
 from askgraph.validation import Finding
-from askgraph.validation.graph_knowledge import array_knowledge
+from askgraph.validation.graph_knowledge import array_knowledge, profile_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
-from askgraph.validation.profile_knowledge import profile_knowledge
 from askgraph.validation.validate import findings_on
 
 HEAD = (

@@ -10,8 +10,8 @@ from tests.validation.conftest import HEAD, known, only
 from askgraph.metadata.profile import profile_of
 from askgraph.traversal.build import build_arrays
 from askgraph.validation import Kind
+from askgraph.validation.graph_knowledge import profile_knowledge
 from askgraph.validation.knowledge import Services
-from askgraph.validation.profile_knowledge import profile_knowledge
 from askgraph.validation.validate import findings_on
 
 

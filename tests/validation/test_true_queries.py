@@ -35,8 +35,8 @@ from askgraph.rdf.statements import Statements
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
 from askgraph.traversal.build import build_arrays
 from askgraph.validation import WRONG, Kind
+from askgraph.validation.graph_knowledge import profile_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
-from askgraph.validation.profile_knowledge import profile_knowledge
 from askgraph.validation.validate import validated
 from askgraph.workspace.running import result_of
 

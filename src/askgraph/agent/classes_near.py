@@ -13,7 +13,7 @@ from itertools import islice, zip_longest
 
 from askgraph.agent.kept_index import keep_index, kept_index
 from askgraph.agent.linked_graph import LinkedGraph
-from askgraph.explanation.descriptions import descriptions_of
+from askgraph.explanation.labels import descriptions_of
 from askgraph.index import Resource
 from askgraph.index.hybrid import HybridIndex
 from askgraph.metadata import ClassProfile, Profile

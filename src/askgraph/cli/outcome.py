@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askgraph.cli.tables import cell, plain_text, table
-from askgraph.explanation.confidence import confidence_in_words
+from askgraph.explanation.verbalise import confidence_in_words
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Clarification, Confirmed, Evidence, Outcome, Refusal

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pyoxigraph import Variable
 
 from askgraph.explanation._conditions import unwrapped
-from askgraph.explanation._names import Names, is_date
-from askgraph.explanation._phrases import Phrases
+from askgraph.explanation._names import Names, Phrases, is_date
 from askgraph.explanation._scope import Scope, scope_of
 from askgraph.explanation._teller import Teller
 from askgraph.sparql.tree import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.explanation._phrases import Phrases
+from askgraph.explanation._names import Phrases
 from askgraph.rdf.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
 from askgraph.sparql.tree import Call, Expression
 

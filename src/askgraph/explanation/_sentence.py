@@ -7,7 +7,7 @@ from dataclasses import replace
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.explanation._asked import ORDINALS, bare
-from askgraph.explanation._grouping import Grouping
+from askgraph.explanation._listing import Grouping
 from askgraph.explanation._names import Names
 from askgraph.explanation._scope import Scope
 from askgraph.rdf.vocabulary import RDF_TYPE

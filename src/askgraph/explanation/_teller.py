@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.explanation._names import Relation
+from askgraph.explanation._nouns import ValueWords
 from askgraph.explanation._scope import Scope
-from askgraph.explanation._values import ValueWords
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import Pattern, Term, variables_of
 

@@ -1,4 +1,4 @@
-"""What else could stand in the place of a part of a query: things of like name, or with answers."""
+"""Alternatives to a part of a query: things of like name, or with which it has answers."""
 
 from __future__ import annotations
 
@@ -7,19 +7,30 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.errors import QuerySyntaxError, ServiceError
-from askgraph.explanation._placing import SAYS_NOTHING, counted, freed, in_group
-from askgraph.explanation.descriptions import descriptions_of
-from askgraph.explanation.labels import labels_of
+from askgraph.endpoint import Endpoint
+from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
+from askgraph.explanation.labels import descriptions_of, labels_of
 from askgraph.explanation.parts import Part
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata import Profile
+from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Group, Query
+from askgraph.sparql.tree import (
+    Group,
+    Nested,
+    Path,
+    Pattern,
+    Query,
+    Union,
+    children,
+    transform,
+    walk,
+)
+from askgraph.sparql.write import text_of
 
 __all__ = ["Alternative", "alternatives"]
 
@@ -44,7 +55,7 @@ class Alternative:
 
 
 async def alternatives(
-    query: str,
+    query: Query | str,
     parts: Sequence[Part],
     graph: KnowledgeGraph,
     languages: Sequence[str],
@@ -64,7 +75,7 @@ async def alternatives(
     courtesy. Values that are merely compared with have none.
     """
     try:
-        tree = read(query, graph.prefixes.namespaces)
+        tree = query if isinstance(query, Query) else read(query, graph.prefixes.namespaces)
     except QuerySyntaxError:
         return ((),) * len(parts)
     found = await _Search(tree, graph, languages, limit, timeout, asking, meant or {}).all(parts)
@@ -132,19 +143,19 @@ class _Search:
         The latter have no solutions all told. A remote graph is not asked for them: it would have
         to count all that has the predicate.
         """
-        group = in_group(part.term, self.tree.where)
+        group = _in_group(part.term, self.tree.where)
         found = await self.fitting(part, group)
         is_thing = part.kind in ("entity", "value")
         if found.keys() - {part.term} or not is_thing or self.graph.arrays is None:
             return found
-        others = await self.fitting(part, freed(part.term, self.tree.where))
+        others = await self.fitting(part, _freed(part.term, self.tree.where))
         return dict.fromkeys(others, 0) if group else others
 
     async def fitting(self, part: Part, group: Group | None) -> dict[NamedNode | Literal, int]:
         if group is None:
             return {}
         endpoint = self.graph.endpoint
-        found = await counted(group, endpoint, limit=self.limit, timeout=self.timeout)
+        found = await _counted(group, endpoint, limit=self.limit, timeout=self.timeout)
         wanted = Literal if part.kind == "value" else NamedNode
         return {term: rows for term, rows in found.items() if isinstance(term, wanted)}
 
@@ -171,7 +182,7 @@ def _fitting(part: Part, profile: Profile) -> Iterator[str]:
         of = {iri for iri, _ in mine.subject_classes[:3]} if mine else set()
         for one in profile.predicates if mine else ():
             shared = of & {iri for iri, _ in one.subject_classes}
-            if mine and shared and one.literal == mine.literal and one.iri not in SAYS_NOTHING:
+            if mine and shared and one.literal == mine.literal and one.iri not in _SAYS_NOTHING:
                 yield one.iri
 
 
@@ -179,3 +190,82 @@ def _label(term: NamedNode | Literal, labels: Mapping[str, str]) -> str:
     if isinstance(term, Literal):
         return term.value
     return labels.get(term.value) or words_of_local_name(term.value)
+
+
+_OTHER, _ROWS = Variable("ask_other"), Variable("ask_rows")
+_ENDS = (Variable("ask_subject"), Variable("ask_object"))
+_SAYS_NOTHING = frozenset(
+    [
+        v.RDF_TYPE,
+        *v.LABEL_PREDICATES,
+        *v.ALTERNATIVE_LABEL_PREDICATES,
+        *v.DESCRIPTION_PREDICATES,
+    ]
+)
+"""Predicates that are in no question's place: names, descriptions, types."""
+
+
+def _in_group(term: NamedNode | Literal, group: Group) -> Group | None:
+    """Return the group with a variable wherever the term stands; None where it would stay unbound.
+
+    It is bound where the term stands in a pattern, and not only within a path.
+    """
+    if not any(term in (p.subject, p.predicate, p.object) for p in _patterns(group)):
+        return None
+    opened: Group = transform(
+        group,
+        lambda node: _OTHER if node == term else node,
+        enter=lambda node: not isinstance(node, Path),
+    )
+    return opened
+
+
+def _freed(term: NamedNode | Literal, group: Group) -> Group | None:
+    """Return the first pattern with a term, all but its predicate open: whatever else fits there.
+
+    None where the term is a predicate itself, or its pattern has none.
+    """
+    for pattern in _patterns(group):
+        if term in (pattern.subject, pattern.object) and isinstance(pattern.predicate, NamedNode):
+            ends = (_OTHER, _ENDS[1]) if pattern.subject == term else (_ENDS[0], _OTHER)
+            return Group((Pattern(ends[0], pattern.predicate, ends[1]),))
+    return None
+
+
+async def _counted(
+    where: Group, endpoint: Endpoint, *, limit: int, timeout: float
+) -> dict[NamedNode | Literal, int]:
+    """Return the terms that the variable of a group may be, with numbers of solutions, most first.
+
+    None where the endpoint does not answer in time.
+    """
+    most = limit + 1 + len(_SAYS_NOTHING)
+    query = (
+        f"SELECT {_OTHER} (COUNT(*) AS {_ROWS}) WHERE {text_of(where)} "
+        f"GROUP BY {_OTHER} ORDER BY DESC({_ROWS}) {_OTHER} LIMIT {most}"
+    )
+    try:
+        result = await endpoint.select(query, timeout=timeout, limit=most)
+    except (QueryError, ServiceError):
+        return {}
+    found: dict[NamedNode | Literal, int] = {}
+    for term, rows in result.rows:
+        told = isinstance(term, NamedNode | Literal) and term.value not in _SAYS_NOTHING
+        if told and isinstance(term, NamedNode | Literal) and isinstance(rows, Literal):
+            found[term] = int(rows.value)
+    return found
+
+
+def _patterns(group: Group) -> Iterator[Pattern]:
+    """The patterns whose variables are seen in a group."""
+    return (node for node in walk(group, into=_seen) if isinstance(node, Pattern))
+
+
+def _seen(node: object) -> tuple[object, ...]:
+    match node:
+        case Group() | Union():
+            return children(node)
+        case Nested(word="" | "OPTIONAL" | "GRAPH", group=inner):
+            return (inner,)
+        case _:
+            return ()

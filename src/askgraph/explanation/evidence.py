@@ -9,10 +9,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
-from askgraph.explanation._statements import Statements
-from askgraph.explanation.verbalise import iris_in
+from askgraph.explanation.verbalise import Statements, iris_in
 from askgraph.rdf.vocabulary import XSD_INTEGER
-from askgraph.sparql.read import read
+from askgraph.sparql.read import tree_of
 from askgraph.sparql.results import Row, SelectResult, Term
 from askgraph.sparql.tree import (
     Bind,
@@ -29,6 +28,7 @@ from askgraph.sparql.tree import (
     Union,
     Values,
     variables_of,
+    walk,
 )
 from askgraph.sparql.write import text_of
 from askgraph.trace import Evidence
@@ -82,7 +82,7 @@ class Behind:
 
 
 async def evidence(
-    query: str, result: SelectResult, endpoint: Endpoint, *, rows: int = 5
+    query: Query | str, result: SelectResult, endpoint: Endpoint, *, rows: int = 5
 ) -> Behind:
     """Return what is behind each of the first rows of a SELECT result.
 
@@ -93,7 +93,7 @@ async def evidence(
     `ServiceError` as the endpoint does.
     """
     try:
-        tree = _main(read(query))
+        tree = _main(tree_of(query))
     except QueryError:
         return Behind()
     parts = _Parts()
@@ -194,16 +194,17 @@ class _Parts:
 
 def _patterns(group: Group) -> tuple[Pattern, ...]:
     """The patterns of a group, those of its plain groups and sub-selects too."""
-    found: list[Pattern] = []
-    for element in group.elements:
-        match element:
-            case Pattern():
-                found.append(element)
-            case Nested(group=inner) | Query(where=inner):
-                found += _patterns(inner)
-            case _:
-                pass
-    return tuple(found)
+    return tuple(node for node in walk(group, into=_joined) if isinstance(node, Pattern))
+
+
+def _joined(node: object) -> tuple[object, ...]:
+    match node:
+        case Group(elements=elements):
+            return elements
+        case Nested(group=inner) | Query(where=inner):
+            return (inner,)
+        case _:
+            return ()
 
 
 def _is_plain(select: Query) -> bool:

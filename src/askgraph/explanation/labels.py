@@ -1,10 +1,12 @@
 """Labels of resources in the asker's language: from the arrays where they lie here, else asked."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from pyoxigraph import Literal, NamedNode
 
-from askgraph.errors import QueryError, ServiceError
+from askgraph.errors import ErrorReply, MalformedReply, QueryError, ServiceError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf import vocabulary as v
@@ -12,7 +14,10 @@ from askgraph.rdf.labels import best_label
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import split_literal
 
-__all__ = ["labels_of"]
+__all__ = [
+    "descriptions_of",
+    "labels_of",
+]
 
 _MOST = 500
 _EACH = 20  # names of one thing
@@ -94,3 +99,41 @@ async def _asked(
         language = getattr(name, "language", None)
         found.setdefault(getattr(thing, "value", ""), []).append((text, language))
     return found
+
+
+_DESCRIPTIONS = 20  # descriptions of one thing
+_MOST_DESCRIBED = 500
+
+
+async def descriptions_of(
+    iris: Iterable[str],
+    graph: KnowledgeGraph,
+    languages: Sequence[str],
+    *,
+    timeout: float | None = None,
+) -> dict[str, str]:
+    """Return the best description of each IRI that has one, for the first 500 of them.
+
+    One query of at most `timeout` seconds. None has a description where that fails: they are a
+    courtesy. Raises `ServiceError` where the graph cannot be reached at all.
+    """
+    carrying = {p.iri for p in graph.profile.predicates}
+    predicates = [iri for iri in v.DESCRIPTION_PREDICATES if iri in carrying]
+    wanted = list(dict.fromkeys(iris))[:_MOST_DESCRIBED]
+    if not wanted or not predicates:
+        return {}
+    things, properties = (" ".join(f"<{iri}>" for iri in some) for some in (wanted, predicates))
+    query = (
+        f"SELECT ?s ?t WHERE {{ VALUES ?s {{ {things} }} VALUES ?p {{ {properties} }} ?s ?p ?t }} "
+        f"LIMIT {_EACH * len(wanted)}"
+    )
+    try:
+        result = await graph.endpoint.select(query, timeout=timeout)
+    except (TimedOut, ErrorReply, MalformedReply):
+        return {}
+    found: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
+    for thing, text in result.rows:
+        if isinstance(thing, NamedNode) and isinstance(text, Literal):
+            found[thing.value].append((text.value, text.language))
+    best = {iri: best_label(texts, languages) for iri, texts in found.items()}
+    return {iri: text for iri, text in best.items() if text is not None}

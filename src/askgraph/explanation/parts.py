@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal as Choice
 
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.explanation._marked import (
-    MOST,
-    MarkedNames,
-    MarkedPhrases,
-    cut_at_marks,
-    unmarked,
-)
-from askgraph.explanation._phrases import phrases_in
+from askgraph.explanation._names import Names, Phrases, Relation, phrases_in
 from askgraph.explanation._scope import LABEL_SERVICE
 from askgraph.explanation.verbalise import in_words, written_out
 from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import (
-    Bind,
-    Call,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Union,
-    Values,
-)
+from askgraph.sparql.tree import Call, Nested, Path, Pattern, Query, children
 from askgraph.sparql.written_terms import written_terms
 
 __all__ = ["Part", "Piece", "ReadBack", "parts_of", "read_back"]
@@ -141,26 +123,24 @@ def _walked(part: object) -> Iterator[Part]:
             yield from _of_pattern(part)
         case Call():
             yield from _of_call(part)
-        case _:
-            for inner in _inside(part):
+        case tuple():
+            for inner in part:
                 yield from _walked(inner)
+        case _ if inside := _inside(part):
+            yield from _walked(inside)
 
 
 def _inside(part: object) -> tuple[object, ...]:
     """What a part of a tree holds, in order; of a SERVICE or GRAPH without its name."""
     match part:
-        case tuple():
-            return part
         case Nested(name=NamedNode(value=name)) if name == LABEL_SERVICE:
             return ()
         case Nested(group=group):
             return (group,)
         case Query():
             return (part.columns, part.where, part.having, part.resources)
-        case Filter() | Bind() | Values() | Union() | Group():
-            return tuple(getattr(part, name) for name in part.__dataclass_fields__)
         case _:
-            return ()
+            return children(part)
 
 
 def _of_pattern(pattern: Pattern) -> Iterator[Part]:
@@ -191,3 +171,132 @@ def _predicates(predicate: object) -> Iterator[Part]:
                 yield from _predicates(part)
         case _:
             return
+
+
+MOST = 1000
+"""Terms that can be told apart."""
+
+_FIRST, _END = 0xE000, "\uf8ff"
+
+
+class MarkedPhrases(Phrases):
+    """The phrases of one language, for parts with marks in them."""
+
+    def say(self, key: str, *parts: object) -> str:
+        """Return a phrase with its parts."""
+        said = super().say
+        if key == "a":
+            return _through(lambda text: said("a", text), str(parts[0]))
+        return said(key, *parts)
+
+    def one(self, noun: str) -> str:
+        """Return a noun with its article."""
+        return _through(super().one, noun)
+
+    def plural(self, noun: str) -> str:
+        """Return the plural of a noun."""
+        return _through(super().plural, noun)
+
+    def verb(self, text: str, *, many: bool) -> str:
+        """Return a verb as it stands after one subject or many."""
+        said = super().verb
+        return _through(lambda plain: said(plain, many=many), text)
+
+    def capitalised(self, text: str) -> str:
+        """Return a text with a capital at its start."""
+        return _through(super().capitalised, text)
+
+
+class MarkedNames(Names):
+    """Words for terms, with marks around those of the terms numbered in `marks`."""
+
+    def __init__(
+        self,
+        labels: Mapping[str, str],
+        phrases: MarkedPhrases,
+        marks: Mapping[NamedNode | Literal, int],
+    ) -> None:
+        super().__init__(labels, phrases)
+        self._plain = Names(labels, Phrases(phrases.language))
+        self._marks = marks
+
+    def iri(self, iri: str) -> str:
+        """Return the label of an IRI, or the words in it."""
+        return self._marked(NamedNode(iri), self._plain.iri(iri))
+
+    def literal(self, literal: Literal) -> str:
+        """Return a value."""
+        return self._marked(literal, self._plain.literal(literal))
+
+    def class_noun(self, iri: str) -> str:
+        """Return a class in words."""
+        return self._marked(NamedNode(iri), self._plain.class_noun(iri))
+
+    def type_noun(self, iri: str) -> str:
+        """Return a class in words, in the singular."""
+        return self._marked(NamedNode(iri), self._plain.type_noun(iri))
+
+    def _of_iri(self, iri: str) -> Relation:
+        relation = self._plain.relation(NamedNode(iri))
+        if iri == RDF_TYPE:
+            return relation
+        return replace(relation, text=self._marked(NamedNode(iri), relation.text))
+
+    def _marked(self, term: NamedNode | Literal, text: str) -> str:
+        number = self._marks.get(term)
+        return text if number is None else f"{chr(_FIRST + number)}{text}{_END}"
+
+
+def unmarked(text: str) -> str:
+    """Return a text without its marks."""
+    return "".join(letter for letter in text if not _is_mark(letter))
+
+
+def cut_at_marks(text: str) -> list[tuple[str, int | None]]:
+    """Return a text in pieces, each with the number of the term whose words it is."""
+    pieces: list[tuple[str, int | None]] = []
+    piece, number = "", None
+    for letter in text:
+        if not _is_mark(letter):
+            piece += letter
+            continue
+        if piece:
+            pieces.append((piece, number))
+        piece, number = "", None if letter == _END else ord(letter) - _FIRST
+    return [*pieces, (piece, number)] if piece else pieces
+
+
+def _is_mark(letter: str) -> bool:
+    return letter == _END or _FIRST <= ord(letter) < _FIRST + MOST
+
+
+def _through(change: Callable[[str], str], marked: str) -> str:
+    """A change of a text on one with marks: what it puts in lies outside of words it came before.
+
+    What is put in where words end belongs to them: the s of a plural.
+    """
+    marks: list[tuple[int, str]] = []
+    plain = ""
+    for letter in marked:
+        if _is_mark(letter):
+            marks.append((len(plain), letter))
+        else:
+            plain += letter
+    changed = change(plain)
+    start, end = (0, 0) if changed.endswith(plain) else _same_ends(plain, changed)
+    pieces, at = list[str](), 0
+    for place, mark in marks:
+        moved = place + len(changed) - len(plain) if place >= end else min(place, start)
+        pieces += [changed[at:moved], mark]
+        at = max(at, moved)
+    return "".join(pieces) + changed[at:]
+
+
+def _same_ends(before: str, after: str) -> tuple[int, int]:
+    """How many characters are the same at the start, and where in `before` the same end begins."""
+    least = min(len(before), len(after))
+    start = next((at for at in range(least) if before[at] != after[at]), least)
+    same = 0
+    while same < least - start and before[-1 - same] == after[-1 - same]:
+        same += 1
+    return start, len(before) - same

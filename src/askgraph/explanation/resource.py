@@ -9,8 +9,7 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.explanation.descriptions import descriptions_of
-from askgraph.explanation.labels import labels_of
+from askgraph.explanation.labels import descriptions_of, labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.boundaries import counts_by_predicate, some_of_each
 from askgraph.rdf.labels import words_of_local_name

@@ -1,31 +1,38 @@
-"""A query read back in plain words, without a model: by the tree of the query and by templates."""
+"""Queries read back in plain words, without a model: by their trees and by templates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
-from pyoxigraph import NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.explanation._names import Names
-from askgraph.explanation._phrases import phrases_in
+from askgraph.explanation._names import Names, phrases_in
+from askgraph.explanation._nouns import Nouns
+from askgraph.explanation._scope import scope_of
 from askgraph.explanation._sentence import Sentence
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.read import read
-from askgraph.sparql.tree import Call
+from askgraph.sparql.read import tree_of
+from askgraph.sparql.tree import Call, Group, Pattern, Query, walk
 
-__all__ = ["in_words", "iris_in", "iris_of", "written_out"]
+__all__ = [
+    "Statements",
+    "confidence_in_words",
+    "in_words",
+    "iris_in",
+    "iris_of",
+    "written_out",
+]
 
 _MOST = 10_000  # characters: the time grows with the square of the patterns
 
 
-def in_words(query: str, labels: Mapping[str, str], *, language: str = "en") -> str:
+def in_words(query: Query | str, labels: Mapping[str, str], *, language: str = "en") -> str:
     """Return a query in one or two sentences of plain words.
 
     `labels` (IRI -> label) name what stands in the query; see `iris_of`. An IRI without a label is
     named by the words in it. English, German, Spanish and French; English for other languages. A
-    query that cannot be read, or has more than 10,000 characters, gives a phrase that says that it
+    text that cannot be read, or has more than 10,000 characters, gives a phrase that says that it
     cannot be put into words; nothing is raised.
 
     >>> in_words("SELECT ?s { ?s a <http://x/Singer> ; <http://x/country> 'France' }", {})
@@ -34,41 +41,88 @@ def in_words(query: str, labels: Mapping[str, str], *, language: str = "en") -> 
     return written_out(query, Names(labels, phrases_in(language)))
 
 
-def written_out(query: str, names: Names) -> str:
+def written_out(query: Query | str, names: Names) -> str:
     """Return a query in words by these names for its terms, in their language."""
     return names.phrases.punctuated(_sentence(query, names))
 
 
-@lru_cache(maxsize=1024)
-def iris_of(query: str) -> tuple[str, ...]:
+def iris_of(query: Query | str) -> tuple[str, ...]:
     """Return the IRIs in a query that `in_words` names, each once, in order; none if unreadable."""
     try:
-        tree = read(query)
+        return iris_in(tree_of(query))
     except QuerySyntaxError:
         return ()
-    return iris_in(tree)
 
 
 def iris_in(part: object) -> tuple[str, ...]:
     """Return the IRIs in a part of a query's tree that words name, each once, in order."""
-    return tuple(dict.fromkeys(iri for iri in _iris(part) if iri != RDF_TYPE))
+    found: dict[str, None] = {}
+    for node in walk(part):
+        if isinstance(node, NamedNode):
+            found[node.value] = None
+        elif isinstance(node, Call) and node.name.startswith("<"):
+            found[node.name[1:-1]] = None
+    found.pop(RDF_TYPE, None)
+    return tuple(found)
 
 
-def _iris(part: object) -> list[str]:
-    if isinstance(part, NamedNode):
-        return [part.value]
-    if isinstance(part, tuple):
-        return [iri for inner in part for iri in _iris(inner)]
-    if isinstance(part, Call) and part.name.startswith("<") and part.name.endswith(">"):
-        return [part.name[1:-1], *_iris(part.arguments)]
-    names = getattr(part, "__dataclass_fields__", ())
-    return [iri for name in names for iri in _iris(getattr(part, name))]
-
-
-def _sentence(query: str, names: Names) -> str:
-    if len(query) > _MOST:
+def _sentence(query: Query | str, names: Names) -> str:
+    if isinstance(query, str) and len(query) > _MOST:
         return names.phrases.say("unreadable")
     try:
-        return Sentence(read(query), names).text()
+        return Sentence(tree_of(query), names).text()
     except (QuerySyntaxError, RecursionError):
         return names.phrases.say("unreadable")
+
+
+class Statements:
+    """Reads patterns out by label, in English; labels keep their case."""
+
+    def __init__(self, labels: Mapping[str, str], where: Group | None = None) -> None:
+        self._names = Names(labels, phrases_in("en"), own_case=True)
+        self._nouns = Nouns(scope_of(where or Group()), self._names)
+
+    def of(self, pattern: Pattern) -> str:
+        """Return `subject · predicate · object`; a variable is `something`, or its name."""
+        if pattern.predicate == NamedNode(RDF_TYPE):
+            relation = "is a"
+        else:
+            found = self._names.relation(pattern.predicate)
+            relation = found.text.strip("“”")
+            if found.steps:
+                relation = self._names.phrases.say("path " + found.steps, relation)
+        return " · ".join([self.term(pattern.subject), relation, self.term(pattern.object)])
+
+    def term(self, term: object) -> str:
+        """Return a term in words; values as they are written."""
+        match term:
+            case Variable():
+                noun = self.noun(term)
+                return "something" if noun == "thing" else f"some {noun}"
+            case Literal():
+                return term.value
+            case NamedNode():
+                return self._names.iri(term.value)
+            case BlankNode():
+                return "a node without a name"
+            case _:
+                return str(term)
+
+    def noun(self, variable: Variable) -> str:
+        """Return what a variable is called: by its class, by its predicate, else by its name."""
+        noun = self._nouns.noun(variable)
+        is_name = len(variable.value) > 2 and not variable.value.startswith("__")
+        return (
+            " ".join(variable.value.replace("_", " ").split())
+            if noun == "thing" and is_name
+            else noun
+        )
+
+
+_WORDS = ((0.85, "sure"), (0.6, "fairly sure"), (0.35, "unsure"), (0.0, "a guess"))
+
+
+def confidence_in_words(confidence: float) -> str:
+    """Return a confidence between 0 and 1 as words and a number."""
+    words = next(words for least, words in _WORDS if confidence >= least)
+    return f"{words} ({confidence:.2f})"

@@ -10,10 +10,9 @@ from pyoxigraph import Literal, NamedNode, Variable
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
 from askgraph.explanation._changes import Change, Lookup, changes_of, lookup_of
-from askgraph.explanation._statements import Statements
-from askgraph.explanation.verbalise import in_words
+from askgraph.explanation.verbalise import Statements, in_words
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.read import read
+from askgraph.sparql.read import tree_of
 from askgraph.sparql.tree import (
     Bind,
     Call,
@@ -55,7 +54,7 @@ class Emptiness:
 
 
 async def why_empty(
-    query: str,
+    query: Query | str,
     endpoint: Endpoint,
     *,
     budget: int = 12,
@@ -77,7 +76,7 @@ async def why_empty(
 
 
 async def emptiness(
-    query: str,
+    query: Query | str,
     endpoint: Endpoint,
     *,
     budget: int = 12,
@@ -85,7 +84,7 @@ async def emptiness(
 ) -> Emptiness | None:
     """Return the same as `why_empty` in a form to build on; its suggestions are whole queries."""
     try:
-        tree = _opened(read(query))
+        tree = _opened(tree_of(query))
         statements = Statements(labels or {}, tree.where)
         return await _Search(tree, endpoint, budget, statements, labels or {}).run()
     except QueryError:
@@ -212,8 +211,8 @@ class _Search:
                 return self.statements.of(element)
             case Filter():
                 subject = next(variables_of(element), Variable("value"))
-                text = text_of(Query("SELECT", Group((element,)), columns=((subject, None),)))
-                words = in_words(text, self.labels).rstrip(".")
+                plain = Query("SELECT", Group((element,)), columns=((subject, None),))
+                words = in_words(plain, self.labels).rstrip(".")
                 return _condition_words(words, self.statements.noun(subject)) or text_of(element)
             case Nested(group=group):
                 patterns = [part for part in group.elements if isinstance(part, Pattern)]

@@ -39,7 +39,7 @@ from askgraph.sparql.tree import (
     Values,
 )
 
-__all__ = ["read"]
+__all__ = ["read", "tree_of"]
 
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 _LEVELS = (
@@ -59,6 +59,11 @@ def read(query: str, prefixes: Mapping[str, str] | None = None) -> Query:
     found: `askgraph.sparql.judge.checked` is the judge of that.
     """
     return _read(query, None if prefixes is None else tuple(prefixes.items()))
+
+
+def tree_of(query: Query | str) -> Query:
+    """Return the tree of a query, which comes as one or as text; raises as `read` does."""
+    return read(query) if isinstance(query, str) else query
 
 
 @lru_cache(maxsize=1024)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -25,6 +25,7 @@ __all__ = [
     "Term",
     "Union",
     "Values",
+    "children",
     "transform",
     "variables_of",
     "walk",
@@ -186,18 +187,26 @@ def _aggregates(expression: Expression) -> bool:
     return expression.name.split()[0] in AGGREGATES or any(map(_aggregates, expression.arguments))
 
 
-def walk(part: object, *, enter: Callable[[object], bool] | None = None) -> Iterator[object]:
-    """Yield a part of a tree and all nodes and terms within it, in the order written.
+def children(node: object) -> tuple[object, ...]:
+    """Return the parts of a node in the order of its fields; some are tuples, or None."""
+    return tuple(getattr(node, name) for name in _CHILDREN.get(type(node), ()))
 
-    Parts for which `enter` returns False are left out, with all that they hold.
+
+def walk(
+    part: object, *, into: Callable[[object], Sequence[object]] = children
+) -> Iterator[object]:
+    """Yield a part of a tree and all nodes and terms within it, each node before its parts.
+
+    `into` returns the parts of a node that are walked. Time is linear, however deep the nesting.
     """
-    if isinstance(part, tuple):
-        for inner in part:
-            yield from walk(inner, enter=enter)
-    elif part is not None and (enter is None or enter(part)):
-        yield part
-        for name in _CHILDREN.get(type(part), ()):
-            yield from walk(getattr(part, name), enter=enter)
+    waiting = [part]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += reversed(part)
+        elif part is not None and not isinstance(part, bool):
+            yield part
+            waiting += reversed(into(part))
 
 
 def transform(
@@ -212,7 +221,7 @@ def transform(
     if isinstance(part, tuple):
         changed = tuple(transform(inner, change, enter=enter) for inner in part)
         return part if all(map(operator.is_, part, changed)) else changed
-    if part is None or (enter is not None and not enter(part)):
+    if part is None or isinstance(part, bool) or (enter is not None and not enter(part)):
         return part
     inner = {}
     for name in _CHILDREN.get(type(part), ()):
@@ -232,16 +241,14 @@ def variables_of(part: object) -> Iterator[Variable]:
 
     Of a sub-select those are its columns.
     """
-    match part:
-        case Variable():
-            yield part
+    return (node for node in walk(part, into=_seen_outside) if isinstance(node, Variable))
+
+
+def _seen_outside(node: object) -> tuple[object, ...]:
+    match node:
         case Query(columns=columns) if columns:
-            yield from (variable for variable, _ in columns)
+            return tuple(name for name, _ in columns)
         case Query(where=where):
-            yield from variables_of(where)
-        case tuple():
-            for inner in part:
-                yield from variables_of(inner)
+            return (where,)
         case _:
-            for name in _CHILDREN.get(type(part), ()):
-                yield from variables_of(getattr(part, name))
+            return children(node)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.explanation.descriptions import descriptions_of
+from askgraph.explanation.labels import descriptions_of
 from askgraph.metadata.names import SCHEMA_SPACES, code_of
 from askgraph.metadata.shapes import ends_of, narrowest
 from askgraph.rdf import vocabulary as v

@@ -9,6 +9,7 @@ from askgraph.sparql.tree import Query
 from askgraph.validation.knowledge import Services
 
 __all__ = [
+    "MAX_JUDGED",
     "UNJUDGED",
     "WRONG",
     "Check",
@@ -20,6 +21,9 @@ __all__ = [
     "Subject",
     "Validation",
 ]
+
+MAX_JUDGED = 200_000
+"""Characters of a query that are looked at."""
 
 WRONG = 0.5
 """A finding that is at least so sure calls its query wrong."""

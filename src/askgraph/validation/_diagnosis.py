@@ -14,11 +14,10 @@ from askgraph.validation import Finding, Kind, Place, Proposal
 from askgraph.validation._atoms import Atom, Step, Typing, predicates_in
 from askgraph.validation._blocks import Block
 from askgraph.validation._inference import Env, allowed, inferred, sorts_of
-from askgraph.validation._proposals import MOST, classes_like, predicates_like
+from askgraph.validation._proposals import MOST, classes_like, fitting, predicates_like
 from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts
-from askgraph.validation.literals import fitting
-from askgraph.validation.places import place_of_term, written
 from askgraph.validation.repairs import is_misprint
+from askgraph.validation.source_position import place_of_term, written
 
 __all__ = ["diagnosed"]
 

@@ -1,7 +1,7 @@
 """What is known of a graph that lies here: every link between sorts counted, every name found."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import NameIndex
-from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
+from askgraph.metadata import Partition, PredicateProfile, Profile
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_RESOURCE, RDFS_SUB_CLASS_OF
 from askgraph.traversal.arrays import GraphArrays
-from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts
+from askgraph.validation.knowledge import UNTYPED, ClassUse, Knowledge, PredicateUse, Sorts
 from askgraph.validation.nearest import nearest_names
-from askgraph.validation.profile_knowledge import profile_knowledge
 
-__all__ = ["array_knowledge", "graph_knowledge"]
+__all__ = [
+    "array_knowledge",
+    "graph_knowledge",
+    "profile_knowledge",
+]
 
 _KNOWN: dict[NameIndex, Knowledge] = {}
 _MOST = 8  # graphs whose knowledge is kept
@@ -151,3 +156,131 @@ def _exact(use: PredicateUse, arrays: GraphArrays, kinds: _Kinds) -> PredicateUs
 
 def _frozen(links: Mapping[str, set[str]]) -> dict[str, Sorts]:
     return {sort: frozenset(reached) for sort, reached in links.items()}
+
+
+_CUT = 0.6  # how sure it is that a name does not exist which a bounded look did not find
+_LISTED = 0.9  # the same of classes that are listed without a number of triples each
+_WHOLE = 0.995  # of the triples: the rest are roundings and changes between two counts
+
+
+def profile_knowledge(
+    profile: Profile, *, graphs: Mapping[str, Profile] | None = None, name: str = ""
+) -> Knowledge:
+    """Return what a profile tells; where a bound left something out, less is sure.
+
+    `graphs` are profiles of single named graphs; `name` is the one that this profile is of.
+    """
+    listed = [p.share for p in profile.completeness if p.name in ("classes", "predicates")]
+    shares = [share if share is not None else _CUT for share in listed]
+    complete = min(shares) if shares else (_CUT if profile.cuts else 1.0)
+    partitions: dict[str, list[Partition]] = defaultdict(list)
+    for part in profile.partitions:
+        partitions[part.predicate].append(part)
+    uses = [
+        use_of(one, partitions.get(one.iri, ()), complete=complete) for one in profile.predicates
+    ]
+    return Knowledge(
+        classes={
+            one.iri: ClassUse(one.iri, one.instances, one.names, one.parents)
+            for one in profile.classes
+        },
+        predicates={use.iri: use for use in uses},
+        prefixes=PrefixMap(dict(profile.prefixes)),
+        complete=complete,
+        graphs=_named_graphs(profile, graphs or {}),
+        name=name,
+    )
+
+
+def _named_graphs(profile: Profile, graphs: Mapping[str, Profile]) -> dict[str, Knowledge | None]:
+    listed: dict[str, Knowledge | None] = {iri: None for iri, _ in profile.graphs}
+    return listed | {iri: profile_knowledge(one, name=iri) for iri, one in graphs.items()}
+
+
+def use_of(
+    one: PredicateProfile, parts: Sequence[Partition], *, complete: float = 1.0, split: bool = False
+) -> PredicateUse:
+    """Return what a predicate leads from and to, by its partitions, else by its two ends apart.
+
+    A graph that is `split` into named ones is mostly counted one by one: a thing may have further
+    classes in another than that which the numbers tell.
+    """
+    return _of_partitions(one, parts, split=split) if parts else _of_counts(one, complete)
+
+
+def _of_partitions(
+    one: PredicateProfile, parts: Sequence[Partition], *, split: bool
+) -> PredicateUse:
+    """A predicate of which it is known what it leads to from each class."""
+    links = {part.cls: ends for part in parts if (ends := _ends(part, split=split))}
+    typed = sum(part.triples for part in parts)
+    told = sum(part.triples or 1 for part in parts if part.cls in links)
+    total = max(one.triples, 1)
+    share = 1.0 if typed >= _WHOLE * total else typed / total
+    subjects = frozenset(part.cls for part in parts)
+    counted = all(_is_counted(part, split=split) for part in parts)
+    known = min(1.0, told / max(typed, 1)) * share * (1.0 if counted else _LISTED)
+    datatypes = {name for part in parts for name, _ in part.datatypes}
+    datatypes |= {name for name, _ in one.datatypes}
+    return PredicateUse(
+        iri=one.iri,
+        triples=one.triples,
+        names=one.names,
+        subjects=subjects | {UNTYPED},
+        objects=frozenset().union(*links.values()) - datatypes,
+        datatypes=frozenset(datatypes),
+        languages=frozenset(name for name, _ in one.languages),
+        links=links,
+        subjects_told=share,
+        objects_told=known,
+        links_told=1.0 if counted else _LISTED,
+    )
+
+
+def _ends(part: Partition, *, split: bool) -> Sorts:
+    """The sorts of what a class leads to; empty where none is told."""
+    named = {UNTYPED if name == RDFS_RESOURCE else name for name, _ in part.targets}
+    named |= {name for name, _ in part.datatypes}
+    open_end = bool(part.targets) and not _is_counted(part, split=split)
+    return frozenset(named | ({UNTYPED} if open_end else set()))
+
+
+def _is_counted(part: Partition, *, split: bool) -> bool:
+    """Whether the sorts of all objects are told, by their numbers.
+
+    A thing of two classes counts twice, so that the biggest class alone is sure.
+    """
+    most = max((count for _, count in part.targets), default=0)
+    told = most + sum(count for _, count in part.datatypes)
+    only_literals = bool(part.datatypes) and not part.targets
+    return only_literals or (not split and told >= part.triples > 0)
+
+
+def _of_counts(one: PredicateProfile, complete: float) -> PredicateUse:
+    """A predicate of which only the classes at its two ends are known."""
+    told = complete if one.subject_classes or one.iri != RDF_TYPE else 0.0
+    has_ends = bool(one.object_classes or one.datatypes)
+    return PredicateUse(
+        iri=one.iri,
+        triples=one.triples,
+        names=one.names,
+        subjects=_sorts(one.subject_classes, one.subjects, one.triples),
+        objects=_sorts(one.object_classes, one.objects, one.triples)
+        if one.object_classes
+        else frozenset(),
+        datatypes=frozenset(name for name, _ in one.datatypes),
+        languages=frozenset(name for name, _ in one.languages),
+        subjects_told=told if one.subject_classes else 0.0,
+        objects_told=complete if has_ends else 0.0,
+    )
+
+
+def _sorts(counted: Sequence[tuple[str, int]], nodes: int, triples: int) -> Sorts:
+    """The classes; with `UNTYPED` unless one of them has all the resources.
+
+    The numbers are of nodes or of triples; more than there are nodes, they are of triples.
+    """
+    pairs = {UNTYPED if name == RDFS_RESOURCE else name: count for name, count in counted}
+    most = max(pairs.values(), default=0)
+    all_typed = nodes > 0 and (most == nodes or (most > nodes and most >= triples))
+    return frozenset(pairs) | (frozenset() if all_typed else {UNTYPED})

@@ -10,7 +10,7 @@ from askgraph.sparql.tree import Path, Pattern
 from askgraph.validation import Finding, Kind, Proposal, Subject
 from askgraph.validation._atoms import may_be_empty
 from askgraph.validation._blocks import Block, block_of, walk
-from askgraph.validation.places import place_of_term, written
+from askgraph.validation.source_position import place_of_term, written
 
 __all__ = ["known_iris"]
 

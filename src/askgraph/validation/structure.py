@@ -23,7 +23,7 @@ from askgraph.sparql.tree import (
 )
 from askgraph.sparql.write import text_of
 from askgraph.validation import Finding, Kind, Subject
-from askgraph.validation.places import place_of_variable
+from askgraph.validation.source_position import place_of_variable
 
 __all__ = ["structure"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pyoxigraph import NamedNode
 
-from askgraph.explanation.confidence import confidence_in_words
+from askgraph.explanation.verbalise import confidence_in_words
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.serve.protocols.openai.conversation import marker
 from askgraph.serve.protocols.openai.markdown import code_block, link, plain, table
