@@ -12,9 +12,9 @@ from askgraph.cli.outcome import as_text
 from askgraph.evaluation.runs.steps import step_object
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import XSD_DATE, XSD_DECIMAL
-from askgraph.serve.protocols.mcp.answered import answered
+from askgraph.serve.protocols.mcp.ask import answered
 from askgraph.serve.protocols.openai.answers import message_parts
-from askgraph.serve.views.runs import answer_view
+from askgraph.serve.runs.views import answer_view
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.trace import (
     Answer,

@@ -7,13 +7,11 @@ import pytest
 
 from askgraph.serve.hub import Hub, open_hub
 from askgraph.serve.identity.principal import Principal, TooMany
-from askgraph.serve.protocols.rest.downloads import download
-from askgraph.serve.protocols.rest.parts import parts
-from askgraph.serve.runs.choosing import chosen
-from askgraph.serve.runs.confirming import confirmed
+from askgraph.serve.protocols.rest.parts import PartsBody, parts
+from askgraph.serve.protocols.rest.questions import download
+from askgraph.serve.runs.replies import chosen, confirmed
+from askgraph.serve.runs.views import AskBody, RunView
 from askgraph.serve.settings import ServeSettings
-from askgraph.serve.views.queries import PartsBody
-from askgraph.serve.views.runs import AskBody, RunView
 from askgraph.workspace import Workspace
 
 ANN = Principal("user:ann", "ann", frozenset({"ask", "query", "confirm"}))

@@ -14,7 +14,6 @@ from askgraph.errors import AskgraphError
 from askgraph.serve.hub import open_hub
 from askgraph.serve.identity.proxies import BehindProxy
 from askgraph.serve.identity.visitors import VisitorCookie
-from askgraph.serve.middleware import health
 from askgraph.serve.middleware.protection import protect
 from askgraph.serve.page import page_router
 from askgraph.serve.problems import Problem, problem_of, problem_response
@@ -22,20 +21,16 @@ from askgraph.serve.protocols import text2sparql, websocket
 from askgraph.serve.protocols.mcp.http import mcp_route, mcp_running
 from askgraph.serve.protocols.openai import routes as chat
 from askgraph.serve.protocols.rest import (
-    adding,
-    ask,
     feedback,
     graphs,
-    methods,
+    jobs,
     parts,
     profile,
     query,
-    results,
-    runs,
+    questions,
     search,
     server,
     sessions,
-    verified,
 )
 from askgraph.serve.protocols.sparql import endpoint
 from askgraph.serve.settings import ServeSettings
@@ -44,13 +39,10 @@ from askgraph.workspace import Workspace
 __all__ = ["create_app", "problem_response"]
 
 _ROUTERS = (
-    ask.router,
-    runs.router,
-    results.router,
+    questions.router,
     sessions.router,
     feedback.router,
-    verified.router,
-    methods.router,
+    server.methods_router,
     server.router,
     graphs.router,
     profile.router,
@@ -59,8 +51,8 @@ _ROUTERS = (
     parts.router,
     endpoint.router,
     websocket.router,
-    health.router,
-    adding.router,
+    server.health_router,
+    jobs.router,
     chat.router,
 )
 _WORDS = "Ask knowledge graphs questions in your own words."

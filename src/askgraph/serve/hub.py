@@ -1,4 +1,4 @@
-"""What all parts of a server share: its settings, workspace, store, graphs, runs and accounts."""
+"""The hub: the parts of a server that all handlers share, and how a handler gets it."""
 
 import asyncio
 import contextlib
@@ -9,28 +9,30 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from askgraph.errors import SetupError
 from askgraph.serve.graphs.jobs import Jobs
 from askgraph.serve.graphs.open_graphs import OpenGraphs, Summaries
 from askgraph.serve.graphs.queries import Queries
 from askgraph.serve.identity.identify import Accounts, Asking, asking_of
 from askgraph.serve.identity.principal import Principal, Scope
 from askgraph.serve.middleware.masking import known_secrets
-from askgraph.serve.runs.asking import Asked, checked_choice, model_names
-from askgraph.serve.runs.kept import KeptRuns
 from askgraph.serve.runs.lifecycle import Run, Runs
-from askgraph.serve.runs.watching import watch
+from askgraph.serve.runs.records import RunRecords
+from askgraph.serve.runs.request import checked_choice, model_names, requested
+from askgraph.serve.runs.views import AskBody
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store, new_id
-from askgraph.serve.views.runs import AskBody
-from askgraph.trace import Earlier, Question
-from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.trace import Earlier
+from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
 __all__ = [
+    "Asker",
     "Caller",
+    "Confirmer",
     "Hub",
     "HubDep",
+    "Manager",
+    "Querier",
     "caller_of",
     "hub_of",
     "needs",
@@ -48,7 +50,7 @@ class Hub:
     accounts: Accounts
     graphs: OpenGraphs
     models: Models
-    kept: KeptRuns
+    records: RunRecords
     runs: Runs
     queries: Queries
     jobs: Jobs
@@ -63,23 +65,14 @@ class Hub:
         """
         caller.check("ask")
         await self.accounts.check_budget(caller)
-        graphs = self._graphs(body.graphs, caller)
-        after = body.after
-        earlier = await self.kept.earlier(after, caller) if after else tuple(before)
-        asked = Asked(
-            Question(" ".join(body.question.split()), body.language, earlier),
-            graphs,
-            body.method or DEFAULT_METHOD,
-            body.model,
-            body.settings,
-            timeout=body.timeout,
-            anew=body.anew,
-            after=after,
-        )
+        graphs = self.graphs.chosen(body.graphs, caller)
+        earlier = tuple(before)
+        if body.after:
+            earlier = await self.records.earlier(body.after, caller)
+        asked = requested(body, graphs, earlier)
         checked_choice(asked, caller, self.settings, model_names(self.workspace))
         if body.session is not None:
-            await self.kept.check_session(body.session, caller)
-        asked = asked.within(body.session or new_id(), begins=body.session is None)
+            await self.records.check_session(body.session, caller)
         return await self.runs.begin(asked, caller)
 
     async def stop(self) -> None:
@@ -87,18 +80,6 @@ class Hub:
         self.ready = False
         await self.jobs.close()
         await self.runs.close(self.settings.grace)
-
-    def _graphs(self, wanted: list[str] | None, caller: Principal) -> tuple[str, ...]:
-        there = self.graphs.names(caller)
-        if wanted:
-            for name in wanted:
-                self.graphs.settings(name, caller)
-            return tuple(dict.fromkeys(wanted))
-        if len(there) == 1:
-            return tuple(there)
-        if there:
-            raise SetupError(f"which graph? There are {', '.join(there)}: name one in 'graphs'")
-        raise SetupError("there is no graph to ask yet: add one")
 
 
 @asynccontextmanager
@@ -109,8 +90,8 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
     models = Models(workspace.folder)
     graphs = OpenGraphs(workspace, store)
     secrets = known_secrets(workspace.folder)
-    kept = KeptRuns(store, process, rows=settings.page_rows, secrets=secrets)
-    runs = Runs(settings, workspace, graphs, models, kept)
+    records = RunRecords(store, process, rows=settings.page_rows, secrets=secrets)
+    runs = Runs(settings, workspace, graphs, models, records)
     accounts = Accounts(settings, store)
     queries = Queries(settings)
     jobs = Jobs(settings, workspace, store, graphs, process)
@@ -121,14 +102,14 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         accounts,
         graphs,
         models,
-        kept,
+        records,
         runs,
         queries,
         jobs,
         Summaries(workspace),
         process,
     )
-    watching = asyncio.create_task(watch(runs, kept), name="watch the store")
+    watching = asyncio.create_task(runs.watch(), name="watch the store")
     try:
         await jobs.open()
         hub.ready = True
@@ -138,7 +119,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await watching
-        await kept.leave()
+        await records.leave()
         await graphs.close()
         await models.close()
         await store.close()
@@ -179,3 +160,9 @@ def needs(scope: Scope) -> Callable[[Principal], Awaitable[Principal]]:
         return caller
 
     return allowed
+
+
+Asker = Annotated[Principal, Depends(needs("ask"))]
+Querier = Annotated[Principal, Depends(needs("query"))]
+Confirmer = Annotated[Principal, Depends(needs("confirm"))]
+Manager = Annotated[Principal, Depends(needs("manage"))]

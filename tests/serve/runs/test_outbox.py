@@ -12,9 +12,9 @@ import pytest
 from askgraph.errors import ServiceError
 from askgraph.serve.hub import Hub, open_hub
 from askgraph.serve.identity.principal import Limits, Principal, TooMany
-from askgraph.serve.runs.choosing import chosen
+from askgraph.serve.runs.replies import chosen
+from askgraph.serve.runs.views import AskBody
 from askgraph.serve.settings import ServeSettings
-from askgraph.serve.views.runs import AskBody
 from askgraph.workspace import Workspace
 
 ANN = Principal("user:ann", "ann", frozenset({"ask"}), limits=Limits(parallel=1))
@@ -42,10 +42,10 @@ async def test_an_ending_that_the_database_did_not_take_is_kept_later(hub: Hub) 
     run = await hub.ask(QUESTION, ANN)
     events = [event async for event in hub.runs.read(run)]
     assert events[-1]["event"] == "problem"
-    assert (await hub.kept.view(run.id, ANN)).state == "running"
+    assert (await hub.records.view(run.id, ANN)).state == "running"
     done(hub, "DROP TRIGGER broken")
-    await hub.kept.beat()
-    view = await hub.kept.view(run.id, ANN)
+    await hub.records.beat()
+    view = await hub.records.view(run.id, ANN)
     assert view.state == "done"
     assert view.answer
     assert (await hub.runs.outcome(await hub.ask(QUESTION, ANN))).state == "done"
@@ -61,7 +61,7 @@ async def test_a_reading_chosen_while_the_database_fails_does_not_run_for_ever(h
         await chosen(hub, run.id, 1, ANN)
     assert await hub.store.under_way(ANN.id)
     done(hub, "DROP TRIGGER broken")
-    await hub.kept.beat()
+    await hub.records.beat()
     assert await hub.store.under_way(ANN.id) == []
 
 
@@ -78,7 +78,7 @@ async def test_a_question_that_waits_for_its_graph_is_queued(hub: Hub) -> None:
     many = replace(ANN, limits=Limits())
     first, second = [await hub.ask(QUESTION, many) for _ in range(2)]
     assert (first.state, second.state) == ("running", "queued")
-    assert (await hub.kept.view(second.id, many)).state == "queued"
+    assert (await hub.records.view(second.id, many)).state == "queued"
     views = await asyncio.gather(hub.runs.outcome(first), hub.runs.outcome(second))
     assert [view.state for view in views] == ["done", "done"]
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import BaseModel, Field
+
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.graphs.process import Added, Doing, Task, add_in_process
@@ -16,11 +18,10 @@ from askgraph.serve.graphs.uploads import clear_graph, clear_orphans, upload_fol
 from askgraph.serve.identity.principal import ANONYMOUS, NotAllowed, Principal
 from askgraph.serve.problems import Missing, Problem, problem_of
 from askgraph.serve.runs.events import Event
-from askgraph.serve.runs.queue import Line
-from askgraph.serve.runs.shield import to_its_end
+from askgraph.serve.runs.queue import Queue
+from askgraph.serve.runs.shield import shield
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import UNDER_WAY, JobRow, JobState, Store, new_id
-from askgraph.serve.views.jobs import JobView
 from askgraph.workspace import Workspace, check_name
 
 __all__ = [
@@ -34,6 +35,30 @@ _AT_ONCE, _WAITING = 2, 20
 _LOOK = 1.0  # seconds between two looks at whether another process was asked to stop a job here
 _KEPT = 60.0  # seconds for which a job that ended is known here
 _LONGEST_NAME = 64
+
+
+class AddedView(BaseModel):
+    """The graph that was added."""
+
+    triples: int
+    classes: int
+    predicates: int
+    cuts: list[str] = Field(description="What was left out of its profile, and why.")
+
+
+class JobView(BaseModel):
+    """A graph that is being added, or was."""
+
+    id: str
+    kind: Literal["upload", "address"]
+    graph: str
+    state: JobState
+    doing: str = Field("", description="What is being done.")
+    done: int = Field(0, description="How far that is.")
+    total: int | None = Field(None, description="Of how much, where that is known.")
+    added: AddedView | None = None
+    problem: Problem | None = None
+    created: str = Field(description="A time in UTC (ISO 8601).")
 
 
 @dataclass(frozen=True)
@@ -99,7 +124,7 @@ class Jobs:
         self._graphs = graphs
         self._process = process
         self._here: dict[str, _Job] = {}
-        self._line = Line(_AT_ONCE, _WAITING, what="graphs to be added")
+        self._queue = Queue(_AT_ONCE, _WAITING, what="graphs to be added")
 
     def check(self, name: str, caller: Principal) -> None:
         """Raise where a caller may not add a graph of this name."""
@@ -217,7 +242,7 @@ class Jobs:
         """Add a graph, or leave nothing of it, and keep how it ended."""
         watch = asyncio.create_task(self._watch(job))
         try:
-            async with self._line.turn(lambda _: None):
+            async with self._queue.turn(lambda _: None):
                 job.state = "running"
                 _told(job, Doing("starting"))
                 await self._store.withdraw_graph(job.new.name)  # of another graph of this name
@@ -233,7 +258,7 @@ class Jobs:
             job.state, job.problem = "failed", Problem.unexpected()
             _log.exception("adding the graph %r failed by a bug", job.new.name)
         watch.cancel()
-        await to_its_end(self._ended(job))
+        await shield(self._ended(job))
 
     async def _ended(self, job: _Job) -> None:
         """Leave nothing of a graph that did not come to be, and keep how the job ended."""

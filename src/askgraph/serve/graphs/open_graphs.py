@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from pydantic import BaseModel, Field
+
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import Profile
@@ -15,7 +17,6 @@ from askgraph.metadata.descriptions import Description
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.store import Store
-from askgraph.serve.views.graphs import GraphSummary
 from askgraph.workspace import Workspace
 from askgraph.workspace.described import kept_descriptions
 from askgraph.workspace.ready import build_missing
@@ -28,6 +29,22 @@ __all__ = [
 ]
 
 _LOOK = 2.0  # seconds between two looks at whether a graph's files changed
+
+
+class GraphSummary(BaseModel):
+    """A graph in a list."""
+
+    name: str = Field(description="Its name here, as addresses have it.")
+    title: str = Field(description="What its publisher calls it, else its name.")
+    description: str
+    triples: int | None = Field(description="Null where it has not been read yet.")
+    classes: int | None
+    predicates: int | None
+    languages: list[str] = Field(description="Tags of the languages of its texts, most first.")
+    remote: bool = Field(description="Whether its triples lie behind an endpoint.")
+    source: str = Field(description="The endpoint's address, or the names of its files.")
+    license: str
+    addable_by_web: bool = Field(description="Whether it was added over the web.")
 
 
 @dataclass(eq=False)
@@ -74,6 +91,22 @@ class OpenGraphs:
             return graphs[name]
         there = ", ".join(self.names(caller)) or "none"
         raise Missing(f"there is no graph {name!r}; there are: {there}")
+
+    def chosen(self, wanted: Sequence[str] | None, caller: Principal) -> tuple[str, ...]:
+        """Return the graphs that a question is asked of: those wanted, or the only one there is.
+
+        Raises `Missing` and `SetupError`.
+        """
+        there = self.names(caller)
+        if wanted:
+            for name in wanted:
+                self.settings(name, caller)
+            return tuple(dict.fromkeys(wanted))
+        if len(there) == 1:
+            return tuple(there)
+        if there:
+            raise SetupError(f"which graph? There are {', '.join(there)}: name one in 'graphs'")
+        raise SetupError("there is no graph to ask yet: add one")
 
     @asynccontextmanager
     async def lease(

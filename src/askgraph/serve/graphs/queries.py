@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.serve.runs.queue import Line
+from askgraph.serve.runs.queue import Queue
 from askgraph.serve.settings import ServeSettings
 from askgraph.sparql.judge import CheckedQuery, admitted
 from askgraph.sparql.result_formats import Result
@@ -22,7 +22,7 @@ class Queries:
 
     def __init__(self, settings: ServeSettings) -> None:
         self._settings = settings
-        self._lines: dict[str, Line] = {}
+        self._queues: dict[str, Queue] = {}
 
     def read(
         self,
@@ -45,11 +45,11 @@ class Queries:
         return admitted(whole, allowed_services=allowed, prefixes=known, most=_PARSED)
 
     def turn(self, graph: str) -> AbstractAsyncContextManager[None]:
-        """Return what waits for a turn on a graph and holds it; see `Line.turn`."""
-        line = self._lines.setdefault(
-            graph, Line(self._settings.per_graph, self._settings.queue, what="queries")
+        """Return what waits for a turn on a graph and holds it; see `Queue.turn`."""
+        queue = self._queues.setdefault(
+            graph, Queue(self._settings.per_graph, self._settings.queue, what="queries")
         )
-        return line.turn(_tell_nobody)
+        return queue.turn(_tell_nobody)
 
     async def run(
         self,

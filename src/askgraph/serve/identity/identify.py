@@ -76,7 +76,7 @@ class Accounts:
         self._rules = rules_of(settings)
         self._store = store
         self._meter = Meter(store)
-        self._guesses = KeyThrottle()
+        self._throttle = KeyThrottle()
 
     async def identify(self, asking: Asking) -> Principal:
         """Return who asks.
@@ -104,9 +104,9 @@ class Accounts:
         parts = given_parts(asking.token)
         key = await self._store.key(parts[0]) if parts else None
         guessed_at = key.id if key else ""
-        self._guesses.check(address, guessed_at)
+        self._throttle.check(address, guessed_at)
         if parts is None or key is None or not is_of(key, parts[1]):
-            self._guesses.failed(address, guessed_at)
+            self._throttle.failed(address, guessed_at)
             raise NotAllowed("this API key is not known here: is it copied whole?", status=401)
         if key.revoked is not None:
             raise NotAllowed("this API key was revoked: ask for another", status=401)

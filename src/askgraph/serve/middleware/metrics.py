@@ -4,38 +4,20 @@ Labels have few values: methods, graphs of the workspace, states, routes. Nothin
 question is among them. Several processes are scraped one by one.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from askgraph.serve.views.runs import RunView
+from askgraph.serve.runs.lifecycle import Runs
+from askgraph.serve.runs.views import RunView
 
-__all__ = ["Metrics", "Queue"]
+__all__ = ["Metrics"]
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "WEBSOCKET"})
-
-
-class Queue(Protocol):
-    """Where questions wait, are worked on and end."""
-
-    @property
-    def running(self) -> int:
-        """How many questions are worked on."""
-        ...
-
-    @property
-    def waiting(self) -> int:
-        """How many questions wait."""
-        ...
-
-    def observe(self, observer: Callable[[RunView], None]) -> None:
-        """Let somebody hear of each question that ended."""
-        ...
 
 
 class Metrics:
@@ -72,10 +54,10 @@ class Metrics:
             "askgraph_rejected", "Requests that were refused.", ("status",), registry=registry
         )
 
-    def watch(self, queue: Queue) -> None:
+    def watch(self, runs: Runs) -> None:
         """Count the questions that end, and tell at each reading how many run and wait."""
-        self._registry.register(_Lengths(queue))
-        queue.observe(self.question)
+        self._registry.register(_Lengths(runs))
+        runs.observe(self.question)
 
     def question(self, run: RunView) -> None:
         """Count a question that ended; several graphs are counted as `several`."""
@@ -102,11 +84,11 @@ class Metrics:
 
 
 class _Lengths(Collector):
-    def __init__(self, queue: Queue) -> None:
-        self._queue = queue
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
 
     def collect(self) -> Iterator[Metric]:
         running = "Questions that are worked on."
-        yield GaugeMetricFamily("askgraph_questions_running", running, self._queue.running)
+        yield GaugeMetricFamily("askgraph_questions_running", running, self._runs.running)
         waiting = "Questions that wait for their turn."
-        yield GaugeMetricFamily("askgraph_questions_waiting", waiting, self._queue.waiting)
+        yield GaugeMetricFamily("askgraph_questions_waiting", waiting, self._runs.waiting)

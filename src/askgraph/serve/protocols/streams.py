@@ -1,17 +1,25 @@
-"""Events as server-sent events (the HTML standard's `text/event-stream`)."""
+"""Responses that end with the connection: server-sent events, and work cancelled on disconnect."""
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import aclosing
+from typing import TypeVar
 
+import anyio
+from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
+from askgraph.serve.hub import Hub
+from askgraph.serve.problems import Failed, Problem
 from askgraph.serve.runs.events import Event
+from askgraph.serve.runs.lifecycle import Run
+from askgraph.trace import Step, Thought
 
-__all__ = ["event_stream", "text_stream"]
+__all__ = ["event_stream", "steps_of_run", "text_stream", "unless_disconnected"]
 
 _QUIET = 15.0  # seconds after which a comment keeps the connection alive
+Value = TypeVar("Value")
 
 
 def event_stream(events: AsyncGenerator[Event, None]) -> StreamingResponse:
@@ -57,3 +65,56 @@ async def _kept_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
 def _line(event: Event) -> str:
     data = json.dumps(event, ensure_ascii=False)
     return f"event: {event['event']}\nid: {event['seq']}\ndata: {data}\n\n"
+
+
+async def unless_disconnected(request: Request, work: Awaitable[Value]) -> Value:
+    """Return what work gives; it is cancelled where the caller leaves before."""
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            task.cancel()
+        return await task
+    finally:
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def steps_of_run(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
+    """Yield the steps of a run up to its outcome, its places in the queue first, as thoughts.
+
+    Closed early, the run is cancelled. Raises `Failed` if it failed or was stopped.
+    """
+    return _steps(hub, run, run.steps)  # this list, which a run that has ended lets go of
+
+
+async def _steps(hub: Hub, run: Run, steps: list[Step]) -> AsyncGenerator[Step, None]:
+    at = 0
+    try:
+        async with aclosing(hub.runs.read(run)) as events:
+            async for event in events:
+                match event["event"]:
+                    case "queued":
+                        yield Thought(_place_in_words(event["ahead"]))
+                    case "step":
+                        yield steps[at]
+                        at += 1
+                    case "outcome":
+                        yield steps[-1]
+                    case "problem":
+                        raise Failed(Problem.model_validate(event["problem"]))
+                    case "cancelled" | "handed_back":
+                        raise Failed(Problem.stopped())
+    finally:
+        if not run.events.ended:
+            with anyio.CancelScope(shield=True):
+                await hub.runs.cancel(run.id)
+
+
+def _place_in_words(ahead: object) -> str:
+    return "waits: one question is before it" if ahead == 1 else f"waits: {ahead} are before it"

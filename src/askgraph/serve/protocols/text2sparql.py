@@ -8,18 +8,17 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from starlette.datastructures import QueryParams
 from starlette.routing import Match
 from starlette.types import Scope
 
-from askgraph.serve.hub import HubDep, needs
-from askgraph.serve.identity.principal import Principal
+from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.problems import Failed, Missing, Problem
-from askgraph.serve.protocols.disconnect import unless_left
-from askgraph.serve.views.runs import MOST_QUESTION, AskBody
+from askgraph.serve.protocols.streams import unless_disconnected
+from askgraph.serve.runs.views import MOST_QUESTION, AskBody
 
 __all__ = ["Text2Sparql", "graph_of", "router"]
 
@@ -55,7 +54,7 @@ class Text2Sparql(BaseModel):
 async def text2sparql(
     request: Request,
     hub: HubDep,
-    caller: Annotated[Principal, Depends(needs("ask"))],
+    caller: Asker,
     dataset: Annotated[str, Query(max_length=2000, description="A graph's IRI or name.")],
     question: Annotated[str, Query(min_length=1, max_length=MOST_QUESTION)],
 ) -> Text2Sparql:
@@ -68,7 +67,7 @@ async def text2sparql(
     graphs = hub.graphs.names(caller)
     graph = graph_of(dataset, graphs, hub.settings.datasets)
     run = await hub.ask(AskBody(question=question, graphs=[graph]), caller)
-    view = await unless_left(request, hub.runs.outcome(run))
+    view = await unless_disconnected(request, hub.runs.outcome(run))
     if view.answer is None:
         raise Failed(view.problem or Problem.stopped())
     return Text2Sparql(

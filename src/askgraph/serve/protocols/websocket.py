@@ -22,9 +22,9 @@ from askgraph.serve.hub import Hub
 from askgraph.serve.identity.identify import asking_of
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Problem, problem_of
-from askgraph.serve.runs.choosing import chosen
 from askgraph.serve.runs.events import Event
-from askgraph.serve.views.runs import AskBody, ChooseBody
+from askgraph.serve.runs.replies import chosen
+from askgraph.serve.runs.views import AskBody, ChooseBody
 
 __all__ = ["router"]
 
@@ -87,11 +87,11 @@ class _Conversation:
             case "ask":
                 await self._ask(content, caller)
             case "cancel":
-                await self.hub.kept.own(_id(content), caller)
+                await self.hub.records.own(_id(content), caller)
                 await self.hub.runs.cancel(_id(content))
             case "listen":
                 self._check_room()
-                await self.hub.kept.row(_id(content), caller)
+                await self.hub.records.row(_id(content), caller)
                 after = content.get("after", -1)
                 follow = self.hub.runs.follow(
                     _id(content), caller, after if isinstance(after, int) else -1

@@ -1,25 +1,35 @@
-"""Questions that run: begun for a caller, worked on in turn, read by many, kept in the store."""
+"""The life of a run, from its question to its outcome in the store.
+
+    asked ─ begin ─→ queued ─→ running ─→ step, step, … ─→ done, or failed
+                        └─────────┴── cancelled: by its caller, or since nobody reads it any more
+                                  └── handed back: its process shuts down, or is found dead
+
+A run is in the store before anybody hears of it, and so is its end. Beside this module, `request`
+makes a question ready to run, `queue` holds it until its turn, `events` is the log that many may
+read, `records` is the store's side, and `outbox` keeps ends until the store takes them.
+"""
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
-from askgraph.errors import AskgraphError
+from askgraph.errors import AskgraphError, ServiceError
 from askgraph.methods import searches
 from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.identity.principal import Principal, TooMany
 from askgraph.serve.middleware.telemetry import question_span
 from askgraph.serve.problems import Problem, problem_of
-from askgraph.serve.runs.asking import Asked
 from askgraph.serve.runs.events import Event, Events
-from askgraph.serve.runs.kept import KeptRuns
-from askgraph.serve.runs.queue import Line
-from askgraph.serve.runs.shield import to_its_end
+from askgraph.serve.runs.queue import Queue
+from askgraph.serve.runs.records import RunRecords
+from askgraph.serve.runs.request import RunRequest
+from askgraph.serve.runs.shield import shield
+from askgraph.serve.runs.views import RunView, State
 from askgraph.serve.settings import ServeSettings
-from askgraph.serve.views.runs import RunView, State
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.lines import Head
 from askgraph.workspace import Workspace
@@ -30,7 +40,7 @@ from askgraph.workspace.tracing import head_of
 __all__ = ["Run", "Runs"]
 
 _log = logging.getLogger("askgraph.serve")
-_LOOK = 1.0  # seconds between two looks at a run of another process
+_LOOK, _BEAT = 1.0, 5  # seconds between two looks at the store, looks between two signs of life
 _KNOWN = 60.0  # seconds for which a run that ended is known here
 
 
@@ -40,22 +50,19 @@ class Run:
 
     id: str
     caller: Principal
-    asked: Asked
+    asked: RunRequest
     began: float
     events: Events
+    state: State
     steps: list[Step] = field(default_factory=list)
     head: Head = field(default_factory=Head)
-    state: State = "queued"
     task: "asyncio.Task[None] | None" = None
     stops_as: State = "cancelled"
-    leaving: asyncio.TimerHandle | None = None
+    patience: asyncio.TimerHandle | None = None
 
 
 class Runs:
-    """Begins questions, tells of them, stops them; none is left running when nobody listens.
-
-    A question begun is in the store before anybody hears of it, and so is its outcome.
-    """
+    """The runs of this process; none goes on when nobody listens."""
 
     def __init__(
         self,
@@ -63,54 +70,51 @@ class Runs:
         workspace: Workspace,
         graphs: OpenGraphs,
         models: Models,
-        kept: KeptRuns,
+        records: RunRecords,
     ) -> None:
         self._settings = settings
         self._workspace = workspace
         self._graphs = graphs
         self._models = models
-        self._kept = kept
+        self._records = records
         self._here: dict[str, Run] = {}
-        self._line = Line(settings.parallel, settings.queue)
-        self._graph_lines: dict[str, Line] = {}
+        self._queue = Queue(settings.parallel, settings.queue)
+        self._graph_queues: dict[str, Queue] = {}
         self._closing = False
         self._observers: list[Callable[[RunView], None]] = []
 
     @property
     def running(self) -> int:
-        """How many questions are worked on."""
-        return self._line.inside
+        """The number of questions that are worked on."""
+        return self._queue.inside
 
     @property
     def waiting(self) -> int:
-        """How many questions wait for their turn."""
-        return self._line.waiting
-
-    @property
-    def known(self) -> int:
-        """How many questions are under way here, or ended a moment ago."""
-        return len(self._here)
+        """The number of questions that wait for their turn."""
+        return self._queue.waiting
 
     def observe(self, observer: Callable[[RunView], None]) -> None:
-        """Let somebody hear of each question that ended here."""
+        """Call `observer` with each run that ends here."""
         self._observers.append(observer)
 
-    async def begin(self, asked: Asked, caller: Principal) -> Run:
-        """Begin a question; its events come from `read`.
+    # Asked: the run is in the store, and its first event can be read.
 
-        A caller who goes away in the middle leaves no half-begun question: it is one that nobody
-        reads. Raises `TooMany` where the caller has too many under way, or the server shuts down.
+    async def begin(self, asked: RunRequest, caller: Principal) -> Run:
+        """Begin a run; its events come from `read`.
+
+        If the caller goes away in the middle, the run is complete, and one that nobody reads.
+        Raises `TooMany` if the caller has too many under way, or the server shuts down.
         """
         if self._closing:
             raise TooMany("this server is shutting down; ask again in a moment", retry_after=2.0)
         return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
 
-    async def _begun(self, asked: Asked, caller: Principal) -> Run:
-        full = any(line.full for line in self._lines(asked.graphs))
-        state: State = "queued" if full else "running"
-        id = await self._kept.begin(asked, caller, state)
-        run = Run(id, caller, asked, asyncio.get_running_loop().time(), Events(id), state=state)
-        self._here[id] = run
+    async def _begun(self, asked: RunRequest, caller: Principal) -> Run:
+        waits = any(queue.full for queue in self._queues(asked.graphs))
+        state: State = "queued" if waits else "running"
+        id = await self._records.begin(asked, caller, state)
+        now = asyncio.get_running_loop().time()
+        run = self._here[id] = Run(id, caller, asked, now, Events(id), state)
         run.events.add(
             "run",
             session=asked.session,
@@ -122,18 +126,75 @@ class Runs:
         self._left(run)
         return run
 
-    def here(self, id: str) -> Run | None:
-        """Return a run that is under way in this process, or ended a moment ago."""
-        return self._here.get(id)
+    async def _run(self, run: Run) -> None:
+        """Work on a question to its end, whatever that is, and keep it."""
+        problem: Problem | None = None
+        try:
+            with question_span(run.id, run.asked.method, run.asked.graphs):
+                await self._worked(run)
+            run.state = "done"
+        except asyncio.CancelledError:
+            run.state = run.stops_as
+        except AskgraphError as error:
+            run.state, problem = "failed", problem_of(error)
+        except BaseException:  # noqa: BLE001 - a bug ends one question, not the server
+            run.state, problem = "failed", Problem.unexpected()
+            _log.exception("question %s failed by a bug", run.id)
+        try:
+            await shield(self._ended(run, problem))
+        finally:
+            asyncio.get_running_loop().call_later(_KNOWN, self._here.pop, run.id, None)
+
+    async def _worked(self, run: Run) -> None:
+        async with AsyncExitStack() as held:
+            # Queued: for each graph, then for the server.
+            for queue in self._queues(run.asked.graphs):
+                turn = queue.turn(lambda ahead: run.events.add("queued", ahead=ahead))
+                await held.enter_async_context(turn)
+            # Running.
+            if run.state == "queued":
+                run.state = "running"
+                await self._records.started(run.id)
+            method = await asyncio.to_thread(run.asked.made, self._workspace, self._models)
+            leases = self._graphs.leases(run.asked.graphs, run.caller, searched=searches(method))
+            graphs = await held.enter_async_context(leases)
+            run.head = head_of(method, graphs)
+            timeout = min(run.asked.timeout or self._settings.timeout, self._settings.timeout)
+            # Its steps, the last of which is the outcome.
+            steps = steps_of(run.asked.question, method, graphs, timeout=timeout)
+            async with aclosing(steps):
+                async for step in steps:
+                    run.steps.append(step)
+                    if not isinstance(step, Answer | Clarification | Refusal):
+                        run.events.add("step", step=self._records.masked(step))
+
+    async def _ended(self, run: Run, problem: Problem | None) -> None:
+        """Keep how a run ended, then announce it."""
+        trace = Trace(run.asked.question, run.asked.method, tuple(run.steps))
+        seconds = round(asyncio.get_running_loop().time() - run.began, 6)
+        try:
+            await self._records.ended(run.id, run.state, trace, run.head, problem, seconds)
+            view = await self._records.view(run.id, run.caller)
+        except AskgraphError as error:
+            _log.error("the outcome of question %s cannot be kept: %s", run.id, error)
+            run.events.add("problem", problem=problem_of(error).model_dump())
+            return
+        finally:
+            run.steps = []  # they are in the store; readers of them have the list
+        run.events.add(**_last(view))
+        for observer in self._observers:
+            observer(view)
+
+    # Read: by its caller, by others, after a broken connection. Left by all, it is cancelled.
 
     async def read(self, run: Run, after: int = -1) -> AsyncGenerator[Event, None]:
-        """Yield the events of a run from the one after `after`; closed early, somebody left.
+        """Yield the events of a run from the one after `after`.
 
-        A run that nobody reads any more is stopped after the server's `patience`.
+        A run that nobody reads any more is cancelled after the server's `patience`.
         """
-        if run.leaving is not None:
-            run.leaving.cancel()
-            run.leaving = None
+        if run.patience is not None:
+            run.patience.cancel()
+            run.patience = None
         try:
             async with aclosing(run.events.read(after)) as events:
                 async for event in events:
@@ -141,45 +202,75 @@ class Runs:
         finally:
             self._left(run)
 
+    def _left(self, run: Run) -> None:
+        if run.events.ended or run.events.readers or run.patience is not None:
+            return
+
+        def stop() -> None:
+            if not run.events.readers and run.task is not None:
+                run.task.cancel()
+
+        loop = asyncio.get_running_loop()
+        run.patience = loop.call_later(self._settings.patience, stop)
+
+    async def outcome(self, run: Run) -> RunView:
+        """Wait for the end of a run and return it; cancelled early, the run is left."""
+        async with aclosing(self.read(run)) as events:
+            last = [event async for event in events][-1]
+        if last["event"] == "outcome":
+            return RunView.model_validate(last["run"])
+        return await self._records.view(run.id, run.caller)
+
     async def follow(
         self, id: str, caller: Principal, after: int = -1
     ) -> AsyncGenerator[Event, None]:
-        """Yield the events of a run wherever it runs; of another process's, only the last one.
+        """Yield the events of a run wherever it runs.
 
-        So also to who may not read its steps.
-
-        Raises `Missing` where there is none that the caller may read.
+        Only the last event is given of a run of another process, and to callers who may not read
+        the steps. Raises `Missing` if there is none that the caller may read.
         """
         run = self._here.get(id)
-        if run is not None and await self._kept.tells_steps(id, caller):
+        if run is not None and await self._records.shows_steps(id, caller):
             async with aclosing(self.read(run, after)) as events:
                 async for event in events:
                     yield event
             return
-        while True:
-            view = await self._kept.view(id, caller)
-            if view.state not in ("queued", "running"):
-                yield {**_last(view), "id": id, "seq": after + 1}
-                return
+        view = await self._records.view(id, caller)
+        while view.state in ("queued", "running"):
             await asyncio.sleep(_LOOK)
+            view = await self._records.view(id, caller)
+        yield {**_last(view), "id": id, "seq": after + 1}
 
-    async def outcome(self, run: Run) -> RunView:
-        """Wait for the end of a run and return it; closed early, somebody left."""
-        last: Event = {}
-        async with aclosing(self.read(run)) as events:
-            async for event in events:
-                last = event
-        if last["event"] == "outcome":
-            return RunView.model_validate(last["run"])
-        return await self._kept.view(run.id, run.caller)
+    # Cancelled, handed back, or taken over from a process that died.
 
     async def cancel(self, id: str) -> None:
-        """Stop a run, wherever it runs; one that has ended stays as it is."""
+        """Cancel a run, wherever it runs; one that has ended stays as it is."""
         run = self._here.get(id)
         if run is None:
-            await self._kept.ask_to_cancel(id)
+            await self._records.ask_to_cancel(id)
         else:
             await self._stop(run, "cancelled")
+
+    async def _stop(self, run: Run, state: State) -> None:
+        if run.task is not None and not run.task.done():
+            run.stops_as = state
+            run.task.cancel()
+            await asyncio.wait([run.task])
+
+    async def watch(self) -> None:
+        """Cancel what other processes were asked to, and take over what dead ones left; for ever.
+
+        Ends that the store did not take before are given to it again.
+        """
+        for looks in count():
+            try:
+                if looks % _BEAT == 0:
+                    await self._records.beat()
+                for id in await self._records.to_cancel() if self._here else []:
+                    await self.cancel(id)
+            except ServiceError as error:
+                _log.warning("the store cannot be asked what to stop: %s", error)
+            await asyncio.sleep(_LOOK)
 
     async def close(self, grace: float) -> None:
         """Take no more questions; give those that run `grace` seconds, then hand them back."""
@@ -190,95 +281,12 @@ class Runs:
         for run in list(self._here.values()):
             await self._stop(run, "handed_back")
 
-    async def _stop(self, run: Run, state: State) -> None:
-        if run.task is None or run.task.done():
-            return
-        run.stops_as = state
-        run.task.cancel()
-        await asyncio.wait([run.task])
-
-    def _left(self, run: Run) -> None:
-        """Stop a run in a while, if it goes on and nobody reads it by then."""
-        if run.events.ended or run.events.readers or run.leaving is not None:
-            return
-
-        def stop() -> None:
-            if not run.events.readers and run.task is not None:
-                run.task.cancel()
-
-        loop = asyncio.get_running_loop()
-        run.leaving = loop.call_later(self._settings.patience, stop)
-
-    async def _run(self, run: Run) -> None:
-        """Work on a question to its end, whatever that is, and keep it."""
-        problem: Problem | None = None
-        try:
-            with question_span(run.id, run.asked.method, run.asked.graphs):
-                run.state = await self._worked(run)
-        except asyncio.CancelledError:
-            run.state = run.stops_as
-        except AskgraphError as error:
-            run.state, problem = "failed", problem_of(error)
-        except BaseException:  # noqa: BLE001 - a bug ends one question, not the server
-            run.state = "failed"
-            problem = Problem.unexpected()
-            _log.exception("question %s failed by a bug", run.id)
-        try:
-            await to_its_end(self._ended(run, problem))
-        finally:
-            asyncio.get_running_loop().call_later(_KNOWN, self._here.pop, run.id, None)
-
-    async def _worked(self, run: Run) -> State:
-        async with AsyncExitStack() as turns:
-            for line in self._lines(run.asked.graphs):
-                await turns.enter_async_context(
-                    line.turn(lambda ahead: run.events.add("queued", ahead=ahead))
-                )
-            if run.state == "queued":
-                run.state = "running"
-                await self._kept.started(run.id)
-            method = await asyncio.to_thread(run.asked.made, self._workspace, self._models)
-            leases = self._graphs.leases(run.asked.graphs, run.caller, searched=searches(method))
-            graphs = await turns.enter_async_context(leases)
-            run.head = head_of(method, graphs)
-            timeout = min(run.asked.timeout or self._settings.timeout, self._settings.timeout)
-            steps = steps_of(run.asked.question, method, graphs, timeout=timeout)
-            async with aclosing(steps):
-                async for step in steps:
-                    run.steps.append(step)
-                    if not isinstance(step, Answer | Clarification | Refusal):
-                        run.events.add("step", step=self._kept.told(step))
-        return "done"
-
-    async def _ended(self, run: Run, problem: Problem | None) -> None:
-        """Keep what came of a question, then say it."""
-        trace = Trace(run.asked.question, run.asked.method, tuple(run.steps))
-        try:
-            seconds = asyncio.get_running_loop().time() - run.began
-            await self._kept.ended(
-                run.id, run.state, trace, run.head, problem=problem, seconds=round(seconds, 6)
-            )
-            view = await self._kept.view(run.id, run.caller)
-        except AskgraphError as error:
-            _log.error("the outcome of question %s cannot be kept: %s", run.id, error)
-            run.events.add("problem", problem=problem_of(error).model_dump())
-            return
-        finally:
-            run.steps = []  # they are in the store; who reads them has the list
-        run.events.add(**_last(view))
-        for observer in self._observers:
-            observer(view)
-
-    def _lines(self, graphs: Sequence[str]) -> list[Line]:
-        """The lines to wait in, those of the graphs in one order for all, so that none block."""
-        lines = [
-            self._graph_lines.setdefault(
-                name,
-                Line(self._settings.per_graph, self._settings.queue, what=f"questions to {name!r}"),
-            )
-            for name in sorted(set(graphs))
-        ]
-        return [*lines, self._line]
+    def _queues(self, graphs: Sequence[str]) -> list[Queue]:
+        """The queues to pass, those of the graphs in one order for all, so that none block."""
+        most, waiting = self._settings.per_graph, self._settings.queue
+        for name in set(graphs) - self._graph_queues.keys():
+            self._graph_queues[name] = Queue(most, waiting, what=f"questions to {name!r}")
+        return [*(self._graph_queues[name] for name in sorted(set(graphs))), self._queue]
 
 
 def _last(view: RunView) -> dict[str, Any]:
@@ -289,7 +297,5 @@ def _last(view: RunView) -> dict[str, Any]:
         case "failed":
             problem = view.problem or Problem.unexpected()
             return {"event": "problem", "problem": problem.model_dump()}
-        case "handed_back":
-            return {"event": "handed_back"}
-        case _:
-            return {"event": "cancelled"}
+        case state:
+            return {"event": state}

@@ -1,16 +1,16 @@
-"""How questions ended, until the store has it: what it did not take once is tried again."""
+"""The outbox: how runs ended, until the store has it; what it did not take is tried again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from askgraph.serve.middleware.masking import masked_lines, masked_value, without
 from askgraph.serve.problems import Problem
+from askgraph.serve.runs.views import State, answer_view
 from askgraph.serve.store import Json, Store
-from askgraph.serve.views.runs import State, answer_view
 from askgraph.trace import Trace, spent
 from askgraph.trace.lines import Head, trace_text
 
-__all__ = ["Ending", "Endings", "ending_of"]
+__all__ = ["Ending", "Outbox", "ending_of"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Ending:
     money: float
 
 
-class Endings:
+class Outbox:
     """Gives endings to the store; a question whose ending is not there counts as under way."""
 
     def __init__(self, store: Store) -> None:

@@ -1,4 +1,4 @@
-"""The line in which questions wait: so many at once, first come, first served, places told."""
+"""The bounded queue of runs: so many at once, first come, first served."""
 
 import asyncio
 from collections import deque
@@ -8,16 +8,16 @@ from itertools import islice
 
 from askgraph.serve.identity.principal import TooMany
 
-__all__ = ["Line"]
+__all__ = ["Queue"]
 
-Tell = Callable[[int], None]
-_TOLD = 10
+Report = Callable[[int], None]
+_FIRST = 10  # of those that wait get their place each time
 
 
-class Line:
+class Queue:
     """Lets `parallel` in at once; up to `queue` wait.
 
-    Who waits is told how many are ahead: at the start, and each time among the first ten.
+    Those that wait hear how many are ahead: at the start, and each time among the first ten.
     """
 
     def __init__(self, parallel: int, queue: int, *, what: str = "questions") -> None:
@@ -25,16 +25,16 @@ class Line:
         self._queue = queue
         self._what = what
         self._inside = 0
-        self._waiting: deque[tuple[asyncio.Future[None], Tell]] = deque()
+        self._waiting: deque[tuple[asyncio.Future[None], Report]] = deque()
 
     @property
     def inside(self) -> int:
-        """How many are in."""
+        """The number of those whose turn it is."""
         return self._inside
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of those that wait."""
         return len(self._waiting)
 
     @property
@@ -43,13 +43,13 @@ class Line:
         return self._inside >= self._parallel or bool(self._waiting)
 
     @asynccontextmanager
-    async def turn(self, tell: Tell) -> AsyncIterator[None]:
-        """Wait for a turn and hold it; `tell` gets its place, from 1.
+    async def turn(self, report: Report) -> AsyncIterator[None]:
+        """Wait for a turn and hold it; `report` gets its place, from 1.
 
-        Raises `TooMany` where too many wait already.
+        Raises `TooMany` if too many wait already.
         """
         if self.full:
-            await self._waited(tell)
+            await self._waited(report)
         else:
             self._inside += 1
         try:
@@ -58,21 +58,21 @@ class Line:
             self._inside -= 1
             self._let_in()
 
-    async def _waited(self, tell: Tell) -> None:
+    async def _waited(self, report: Report) -> None:
         if len(self._waiting) >= self._queue:
             raise TooMany(
                 f"{len(self._waiting):,} {self._what} wait already; ask again a little later",
                 retry_after=10.0,
             )
-        place = asyncio.get_running_loop().create_future(), tell
+        place = asyncio.get_running_loop().create_future(), report
         self._waiting.append(place)
-        tell(len(self._waiting))
+        report(len(self._waiting))
         try:
             await place[0]
         except asyncio.CancelledError:
             if place in self._waiting:
                 self._waiting.remove(place)
-                self._tell_first()
+                self._report_first()
             elif place[0].done() and not place[0].cancelled():
                 self._inside -= 1  # it was let in while it gave up
                 self._let_in()
@@ -87,8 +87,8 @@ class Line:
                 self._inside += 1
                 let = True
         if let:
-            self._tell_first()
+            self._report_first()
 
-    def _tell_first(self) -> None:
-        for ahead, (_, tell) in enumerate(islice(self._waiting, _TOLD), 1):
-            tell(ahead)
+    def _report_first(self) -> None:
+        for ahead, (_, report) in enumerate(islice(self._waiting, _FIRST), 1):
+            report(ahead)

@@ -1,15 +1,15 @@
-"""Work that is done to its end, also where who waits for it is stopped."""
+"""A shield for work that has to be done to its end, also when its task is cancelled."""
 
 import asyncio
 import contextlib
 from collections.abc import Coroutine
 from typing import Any
 
-__all__ = ["to_its_end"]
+__all__ = ["shield"]
 
 
-async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Do some work, however often this is cancelled meanwhile; raises what the work raises."""
+async def shield(work: Coroutine[Any, Any, None]) -> None:
+    """Do some work, however often this is cancelled meanwhile, and raise what the work raises."""
     task = asyncio.create_task(work)
     while not task.done():
         with contextlib.suppress(asyncio.CancelledError):

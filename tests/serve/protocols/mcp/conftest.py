@@ -9,8 +9,8 @@ import pytest
 from mcp import Client
 
 from askgraph.sample import graph_path
-from askgraph.serve.protocols.mcp.local import LocalAccess
 from askgraph.serve.protocols.mcp.server import graph_server
+from askgraph.serve.protocols.mcp.stdio import LocalAccess
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
 

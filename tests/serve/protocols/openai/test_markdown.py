@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from askgraph.serve.protocols.openai.markdown import code_block, link, plain, table
+from askgraph.serve.protocols.openai.answers import code_block, link, plain, table
 
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

@@ -1,21 +1,55 @@
-"""What the caller of a tool may reach: graphs by name, and methods to ask them with."""
+"""Access of a caller to graphs and methods, and a graph lent to a tool.
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager
+Errors of ours become those whose text reaches the agent.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Annotated, Protocol
 
-from askgraph.errors import SetupError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from pydantic import Field
+
+from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata import Profile
+from askgraph.metadata import ClassProfile, Profile
+from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.serve.identity.principal import Scope
-from askgraph.serve.runs.asking import Asked
-from askgraph.trace import Step
+from askgraph.serve.runs.request import RunRequest
+from askgraph.tools import Context, Limits
+from askgraph.trace import Question, Step
 from askgraph.workspace import Workspace
 
-__all__ = ["CALLER", "Access", "Known", "chosen", "current"]
+__all__ = [
+    "CALLER",
+    "Access",
+    "GraphName",
+    "Known",
+    "Language",
+    "chosen",
+    "classes_told",
+    "current",
+    "looking",
+    "named",
+    "telling",
+    "telling_of_resource",
+]
+
+GraphName = Annotated[
+    str | None, Field(description="The graph's name; may be left out where there is only one.")
+]
+Language = Annotated[
+    str | None,
+    Field(
+        description="Of labels and questions, as 'de' (BCP 47); default: English.",
+        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+    ),
+]
+_CLASSES = 100
+_LIMITS = Limits(rows=30, triples=20, clip=200)
 
 
 class Access(Protocol):
@@ -46,7 +80,7 @@ class Access(Protocol):
         """Lend a graph, its indices in place; it may have to be waited for."""
         ...
 
-    def steps(self, asked: Asked) -> AsyncGenerator[Step, None]:
+    def steps(self, asked: RunRequest) -> AsyncGenerator[Step, None]:
         """Ask a question and give its steps as they come; closed early, it is stopped.
 
         Raises what is wrong with the question or its graphs, as errors of ours.
@@ -95,3 +129,52 @@ def chosen(access: Access, graph: str | None) -> str:
     if len(names) > 1:
         raise SetupError(f"there are several graphs: name one of them as `graph`: {there}")
     return names[0]
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Turn errors of ours into those whose text reaches the model; others stay unsaid."""
+    try:
+        yield
+    except AskgraphError as error:
+        raise ToolError(str(error)) from error
+
+
+@contextmanager
+def telling_of_resource() -> Iterator[None]:
+    """Turn errors of ours into those of a resource that cannot be read."""
+    try:
+        yield
+    except AskgraphError as error:
+        raise ResourceNotFoundError(str(error)) from error
+
+
+@asynccontextmanager
+async def looking(
+    graph: str | None, *, text: str = "", language: str | None = None, scope: Scope = "ask"
+) -> AsyncIterator[Context]:
+    """Lend the graph that a call names, its indices in place; what goes wrong is told."""
+    access = current()
+    with telling():
+        access.check(scope)
+        async with access.graph(chosen(access, graph)) as opened:
+            limits = replace(_LIMITS, timeout=access.query_timeout)
+            yield Context(opened, Question(text, language), limits, guarded=False)
+
+
+def classes_told(
+    graph: Known | KnowledgeGraph, language: str, *, most: int = _CLASSES
+) -> list[str]:
+    """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
+    return [_line(one, graph.prefixes, language) for one in graph.profile.classes[:most]]
+
+
+def named(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
+    """Return the label of a class or predicate, else the words of its IRI."""
+    pairs = [(text, tag or None) for text, tag in names]
+    return best_label(pairs, [language, "en"]) or words_of_local_name(iri)
+
+
+def _line(one: ClassProfile, prefixes: PrefixMap, language: str) -> str:
+    label = named(one.names, one.iri, language)
+    return f'{prefixes.shorten(one.iri)} "{label}": {one.instances:,} instances'

@@ -5,20 +5,27 @@ client of protocol version 2026-07-28 or newer can still be asked which reading 
 server's own rules on hosts and origins stand before this.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Send
+from starlette.types import Scope as AsgiScope
 
-from askgraph.serve.hub import caller_of, hub_of
-from askgraph.serve.protocols.mcp.access import Access
-from askgraph.serve.protocols.mcp.hosted import HostedAccess
+from askgraph.graph import KnowledgeGraph
+from askgraph.serve.hub import Hub, caller_of, hub_of
+from askgraph.serve.identity.principal import Principal, Scope
+from askgraph.serve.protocols.mcp.access import Access, Known
 from askgraph.serve.protocols.mcp.server import graph_server
+from askgraph.serve.protocols.streams import steps_of_run
+from askgraph.serve.runs.request import RunRequest, method_names
+from askgraph.serve.runs.views import AskBody
+from askgraph.trace import Step
 
 __all__ = ["mcp_route", "mcp_running"]
 
@@ -26,10 +33,62 @@ PATH = "/mcp"
 _BODY = 1024 * 1024
 
 
+class HostedAccess:
+    """What one caller may reach; questions are kept in their history."""
+
+    def __init__(self, hub: Hub, caller: Principal) -> None:
+        self._hub = hub
+        self._caller = caller
+
+    @property
+    def query_timeout(self) -> float:
+        """The seconds that one query may take."""
+        return self._hub.settings.query_timeout
+
+    def check(self, scope: Scope) -> None:
+        """Raise `NotAllowed` where the caller may not do what needs this scope."""
+        self._caller.check(scope)
+
+    def graph_names(self) -> Sequence[str]:
+        """Return the graphs that the caller may see."""
+        return self._hub.graphs.names(self._caller)
+
+    def method_names(self) -> Sequence[str]:
+        """Return the methods that callers may choose."""
+        return method_names(self._hub.settings)
+
+    async def known(self, name: str) -> Known:
+        """Return what is known of a graph, without opening it."""
+        self._hub.graphs.settings(name, self._caller)
+        return await asyncio.to_thread(Known.read, self._hub.workspace, name)
+
+    @asynccontextmanager
+    async def graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:
+        """Lend one of the server's graphs, to as many callers at once as it may have queries."""
+        async with (
+            self._hub.graphs.lease(name, self._caller, searched=True) as graph,
+            self._hub.queries.turn(name),
+        ):
+            yield graph
+
+    async def steps(self, asked: RunRequest) -> AsyncGenerator[Step, None]:
+        """Ask through the server's line, within the caller's limits."""
+        body = AskBody(
+            question=asked.question.text,
+            graphs=list(asked.graphs),
+            method=asked.method,
+            language=asked.question.language,
+        )
+        run = await self._hub.ask(body, self._caller, before=asked.question.before)
+        async with aclosing(steps_of_run(self._hub, run)) as steps:
+            async for step in steps:
+                yield step
+
+
 class _Endpoint:
     """Finds out who calls before the protocol is spoken: a stranger gets a plain 401."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         caller = await caller_of(request, hub_of(request))
         caller.check("ask")

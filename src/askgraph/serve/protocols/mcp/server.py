@@ -11,15 +11,13 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateSecurity
 from mcp_types import Resource, ToolAnnotations
 
-from askgraph.serve.protocols.mcp import prompts
 from askgraph.serve.protocols.mcp.access import CALLER, Access
-from askgraph.serve.protocols.mcp.asking import ask
-from askgraph.serve.protocols.mcp.asking_back import OpenState
-from askgraph.serve.protocols.mcp.exploring import describe, examples, list_graphs, search
-from askgraph.serve.protocols.mcp.querying import execute, propose_queries, validate
-from askgraph.serve.protocols.mcp.resources import PARTS, listed
+from askgraph.serve.protocols.mcp.ask import ask
+from askgraph.serve.protocols.mcp.elicitation import OpenState
+from askgraph.serve.protocols.mcp.explore import describe, examples, list_graphs, search, shapes
+from askgraph.serve.protocols.mcp.query import execute, propose_queries, validate
+from askgraph.serve.protocols.mcp.resources import PARTS, explore_graph, listed, write_query
 from askgraph.serve.protocols.mcp.results import NOTICE
-from askgraph.serve.protocols.mcp.shaping import shapes
 
 __all__ = ["AccessOf", "graph_server"]
 
@@ -83,7 +81,7 @@ def graph_server(access_of: AccessOf) -> MCPServer[Any]:
             part.template, name=part.name, description=part.words, mime_type=part.mime_type
         )
         resource(part.read)
-    for prompt in (prompts.explore_graph, prompts.write_query):
+    for prompt in (explore_graph, write_query):
         server.prompt()(prompt)
     return server
 

@@ -1,21 +1,29 @@
-"""An outcome as a message: the answer, how it was read, how sure it is, its query, its evidence."""
+"""An outcome as a message in Markdown: answer, reading, confidence, query and evidence.
 
-from collections.abc import Iterator
+Whatever the texts of a graph say, they stay text: no label can make a link, an image, an emphasis,
+a formula, HTML, or another row of a table.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
 
 from pyoxigraph import NamedNode
 
 from askgraph.explanation.verbalise import confidence_in_words
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.serve.protocols.openai.conversation import marker
-from askgraph.serve.protocols.openai.markdown import code_block, link, plain, table
 from askgraph.sparql.results import Term, value_of
 from askgraph.trace import Answer, Clarification, Outcome, Refusal
 
-__all__ = ["message_parts"]
+__all__ = ["code_block", "link", "message_parts", "plain", "table"]
 
 _ROWS, _COLUMNS = 20, 8
 _EVIDENCE, _LINES = 3, 4
 _WORDS = 1_000
+_SIGNS = re.compile(r"([\\`*_\[\]<>|~&$#^{}])")
+_ADDRESS = re.compile(r"(?<=\w)@(?=\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
+_START = re.compile(r"^(\d{1,9})([.)])|^([-+=!:])")
+_LONGEST = 200
 
 
 def message_parts(outcome: Outcome, run: str) -> list[str]:
@@ -89,3 +97,38 @@ def _cell(term: Term | None, answer: Answer) -> str:
 
 def _counted(rows: int) -> str:
     return "1 row" if rows == 1 else f"{rows:,} rows"
+
+
+def plain(text: str, most: int = _LONGEST) -> str:
+    """Return a text on one line that Markdown shows as it is, of at most `most` characters."""
+    line = "".join(sign if sign.isprintable() else " " for sign in text)
+    line = " ".join(line.split())
+    if len(line) > most:
+        line = f"{line[: most - 1]}…"
+    line = _SIGNS.sub(r"\\\1", line)
+    line = _ADDRESS.sub(lambda sign: f"\\{sign[0]}", line)
+    return _START.sub(_kept_at_start, line)
+
+
+def link(text: str, iri: str) -> str:
+    """Return a link, for an address of the web; else the text alone."""
+    if not re.fullmatch(r"https?://[^\s<>\\|`]+", iri, re.IGNORECASE):
+        return plain(text)
+    return f"[{plain(text)}](<{iri}>)"
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of cells that are Markdown already."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def code_block(text: str, language: str) -> str:
+    """Return a block of code that nothing within it can end."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def _kept_at_start(found: "re.Match[str]") -> str:
+    return f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}"

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from askgraph.errors import AskgraphError
 from askgraph.serve.problems import problem_of
 from askgraph.serve.protocols.openai.answers import message_parts
-from askgraph.serve.protocols.openai.errors import error_of
 from askgraph.serve.protocols.openai.views import (
     ChatAnswer,
     ChatChoice,
+    ChatCompletion,
     ChatReply,
     ChatUsage,
-    CompletionView,
     InputDetails,
+    error_of,
 )
 from askgraph.serve.protocols.step_words import words_of
-from askgraph.serve.views.runs import answer_view
+from askgraph.serve.runs.views import answer_view
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Step, Usage
 
 __all__ = ["Completion"]
@@ -36,7 +36,7 @@ class Completion:
     usage: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
 
-    async def whole(self, steps: AsyncGenerator[Step, None]) -> CompletionView:
+    async def whole(self, steps: AsyncGenerator[Step, None]) -> ChatCompletion:
         """Read the steps to the end and return the reply."""
         lines: list[str] = []
         async with aclosing(steps):
@@ -61,7 +61,7 @@ class Completion:
             yield _event(error_of(problem_of(error)).model_dump_json())
         yield _event("[DONE]")
 
-    def _reply(self, outcome: Outcome, lines: list[str]) -> CompletionView:
+    def _reply(self, outcome: Outcome, lines: list[str]) -> ChatCompletion:
         message = ChatReply(
             role="assistant",
             content="\n\n".join(message_parts(outcome, self.run)),
@@ -69,7 +69,7 @@ class Completion:
             askgraph=self._answer(outcome),
         )
         choice = ChatChoice(message=message, finish_reason="stop")
-        return CompletionView(
+        return ChatCompletion(
             id=f"chatcmpl-{self.run}",
             object="chat.completion",
             created=self.created,
@@ -100,8 +100,8 @@ class Completion:
             told["delta"]["askgraph"] = delta.askgraph.model_dump(mode="json")
         return _event(json.dumps(view, ensure_ascii=False))
 
-    def _view(self, choices: list[ChatChoice], usage: ChatUsage | None) -> CompletionView:
-        return CompletionView(
+    def _view(self, choices: list[ChatChoice], usage: ChatUsage | None) -> ChatCompletion:
+        return ChatCompletion(
             id=f"chatcmpl-{self.run}",
             object="chat.completion.chunk",
             created=self.created,

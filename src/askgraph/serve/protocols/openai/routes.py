@@ -1,35 +1,36 @@
-"""`/v1/models` and `/v1/chat/completions`: what OpenAI's clients call."""
+"""`/v1/models` and `/v1/chat/completions`: methods as models, for OpenAI's clients."""
 
-from collections.abc import AsyncGenerator
-from typing import Annotated
+from collections.abc import AsyncGenerator, Sequence
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from askgraph.errors import SetupError
-from askgraph.serve.hub import Hub, HubDep, needs
+from askgraph.serve.hub import Asker, Hub, HubDep
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
-from askgraph.serve.protocols.disconnect import unless_left
 from askgraph.serve.protocols.openai.completions import Completion
 from askgraph.serve.protocols.openai.conversation import Talk, talk_of
-from askgraph.serve.protocols.openai.errors import ChatRoute
-from askgraph.serve.protocols.openai.models import asked_of, model_ids
 from askgraph.serve.protocols.openai.views import (
     ChatBody,
+    ChatCompletion,
     ChatError,
     ChatModel,
     ChatModels,
-    CompletionView,
+    ChatRoute,
 )
-from askgraph.serve.protocols.streams import text_stream
-from askgraph.serve.runs.asking import method_names
-from askgraph.serve.runs.choosing import chosen
-from askgraph.serve.runs.steps import steps_read
-from askgraph.serve.views.runs import MOST_QUESTION, AskBody
+from askgraph.serve.protocols.streams import steps_of_run, text_stream, unless_disconnected
+from askgraph.serve.runs.methods import choices
+from askgraph.serve.runs.replies import chosen
+from askgraph.serve.runs.request import method_names
+from askgraph.serve.runs.views import MOST_QUESTION, AskBody
 from askgraph.trace import Clarification, Step
+from askgraph.workspace import DEFAULT_METHOD
 
-__all__ = ["router"]
+__all__ = ["DEFAULT", "asked_of", "model_ids", "router"]
+
+DEFAULT = "askgraph"
+"""The model that stands for the default method."""
 
 router = APIRouter(
     prefix="/v1",
@@ -37,8 +38,43 @@ router = APIRouter(
     route_class=ChatRoute,
     responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
 )
-Asker = Annotated[Principal, Depends(needs("ask"))]
 _BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they have none
+
+
+async def model_ids(hub: Hub, caller: Principal) -> list[str]:
+    """Return the names of all models: each usable method, and each on each of several graphs."""
+    usable = [one.name for one in (await choices(hub)).methods if one.usable]
+    methods = [DEFAULT, *usable]
+    graphs = hub.graphs.names(caller)
+    if len(graphs) < 2:
+        return methods
+    return [*methods, *(f"{method}@{graph}" for graph in graphs for method in methods)]
+
+
+def asked_of(
+    model: str, *, named: Sequence[str], methods: Sequence[str], graphs: Sequence[str]
+) -> tuple[str, list[str]]:
+    """Return the method and the graphs that a request means by its model, or names besides.
+
+    `methods` and `graphs` are those that there are. Raises `Missing` for a model that is none,
+    `SetupError` where nobody says which of several graphs is meant.
+    """
+    method, at, graph = model.partition("@")
+    plain = DEFAULT_METHOD if method == DEFAULT else method.replace("_", "-")
+    if plain not in methods or (at and graph not in graphs):
+        there = ", ".join([DEFAULT, *methods])
+        places = ", ".join(graphs) or "none yet"
+        raise Missing(
+            f"there is no model {model!r}; models are {there}, each also as METHOD@GRAPH; "
+            f"graphs are {places}"
+        )
+    wanted = [graph] if at else list(named)
+    if not wanted and len(graphs) > 1:
+        examples = ", ".join(f"{method}@{one}" for one in graphs[:5])
+        raise SetupError(
+            f"which graph? Take a model such as {examples}, or name one in the field 'graph'"
+        )
+    return plain, wanted or list(graphs)
 
 
 @router.get("/models")
@@ -56,7 +92,7 @@ async def model(model: str, hub: HubDep, caller: Asker) -> ChatModel:
     return ChatModel(id=model, created=_BEGUN)
 
 
-@router.post("/chat/completions", response_model=CompletionView)
+@router.post("/chat/completions", response_model=ChatCompletion)
 async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker) -> Response:
     """Answer the last message of a conversation.
 
@@ -71,7 +107,7 @@ async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker)
     reply = Completion(run, body.model, usage)
     if body.stream:
         return text_stream(reply.chunks(steps))
-    whole = await unless_left(request, reply.whole(steps))
+    whole = await unless_disconnected(request, reply.whole(steps))
     return JSONResponse(whole.model_dump(mode="json"))
 
 
@@ -97,7 +133,7 @@ async def _begun(
         question=talk.question, graphs=graphs or None, method=method, language=body.language
     )
     run = await hub.ask(asked, caller, before=talk.before)
-    return run.id, steps_read(hub, run)
+    return run.id, steps_of_run(hub, run)
 
 
 async def _taken(
@@ -105,13 +141,13 @@ async def _taken(
 ) -> tuple[str, AsyncGenerator[Step, None]] | None:
     """The reading with a number of what a run asked back; None where it asked nothing back."""
     try:
-        _, _, outcome = await hub.kept.outcome(run, caller)
+        _, _, outcome = await hub.records.outcome(run, caller)
     except Missing:
         return None
     if not isinstance(outcome, Clarification) or not 1 <= choice <= len(outcome.options):
         return None
     view = await chosen(hub, run, choice - 1, caller)
-    trace, _, _ = await hub.kept.outcome(view.id, caller)
+    trace, _, _ = await hub.records.outcome(view.id, caller)
 
     async def steps() -> AsyncGenerator[Step, None]:
         yield trace.outcome

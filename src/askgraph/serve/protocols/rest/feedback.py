@@ -1,26 +1,44 @@
-"""What people say of answers: right or wrong, and queries that they confirm."""
+"""Feedback: answers found right or wrong, and queries that people confirm for everybody."""
 
-from typing import Annotated
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
 
-from fastapi import APIRouter, Depends
+from askgraph.serve.hub import Asker, Confirmer, HubDep
+from askgraph.serve.identity.principal import NotAllowed, Principal
+from askgraph.serve.problems import Missing
+from askgraph.serve.runs.replies import confirmed, withdrawn
+from askgraph.serve.runs.views import ConfirmBody, FeedbackBody, FeedbackView, RunView
+from askgraph.serve.store import Feedback, Verified
 
-from askgraph.serve.hub import HubDep, needs
-from askgraph.serve.identity.principal import Principal
-from askgraph.serve.runs.confirming import confirmed, withdrawn
-from askgraph.serve.store import Feedback
-from askgraph.serve.views.runs import ConfirmBody, FeedbackBody, FeedbackView, RunView
-
-__all__ = ["router"]
+__all__ = ["VerifiedList", "VerifiedOne", "router"]
 
 router = APIRouter(prefix="/api/v1", tags=["feedback"])
-Asker = Annotated[Principal, Depends(needs("ask"))]
-Confirmer = Annotated[Principal, Depends(needs("confirm"))]
+
+
+class VerifiedOne(BaseModel):
+    """A question and the query that everybody who asks it is answered with."""
+
+    id: str
+    question: str
+    query: str
+    language: str | None = None
+    rows: int = Field(description="How many rows the query gave when it was confirmed.")
+    when: str = Field(description="When it was confirmed (ISO 8601, UTC).")
+    by: str | None = Field(None, description="Who confirmed it.")
+    run: str | None = Field(None, description="The run that it was confirmed of.")
+    mine: bool = Field(description="Whether the caller confirmed it.")
+
+
+class VerifiedList(BaseModel):
+    """The verified answers of a graph, the latest first."""
+
+    verified: list[VerifiedOne]
 
 
 @router.post("/runs/{id}/feedback")
 async def feedback(id: str, body: FeedbackBody, hub: HubDep, caller: Asker) -> FeedbackView:
     """Keep whether an answer is right; said again, it takes the place of what was said before."""
-    await hub.kept.row(id, caller)
+    await hub.records.row(id, caller)
     await hub.store.put_feedback(Feedback(id, caller.id, body.verdict, body.comment))
     return FeedbackView(verdict=body.verdict, comment=body.comment)
 
@@ -32,11 +50,45 @@ async def confirm(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer) ->
     The query is run again first; one that fails cannot be confirmed.
     """
     await confirmed(hub, id, body.query, caller)
-    return await hub.kept.view(id, caller)
+    return await hub.records.view(id, caller)
 
 
 @router.delete("/runs/{id}/confirm")
 async def withdraw(id: str, hub: HubDep, caller: Confirmer) -> RunView:
     """Withdraw what was confirmed for a question."""
     await withdrawn(hub, id, caller)
-    return await hub.kept.view(id, caller)
+    return await hub.records.view(id, caller)
+
+
+@router.get("/graphs/{graph}/verified")
+async def listed(graph: str, hub: HubDep, caller: Confirmer) -> VerifiedList:
+    """Return what the questions of a graph are answered with, the latest first."""
+    hub.graphs.settings(graph, caller)
+    found = await hub.store.verified(graph)
+    return VerifiedList(verified=[_view(one, caller) for one in reversed(found)])
+
+
+@router.delete("/graphs/{graph}/verified/{id}", status_code=204, name="withdraw")
+async def withdraw_verified(graph: str, id: str, hub: HubDep, caller: Confirmer) -> None:
+    """Withdraw a verified answer: the caller's own or, of an `admin`, anybody's."""
+    hub.graphs.settings(graph, caller)
+    one = next((one for one in await hub.store.verified(graph) if one.id == id), None)
+    if one is None:
+        raise Missing(f"there is no verified answer {id!r} of {graph!r}")
+    if one.owner != caller.id and not caller.may("admin"):
+        raise NotAllowed("somebody else confirmed this: they withdraw it, or an administrator")
+    await hub.store.withdraw(id)
+
+
+def _view(one: Verified, caller: Principal) -> VerifiedOne:
+    return VerifiedOne(
+        id=one.id,
+        question=one.question,
+        query=one.query,
+        language=one.language,
+        rows=one.rows,
+        when=one.when,
+        by=one.by,
+        run=one.run,
+        mine=one.owner == caller.id,
+    )

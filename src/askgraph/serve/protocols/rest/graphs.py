@@ -3,33 +3,55 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 
 from askgraph.explanation.starters import examples_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.examples.similar import same_language
-from askgraph.serve.hub import HubDep, needs
-from askgraph.serve.identity.principal import Principal
-from askgraph.serve.views.graphs import (
-    ExamplesView,
-    ExampleView,
-    GraphSummary,
-    GraphsView,
-    StartersView,
-)
-from askgraph.serve.views.queries import Language
+from askgraph.serve.graphs.open_graphs import GraphSummary
+from askgraph.serve.hub import Asker, HubDep
+from askgraph.serve.protocols.rest.parameters import GraphName, Offset, Tongue
 
-__all__ = ["Asker", "GraphName", "Offset", "router"]
+__all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
-Asker = Annotated[Principal, Depends(needs("ask"))]
-GraphName = Annotated[str, Path(max_length=200, description="The name of a graph.")]
-Offset = Annotated[int, Query(ge=0, le=100_000_000)]
 
 _STARTERS = 8
 _OWN = 5  # of them that are examples of the graph
 _FIRST = {"confirmed": 0, "written": 1, "generated": 2}
+
+
+class GraphsView(BaseModel):
+    """The graphs that the caller may see."""
+
+    graphs: list[GraphSummary]
+
+
+class StartersView(BaseModel):
+    """Questions to start with."""
+
+    questions: list[str]
+
+
+class ExampleView(BaseModel):
+    """A question with the query that answers it."""
+
+    question: str
+    language: str | None
+    query: str
+    others: list[str] = Field(description="The same question in other words.")
+    origin: str = Field(description="written, confirmed or generated.")
+    when: str | None = Field(description="When it was confirmed or generated (ISO 8601).")
+    keywords: list[str]
+
+
+class ExamplesView(BaseModel):
+    """A page of a graph's examples, confirmed ones first."""
+
+    examples: list[ExampleView]
+    total: int
 
 
 @router.get("/graphs")
@@ -52,7 +74,7 @@ async def starters(
     graph: GraphName,
     hub: HubDep,
     caller: Asker,
-    language: Annotated[Language, Query()] = "en",
+    language: Tongue = "en",
 ) -> StartersView:
     """Return questions to start with: some that were confirmed or written, and some made up."""
     async with hub.graphs.lease(graph, caller) as opened:

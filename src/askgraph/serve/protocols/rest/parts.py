@@ -1,8 +1,11 @@
 """The parts of a query that can be changed: told in words, with alternatives, and swapped."""
 
 import asyncio
+from typing import Annotated
+from typing import Literal as Choice
 
 from fastapi import APIRouter
+from pydantic import BaseModel, Field
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
@@ -14,18 +17,8 @@ from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.vocabulary import XSD_STRING
 from askgraph.search.linking.also_meant import also_meant
 from askgraph.search.propose import read_and_linked
-from askgraph.serve.hub import HubDep
-from askgraph.serve.protocols.rest.graphs import Asker, GraphName
-from askgraph.serve.protocols.rest.named import NamedQuery, named_query
-from askgraph.serve.views.queries import (
-    AlternativeView,
-    PartsBody,
-    PartsView,
-    PartView,
-    PieceView,
-    SwapBody,
-    SwappedView,
-)
+from askgraph.serve.hub import Asker, HubDep
+from askgraph.serve.protocols.rest.parameters import GraphName, NamedQuery, QueryText, named_query
 from askgraph.sparql.rewrite.swapped import swapped
 
 __all__ = ["router"]
@@ -34,6 +27,67 @@ router = APIRouter(prefix="/api/v1", tags=["queries"])
 
 _MOST = 40  # parts that have alternatives
 _SECONDS = 3.0  # for each query that looks for alternatives
+
+
+class PartsBody(QueryText):
+    """A query to read back."""
+
+    question: str | None = Field(
+        None, max_length=4000, description="The question that it answers, where there is one."
+    )
+    alternatives: bool = Field(True, description="Whether to say what else could stand there.")
+
+
+class SwapBody(QueryText):
+    """Another term for a part of a query."""
+
+    part: int | Annotated[str, Field(max_length=10_000)] = Field(
+        description="The part: its `id`, its IRI, or its value."
+    )
+    to: str = Field(max_length=10_000, description="An IRI for an IRI; for a value its text.")
+
+
+class PieceView(BaseModel):
+    """A piece of the read-back."""
+
+    text: str
+    part: int | None = Field(None, description="The part that these are the words of.")
+
+
+class AlternativeView(BaseModel):
+    """What else could stand in the place of a part."""
+
+    iri: str | None = None
+    value: str | None = None
+    label: str
+    description: str | None = None
+    rows: int | None = Field(None, description="Solutions that the query then has, if counted.")
+
+
+class PartView(BaseModel):
+    """A part of a query that can be changed."""
+
+    id: int
+    kind: Choice["entity", "class", "predicate", "value"]
+    iri: str | None = None
+    value: str | None = None
+    datatype: str | None = None
+    label: str
+    alternatives: list[AlternativeView]
+
+
+class PartsView(BaseModel):
+    """A query in words, in pieces that joined are the whole text, and its parts."""
+
+    pieces: list[PieceView]
+    parts: list[PartView]
+
+
+class SwappedView(BaseModel):
+    """The query with another term, and in words."""
+
+    query: str
+    words: str
 
 
 @router.post("/graphs/{graph}/parts")

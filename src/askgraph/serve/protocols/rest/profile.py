@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode
 
 from askgraph.explanation.labels import labels_of
@@ -18,29 +19,95 @@ from askgraph.explanation.starters import values_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf.labels import best_label, words_of_local_name
-from askgraph.serve.hub import HubDep
-from askgraph.serve.protocols.rest.graphs import Asker, GraphName, Offset
-from askgraph.serve.views.cells import Cell, cell_of
-from askgraph.serve.views.graphs import (
-    ClassView,
-    EndView,
-    FactsView,
-    InstancesView,
-    PredicateView,
-    ProfileView,
-    ResourceView,
-)
-from askgraph.serve.views.queries import Language
+from askgraph.serve.hub import Asker, HubDep
+from askgraph.serve.protocols.rest.parameters import GraphName, Offset, Tongue
+from askgraph.serve.runs.views import Cell, cell_of
 from askgraph.sparql.results import Term
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
-Tongue = Annotated[Language, Query()]
 Iri = Annotated[str, Query(min_length=1, max_length=4000, description="An IRI in full.")]
 
 _ENDS = 20
 _GRAPHS = 1000
+
+
+class EndView(BaseModel):
+    """A class or datatype at an end of a predicate, and how many triples have it."""
+
+    iri: str
+    label: str
+    count: int
+
+
+class ClassView(BaseModel):
+    """A class as the graph uses it."""
+
+    iri: str
+    label: str
+    instances: int
+    parents: list[str]
+    nary: bool = Field(description="Whether its instances have no name and link other things.")
+    examples: list[Cell] = Field(description="Some instances.")
+
+
+class PredicateView(BaseModel):
+    """A predicate as the graph uses it."""
+
+    iri: str
+    label: str
+    triples: int
+    subjects: int
+    objects: int
+    subject_classes: list[EndView]
+    object_classes: list[EndView]
+    datatypes: list[EndView]
+    example: str | None = Field(description="One of its values, shortened; null where unknown.")
+
+
+class ProfileView(BaseModel):
+    """What is known of a graph: its classes and predicates, the most used first, in pages."""
+
+    name: str
+    triples: int
+    classes: list[ClassView]
+    predicates: list[PredicateView]
+    total_classes: int = Field(description="Classes in all, or that hold what was searched for.")
+    total_predicates: int
+    languages: dict[str, int] = Field(description="Texts by their language tag.")
+    graphs: dict[str, int] = Field(description="Named graphs with their triples, at most 1,000.")
+    cuts: list[str] = Field(description="What a bound left out of the count.")
+    created: str = Field(description="When the graph was read.")
+
+
+class FactsView(BaseModel):
+    """A predicate of a thing with its values, or with the things that point at it."""
+
+    predicate: Cell
+    values: list[Cell]
+    total: int = Field(description="Values in all, of which those of one page are here.")
+    at_least: bool = Field(description="Whether there may be more than `total`.")
+
+
+class ResourceView(BaseModel):
+    """What a graph says of a thing, and what points at it."""
+
+    iri: str
+    label: str
+    description: str | None
+    types: list[Cell]
+    outgoing: list[FactsView]
+    incoming: list[FactsView]
+
+
+class InstancesView(BaseModel):
+    """Instances of a class, a page of them."""
+
+    cls: Cell = Field(serialization_alias="class", description="The class.")
+    instances: list[Cell]
+    total: int
+    at_least: bool = Field(description="Whether there may be more than `total`.")
 
 
 @router.get("/graphs/{graph}/profile")

@@ -4,30 +4,21 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from itertools import islice
-from typing import Annotated
+from typing import Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode, Triple
 
 from askgraph.errors import QueryError
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.serve.hub import Hub, HubDep, needs
+from askgraph.serve.hub import Asker, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
-from askgraph.serve.protocols.rest.graphs import Asker, GraphName
-from askgraph.serve.protocols.rest.named import named_query
-from askgraph.serve.views.cells import TableView, table_of
-from askgraph.serve.views.queries import (
-    EvidenceBody,
-    FindingView,
-    FormattedView,
-    QueryBody,
-    QueryText,
-    RowEvidenceView,
-    ValidationView,
-)
+from askgraph.serve.protocols.rest.parameters import GraphName, QueryText, named_query
+from askgraph.serve.runs.views import EvidenceView, TableView, table_of
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.result_formats import Result
@@ -41,10 +32,60 @@ from askgraph.validation.validate import validated
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])
-Querier = Annotated[Principal, Depends(needs("query"))]
 
 _LABELLED = 500  # things of a result that are named
 _CHECKED = 10_000  # characters of a query that is checked: it is parsed, more than once
+
+
+class QueryBody(QueryText):
+    """A query to run."""
+
+    timeout: float | None = Field(None, gt=0, le=3600, description="Seconds; at most the server's.")
+    limit: int | None = Field(None, ge=1, description="Rows to send; at most the server's.")
+
+
+class EvidenceBody(QueryText):
+    """A row of a query's result."""
+
+    row: int = Field(ge=0, le=1_000_000, description="Its place, from 0.")
+
+
+class FindingView(BaseModel):
+    """One thing that is wrong with a query, and where."""
+
+    check: str = Field(description="What kind of fault it is.")
+    message: str
+    severity: Literal["error", "warning", "info"] = Field(
+        description="error: surely wrong; warning: likely; info: less so."
+    )
+    certainty: float = Field(description="How sure, 0 to 1.")
+    line: int | None = Field(description="From 1, in `query` of the validation.")
+    column: int | None = Field(description="From 1.")
+    start: int | None = Field(description="Where it starts, in characters from 0.")
+    end: int | None = Field(description="Where it ends, in characters.")
+    repair: str | None = Field(description="What could stand there instead.")
+
+
+class ValidationView(BaseModel):
+    """What is wrong with a query, and the query with what can safely be repaired."""
+
+    query: str = Field(description="The text that places count in.")
+    findings: list[FindingView]
+    words: str = Field(description="The query read back.")
+    repaired: str | None = Field(description="The repaired query, where anything was repaired.")
+    repairs: list[str] = Field(description="What was repaired, in words.")
+
+
+class FormattedView(BaseModel):
+    """A query as a careful person writes it."""
+
+    query: str
+
+
+class RowEvidenceView(EvidenceView):
+    """The triples behind a row, with names for their IRIs."""
+
+    labels: dict[str, str]
 
 
 @router.post("/graphs/{graph}/query")

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 
 from askgraph.explanation.labels import labels_of
 from askgraph.graph import KnowledgeGraph
@@ -14,24 +15,22 @@ from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.vocabulary import RDF, RDFS, XSD
-from askgraph.serve.hub import HubDep
-from askgraph.serve.protocols.rest.graphs import Asker, GraphName
-from askgraph.serve.views.queries import Language
-from askgraph.serve.views.search import (
-    CompletionsView,
-    CompletionView,
-    HitsView,
-    HitView,
-    TermKind,
-    TermView,
-    VocabularyView,
-)
+from askgraph.serve.hub import Asker, HubDep
+from askgraph.serve.protocols.rest.parameters import GraphName, Tongue
 
-__all__ = ["router"]
+__all__ = [
+    "CompletionView",
+    "CompletionsView",
+    "HitView",
+    "HitsView",
+    "TermKind",
+    "TermView",
+    "VocabularyView",
+    "router",
+]
 
+TermKind = Literal["entity", "class", "property"]
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
-Tongue = Annotated[Language, Query()]
-
 _TERMS = 2000  # classes, and predicates, that an editor is given
 _CHOICE = 4  # completions looked at for each one given
 _STANDARD = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
@@ -40,6 +39,55 @@ _KINDS: dict[Kind, TermKind] = {
     Kind.CLASS: "class",
     Kind.PREDICATE: "property",
 }
+
+
+class HitView(BaseModel):
+    """A thing found."""
+
+    iri: str
+    label: str
+    name: str = Field(description="The name that matched, where it is another one.")
+    description: str
+    kind: TermKind
+    score: float = Field(description="How well it matches, by the index's own measure.")
+
+
+class HitsView(BaseModel):
+    """What a search found, best first."""
+
+    hits: list[HitView]
+
+
+class CompletionView(BaseModel):
+    """A name that completes the end of what is typed."""
+
+    text: str = Field(description="The name to put in.")
+    label: str
+    iri: str
+    kind: TermKind
+    start: int = Field(description="Where the words begin that it completes, in characters.")
+
+
+class CompletionsView(BaseModel):
+    """Names that complete the end of what is typed, best first."""
+
+    completions: list[CompletionView]
+
+
+class TermView(BaseModel):
+    """A class or predicate, and how often it is used."""
+
+    iri: str
+    label: str
+    count: int
+
+
+class VocabularyView(BaseModel):
+    """What an editor completes queries from: prefixes, classes, predicates."""
+
+    prefixes: dict[str, str]
+    classes: list[TermView] = Field(description="The most used ones.")
+    predicates: list[TermView] = Field(description="The most used ones.")
 
 
 @router.get("/graphs/{graph}/search")

@@ -1,16 +1,56 @@
-"""What the server says of itself, and of who asks."""
+"""The server itself: its settings and methods, the caller, health and metrics."""
 
 from dataclasses import asdict
 from importlib.metadata import version
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
 
-from askgraph.serve.hub import Caller, HubDep
-from askgraph.serve.views.server import LimitsView, MeView, ServerView
+from askgraph.errors import AskgraphError
+from askgraph.serve.hub import Asker, Caller, Hub, HubDep, caller_of
+from askgraph.serve.identity.identify import asking_of
+from askgraph.serve.middleware.metrics import Metrics
+from askgraph.serve.problems import Missing
+from askgraph.serve.runs.methods import MethodsView, choices
 
-__all__ = ["router"]
+__all__ = ["health_router", "methods_router", "router"]
 
 router = APIRouter(prefix="/api/v1", tags=["server"])
+methods_router = APIRouter(prefix="/api/v1", tags=["methods"])
+health_router = APIRouter(tags=["operations"])
+_LOOPBACK_ADDRESSES = frozenset({"127.0.0.1", "::1", "::ffff:127.0.0.1"})
+
+
+class ServerView(BaseModel):
+    """What a page has to know of its server."""
+
+    name: str = "askgraph"
+    version: str
+    timeout: float = Field(description="Seconds that a question may take.")
+    rows: int = Field(description="Rows that are sent with an answer.")
+    upload_mb: int
+    tiles: str = Field(description="URL template of map tiles; empty: none.")
+    images: bool = Field(description="Whether images of other hosts may be shown.")
+
+
+class LimitsView(BaseModel):
+    """What a caller may use; 0 is no limit."""
+
+    requests_per_minute: int
+    parallel: int
+    tokens_per_day: int
+    money_per_day: float
+    graphs: int = Field(description="Graphs that they added over the web.")
+
+
+class MeView(BaseModel):
+    """Who asks, and what they may."""
+
+    id: str
+    name: str
+    scopes: list[str]
+    graphs: list[str] | None = Field(description="Graphs that may be asked; null: all.")
+    limits: LimitsView
 
 
 @router.get("/server")
@@ -37,3 +77,50 @@ async def me(caller: Caller) -> MeView:
         graphs=None if caller.graphs is None else sorted(caller.graphs),
         limits=LimitsView(**asdict(caller.limits)),
     )
+
+
+@methods_router.get("/methods")
+async def methods(hub: HubDep, caller: Asker) -> MethodsView:
+    """Return the methods and models, with what questions cost with them on this server so far."""
+    return await choices(hub)
+
+
+@health_router.get("/healthz")
+async def alive() -> dict[str, str]:
+    """Say that the process answers."""
+    return {"status": "alive"}
+
+
+@health_router.get("/readyz", responses={503: {"description": "It starts, stops or has no store."}})
+async def ready(request: Request, response: Response) -> dict[str, str]:
+    """Say whether requests may be sent here: not while it starts or stops, nor without a store."""
+    hub: Hub | None = getattr(request.app.state, "hub", None)
+    status = "starting" if hub is None else "ready" if hub.ready else "stopping"
+    if hub is not None and hub.ready:
+        try:
+            await hub.store.alive()
+        except AskgraphError:
+            status = "the store does not answer"
+    if status != "ready":
+        response.status_code = 503
+    return {"status": status}
+
+
+@health_router.get("/metrics", response_class=Response)
+async def metrics(request: Request, hub: HubDep) -> Response:
+    """Return metrics in Prometheus' text format, to whom the settings let read them."""
+    match hub.settings.metrics:
+        case "admin":
+            (await caller_of(request, hub)).check("admin")
+        case "loopback" if not _from_here(request):
+            raise Missing("metrics are read on this machine only; see the setting 'metrics'")
+        case "off":
+            raise Missing("metrics are off; see the setting 'metrics'")
+    counted: Metrics = request.app.state.metrics
+    return Response(counted.text(), media_type=counted.content_type)
+
+
+def _from_here(request: Request) -> bool:
+    """Whether a request comes from this machine, and not for another one by way of a proxy here."""
+    asking = asking_of(request)
+    return asking.client in _LOOPBACK_ADDRESSES and not asking.by_proxy

@@ -3,20 +3,48 @@
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 
-from askgraph.serve.hub import Hub, HubDep, needs
+from askgraph.serve.hub import Asker, Hub, HubDep
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
-from askgraph.serve.runs.forgetting import stopped
+from askgraph.serve.protocols.rest.questions import stopped
+from askgraph.serve.runs.views import Body, RunSummary
 from askgraph.serve.store import SessionRow, new_id
-from askgraph.serve.views.sessions import SessionBody, SessionSummary, SessionsView, SessionView
 
-__all__ = ["router"]
+__all__ = ["SessionBody", "SessionSummary", "SessionView", "SessionsView", "router"]
 
 router = APIRouter(prefix="/api/v1", tags=["sessions"])
-Asker = Annotated[Principal, Depends(needs("ask"))]
 _QUESTIONS = 200
+
+
+class SessionBody(Body):
+    """The title of a session."""
+
+    title: str = Field("", max_length=200)
+
+
+class SessionSummary(BaseModel):
+    """A conversation."""
+
+    id: str
+    title: str
+    created: str = Field(description="A time in UTC (ISO 8601).")
+    changed: str = Field(description="When something was asked in it last.")
+    runs: int = Field(description="How many questions it has.")
+
+
+class SessionsView(BaseModel):
+    """The caller's sessions, the one changed last first."""
+
+    sessions: list[SessionSummary]
+
+
+class SessionView(SessionSummary):
+    """A conversation with its questions, the latest first."""
+
+    questions: list[RunSummary]
 
 
 @router.get("/sessions")
@@ -41,7 +69,7 @@ async def one(id: str, hub: HubDep, caller: Asker) -> SessionView:
     """Return a session with its questions, the latest first."""
     row = await _own(hub, id, caller)
     runs = await hub.store.runs(caller.id, session=id, limit=_QUESTIONS)
-    questions = await hub.kept.summaries(runs, caller)
+    questions = await hub.records.summaries(runs, caller)
     return SessionView(**_summary(row).model_dump(), questions=questions)
 
 

@@ -1,19 +1,25 @@
-"""The SPARQL 1.1 protocol, read-only: `/sparql/GRAPH`."""
+"""The SPARQL 1.1 protocol, read-only: `/sparql/GRAPH`, with its service description."""
 
 import asyncio
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.errors import AskgraphError, ForbiddenQuery
 from askgraph.graph import KnowledgeGraph
-from askgraph.serve.hub import Hub, HubDep, needs
+from askgraph.rdf.vocabulary import DCTERMS, RDF_TYPE, VOID, XSD_INTEGER
+from askgraph.serve.hub import Hub, HubDep, Querier
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import problem_of, problem_response
-from askgraph.serve.protocols.sparql.negotiation import accepted
-from askgraph.serve.protocols.sparql.requests import ProtocolRequest, WrongKind, protocol_request
-from askgraph.serve.protocols.sparql.service_description import service_description
+from askgraph.serve.protocols.sparql.requests import (
+    ProtocolRequest,
+    WrongKind,
+    accepted,
+    protocol_request,
+)
 from askgraph.sparql.result_formats import (
     GRAPH_FORMATS,
     ROW_FORMATS,
@@ -21,29 +27,22 @@ from askgraph.sparql.result_formats import (
     ResultFormat,
     serialised,
 )
+from askgraph.sparql.results import GraphResult
 
-__all__ = ["router"]
+__all__ = ["router", "service_description"]
 
 router = APIRouter(prefix="/sparql", tags=["SPARQL protocol"])
-Querier = Annotated[Principal, Depends(needs("query"))]
-
 CUT = "X-Askgraph-Truncated"
 _ERRORS = (
     ResultFormat("text", ("text/plain",)),
     ResultFormat("problem", ("application/problem+json", "application/json")),
 )
-_SD = {
+_PREFIXES = {
     "sd": "http://www.w3.org/ns/sparql-service-description#",
     "void": "http://rdfs.org/ns/void#",
     "dcterms": "http://purl.org/dc/terms/",
     "formats": "http://www.w3.org/ns/formats/",
 }
-
-
-class _Unacceptable(AskgraphError):
-    """There is no format that the client takes."""
-
-
 _TYPES: dict[str, dict[str, str]] = {
     name: {} for form in (*ROW_FORMATS, *GRAPH_FORMATS) for name in form.accepted[:1]
 }
@@ -70,6 +69,24 @@ _BODY = {
         "application/sparql-query": {"schema": {"type": "string"}},
     }
 }
+_SD = "http://www.w3.org/ns/sparql-service-description#"
+_FORMATS = "http://www.w3.org/ns/formats/"
+_RESULT_FORMATS = (
+    "SPARQL_Results_JSON",
+    "SPARQL_Results_XML",
+    "SPARQL_Results_CSV",
+    "SPARQL_Results_TSV",
+    "Turtle",
+    "N-Triples",
+    "RDF_XML",
+    "JSON-LD",
+)
+_NAMED = 1000  # graphs that are listed
+Node = NamedNode | BlankNode
+
+
+class _Unacceptable(AskgraphError):
+    """There is no format that the client takes."""
 
 
 @router.get(
@@ -131,7 +148,7 @@ async def _description(graph: KnowledgeGraph, request: Request) -> Response:
     form = _format(GRAPH_FORMATS, request)
     address = str(request.url.replace(query="", fragment=""))
     described = service_description(graph, address)
-    content = serialised(described, form, prefixes=_SD)
+    content = serialised(described, form, prefixes=_PREFIXES)
     return Response(content, media_type=form.media_type, headers={"Vary": "Accept"})
 
 
@@ -180,3 +197,50 @@ def _failure(error: AskgraphError, request: Request) -> Response:
         return problem_response(problem)
     headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
     return PlainTextResponse(problem.detail + "\n", problem.status, headers)
+
+
+def service_description(graph: KnowledgeGraph, address: str) -> GraphResult:
+    """Return the description of the endpoint of a graph at an address, as triples."""
+    return GraphResult(tuple(_described(graph, NamedNode(address))))
+
+
+def _described(graph: KnowledgeGraph, endpoint: NamedNode) -> Iterator[Triple]:
+    service, dataset, default = endpoint, BlankNode("dataset"), BlankNode("default")
+    yield _is_a(service, "Service")
+    yield _said(service, "endpoint", endpoint)
+    yield _said(service, "supportedLanguage", NamedNode(_SD + "SPARQL11Query"))
+    yield _said(service, "feature", NamedNode(_SD + "BasicFederatedQuery"))
+    if graph.profile.graphs:
+        yield _said(service, "feature", NamedNode(_SD + "UnionDefaultGraph"))
+    for name in _RESULT_FORMATS:
+        yield _said(service, "resultFormat", NamedNode(_FORMATS + name))
+    yield _said(service, "defaultDataset", dataset)
+    yield _is_a(dataset, "Dataset")
+    yield Triple(dataset, NamedNode(DCTERMS + "title"), Literal(graph.name))
+    yield _said(dataset, "defaultGraph", default)
+    yield _is_a(default, "Graph")
+    yield _number(default, "triples", graph.profile.triples)
+    yield _number(default, "classes", len(graph.profile.classes))
+    yield _number(default, "properties", len(graph.profile.predicates))
+    for at, (iri, triples) in enumerate(graph.profile.graphs[:_NAMED]):
+        named, content = BlankNode(f"named{at}"), BlankNode(f"graph{at}")
+        yield _said(dataset, "namedGraph", named)
+        yield _is_a(named, "NamedGraph")
+        yield _said(named, "name", NamedNode(iri))
+        yield _said(named, "graph", content)
+        yield _is_a(content, "Graph")
+        if triples:
+            yield _number(content, "triples", triples)
+
+
+def _is_a(subject: Node, name: str) -> Triple:
+    return Triple(subject, NamedNode(RDF_TYPE), NamedNode(_SD + name))
+
+
+def _said(subject: Node, name: str, value: Node) -> Triple:
+    return Triple(subject, NamedNode(_SD + name), value)
+
+
+def _number(subject: Node, name: str, value: int) -> Triple:
+    number = Literal(str(value), datatype=NamedNode(XSD_INTEGER))
+    return Triple(subject, NamedNode(VOID + name), number)

@@ -1,4 +1,4 @@
-// What the server sends and takes, as on the wire (askgraph.serve.views writes the same).
+// What the server sends and takes, as on the wire (askgraph.serve.protocols.rest writes the same).
 
 export interface Problem {
   readonly type: string;

@@ -1,26 +1,25 @@
 """Add a graph by address or upload, hear how far that is, stop it, take the graph away again."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import NotPublic, SetupError, Unreachable
-from askgraph.serve.graphs.jobs import NewGraph
+from askgraph.serve.graphs.jobs import JobView, NewGraph
 from askgraph.serve.graphs.uploads import Sent, stored, upload_folder
-from askgraph.serve.hub import HubDep, needs
-from askgraph.serve.identity.principal import Principal
+from askgraph.serve.hub import HubDep, Manager
 from askgraph.serve.protocols.streams import event_stream
+from askgraph.serve.runs.views import Body
 from askgraph.serve.store import new_id
-from askgraph.serve.views.jobs import AddBody, JobsView, JobView
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
-Manager = Annotated[Principal, Depends(needs("manage"))]
 _FILES = 100
 _RESOLVING = 10.0  # seconds
 _FORM: dict[str, Any] = {
@@ -44,6 +43,28 @@ _FORM: dict[str, Any] = {
         },
     }
 }
+
+
+class AddBody(Body):
+    """A graph to add by its address."""
+
+    name: str = Field(max_length=64, description="What to call the graph: letters, digits, _-.")
+    url: str = Field(max_length=2000, description="The address of its SPARQL endpoint.")
+    dialect: str | None = Field(
+        None,
+        max_length=20,
+        description="qlever, virtuoso, graphdb, blazegraph, fuseki or oxigraph; else detected.",
+    )
+    graphs: list[str] = Field(
+        default_factory=list, max_length=100, description="IRIs of the named graphs to read."
+    )
+    timeout: float | None = Field(None, gt=0, le=600, description="Seconds for each query.")
+
+
+class JobsView(BaseModel):
+    """The caller's jobs, the latest first."""
+
+    jobs: list[JobView]
 
 
 @router.post("/graphs", status_code=202)

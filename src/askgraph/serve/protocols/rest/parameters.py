@@ -2,13 +2,30 @@
 
 import asyncio
 from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Path, Query
+from pydantic import Field
 
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.serve.runs.views import Body, Language
 from askgraph.sparql.lexer import unescaped, with_declared
 
-__all__ = ["NamedQuery", "named_query"]
+__all__ = ["GraphName", "NamedQuery", "Offset", "QueryText", "Tongue", "named_query"]
+
+GraphName = Annotated[str, Path(max_length=200, description="The name of a graph.")]
+Offset = Annotated[int, Query(ge=0, le=100_000_000)]
+Tongue = Annotated[Language, Query()]
+Sparql = Annotated[str, Field(min_length=1, max_length=100_000, description="A SPARQL query.")]
+
+
+class QueryText(Body):
+    """A query, and the language to speak of it in."""
+
+    query: Sparql
+    language: Language = "en"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The tool that answers a question, telling its steps, and asking back where the client can."""
+"""The tool that answers a question: it reports the steps, and asks back if the client can."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -9,23 +9,29 @@ from mcp_types import InputRequiredResult
 from pydantic import BaseModel, Field
 
 from askgraph.answers.build import chosen_answer
+from askgraph.answers.codec import status_of
 from askgraph.errors import ServiceError, SetupError
-from askgraph.serve.protocols.mcp.access import Access, chosen, current
-from askgraph.serve.protocols.mcp.answered import answered
-from askgraph.serve.protocols.mcp.asking_back import answer_given, ask_back
-from askgraph.serve.protocols.mcp.bounded import ROWS
-from askgraph.serve.protocols.mcp.failing import telling
-from askgraph.serve.protocols.mcp.looking import Language
-from askgraph.serve.protocols.mcp.results import Answered
-from askgraph.serve.protocols.step_words import words_of
-from askgraph.serve.runs.asking import Asked
-from askgraph.trace import Answer, Clarification, Earlier, Outcome, Question, Refusal
+from askgraph.serve.protocols.mcp.access import Access, Language, chosen, current, telling
+from askgraph.serve.protocols.mcp.elicitation import answer_given, ask_back
+from askgraph.serve.protocols.mcp.results import (
+    ROWS,
+    Answered,
+    Reading,
+    cells,
+    cut_words,
+    labels_shown,
+)
+from askgraph.serve.protocols.step_words import one_line, words_of
+from askgraph.serve.runs.request import RunRequest
+from askgraph.trace import Answer, Clarification, Earlier, Outcome, Question, Refusal, attempt_of
 from askgraph.workspace import DEFAULT_METHOD
 
-__all__ = ["EarlierQuestion", "ask"]
+__all__ = ["answered", "ask"]
 
 _QUESTION = 4_000  # characters
 _GRAPHS = 10
+_EVIDENCE, _LINES, _LINE = 5, 6, 300
+_LISTED = 5
 
 
 class EarlierQuestion(BaseModel):
@@ -73,7 +79,7 @@ async def ask(
             return await _read_as(access, given.reading, given.asked_back, given.graph, limit)
         names = graphs or [chosen(access, None)]
         before = tuple(Earlier(one.question, one.query) for one in earlier or ())
-        asked = Asked(
+        asked = RunRequest(
             Question(question, language, before),
             tuple(dict.fromkeys(chosen(access, name) for name in names)),
             _method(access, method),
@@ -92,7 +98,7 @@ async def ask(
 async def _outcome(
     context: Context,
     access: Access,
-    asked: Asked,
+    asked: RunRequest,
 ) -> Outcome:
     """Read the steps to the end; each is told as progress."""
     async with aclosing(access.steps(asked)) as steps:
@@ -126,3 +132,80 @@ def _method(access: Access, name: str | None) -> str:
     if wanted not in names:
         raise SetupError(f"no method {name!r}; there are {', '.join(names)}")
     return wanted
+
+
+def answered(outcome: Outcome, *, limit: int) -> Answered:
+    """Return an outcome with at most `limit` rows."""
+    best = attempt_of(outcome)
+    rows = cells(best.result.rows, limit) if best else []
+    readings = outcome.options if isinstance(outcome, Clarification) else ()
+    labels = labels_shown(rows, best.labels) if best else {}
+    return Answered.model_validate(
+        {
+            "status": status_of(outcome),
+            "message": _message(outcome),
+            "words": best.words if best else "",
+            "confidence": best.confidence if best else 0.0,
+            "query": best.query if best else None,
+            "graph": best.graph if best else None,
+            "columns": list(best.result.variables) if best else [],
+            "answer_columns": list(best.answer_columns) if best else [],
+            "rows": rows,
+            "total": len(best.result.rows) if best else 0,
+            "boolean": best.boolean if best else None,
+            "labels": labels,
+            "evidence": _evidence(best) if best else [],
+            "why_empty": best.why_empty if best else None,
+            "cut": _cut(best) if best else None,
+            "readings": [
+                Reading(words=one.words, rows=one.count, query=one.query) for one in readings
+            ],
+            "confirmed": best.confirmed.question if best and best.confirmed else None,
+            "interpretation": (best.interpretation or None) if best else None,
+            "seconds": round(outcome.usage.seconds, 3),
+        }
+    )
+
+
+def _message(outcome: Outcome) -> str:
+    match outcome:
+        case Refusal(reason=reason):
+            return reason
+        case Clarification(question=question):
+            return question
+        case Answer(boolean=bool() as holds):
+            return "yes" if holds else "no"
+        case _:
+            return _listed(outcome)
+
+
+def _listed(answer: Answer) -> str:
+    """The first values of the columns that answer, by label."""
+    rows, variables = answer.result.rows, answer.result.variables
+    if not rows:
+        return answer.why_empty or "nothing was found"
+    at = [variables.index(name) for name in answer.answer_columns if name in variables]
+    told = [
+        ", ".join(_value(value, answer) for value in cells([tuple(row[n] for n in at)], 1)[0])
+        for row in rows[:_LISTED]
+    ]
+    more = f" and {len(rows) - _LISTED:,} more" if len(rows) > _LISTED else ""
+    return "; ".join(told) + more
+
+
+def _value(value: object, answer: Answer) -> str:
+    return one_line(answer.labels.get(value, value) if isinstance(value, str) else str(value))
+
+
+def _evidence(answer: Answer) -> list[str]:
+    return [
+        one_line(f"row {piece.row + 1}: {line}", _LINE)
+        for piece in answer.evidence[:_EVIDENCE]
+        for line in piece.words[:_LINES]
+    ]
+
+
+def _cut(answer: Answer) -> str | None:
+    if answer.cut_short:
+        return f"{answer.cut_short}; this is the best so far"
+    return cut_words(answer.result.truncated)

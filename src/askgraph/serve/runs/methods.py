@@ -1,23 +1,64 @@
-"""The methods of a server as callers see them: what each does, needs, and has cost here so far."""
+"""Methods and models that callers may choose, with what each has cost here so far."""
 
 import asyncio
 import inspect
 from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
+from pydantic import BaseModel, Field
+
 from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.methods import converses
 from askgraph.serve.hub import Hub
-from askgraph.serve.runs.asking import method_names, open_settings
+from askgraph.serve.runs.request import method_names, open_settings
 from askgraph.serve.store import Cost
-from askgraph.serve.views.methods import MethodsView, MethodView, ModelView, SettingView
 from askgraph.workspace import DEFAULT_METHOD
 from askgraph.workspace.settings import model_tables
 
-__all__ = ["choices"]
+__all__ = ["MethodsView", "choices"]
 
 _KINDS = {bool: "boolean", int: "integer", float: "number"}
+
+
+class SettingView(BaseModel):
+    """A setting of a method that callers may change."""
+
+    name: str
+    type: str = Field(description="boolean, integer or number.")
+    default: bool | int | float
+
+
+class MethodView(BaseModel):
+    """A method, and what a question costs with it."""
+
+    name: str
+    words: str = Field(description="What it does, in a sentence.")
+    needs_model: bool
+    converses: bool = Field(description="Whether it looks at earlier questions.")
+    usable: bool = Field(description="Whether it can be asked here as it is set up.")
+    missing: str | None = Field(None, description="What is missing where it cannot.")
+    settings: list[SettingView]
+    questions: int = Field(description="How many questions the costs below are of.")
+    seconds: float | None = Field(None, description="Seconds a question, on average here.")
+    tokens: float | None = Field(None, description="Tokens a question, on average here.")
+    money: float | None = Field(None, description="Money a question, on average here.")
+
+
+class ModelView(BaseModel):
+    """A language model of the workspace."""
+
+    name: str
+    model: str
+    provider: str
+
+
+class MethodsView(BaseModel):
+    """What callers may choose."""
+
+    default: str
+    methods: list[MethodView]
+    models: list[ModelView]
 
 
 async def choices(hub: Hub) -> MethodsView:

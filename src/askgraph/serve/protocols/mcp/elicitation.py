@@ -1,8 +1,8 @@
-"""Asking the user which reading is meant, where the client can: by elicitation.
+"""A question back to the user, by elicitation: the reading that is meant.
 
 From protocol version 2026-07-28 on the call ends with what has to be asked, and comes again with
 the answer and the state that went out; before, the client is asked while the call goes on. The
-state that comes back is nobody's word for anything: its queries are checked like any other.
+state that comes back is not trusted: its queries are checked like any other.
 """
 
 import base64
@@ -25,7 +25,7 @@ from askgraph.serve.protocols.step_words import one_line
 from askgraph.trace import Clarification, Option
 from askgraph.trace.codec import read, told
 
-__all__ = ["Given", "OpenState", "answer_given", "ask_back"]
+__all__ = ["OpenState", "answer_given", "ask_back"]
 
 _KEY = "reading"
 _MODERN = "2026-07-28"

@@ -1,4 +1,4 @@
-"""Runs in the store: begun and ended there, and read from it by those who may."""
+"""Runs in the store: begun and ended there, and read from it by callers who may."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,9 @@ from askgraph.search.linking.word_lists import detected_language
 from askgraph.serve.identity.principal import ANONYMOUS, Principal, TooMany
 from askgraph.serve.middleware.masking import masked_value
 from askgraph.serve.problems import Missing, Problem
-from askgraph.serve.runs.asking import Asked
-from askgraph.serve.runs.outbox import Endings, ending_of
-from askgraph.serve.store import RunRow, SessionRow, Store, new_id
-from askgraph.serve.views.runs import (
+from askgraph.serve.runs.outbox import Outbox, ending_of
+from askgraph.serve.runs.request import RunRequest
+from askgraph.serve.runs.views import (
     AnswerView,
     EarlierView,
     FeedbackView,
@@ -22,16 +21,17 @@ from askgraph.serve.views.runs import (
     RunView,
     State,
 )
+from askgraph.serve.store import RunRow, SessionRow, Store, new_id
 from askgraph.trace import Earlier, Outcome, Step, Trace
 from askgraph.trace.lines import Head, step_told, trace_in
 
-__all__ = ["KeptRuns"]
+__all__ = ["RunRecords"]
 
 _CONVERSATION = 20  # earlier questions that a question may follow
 _TITLE = 120
 
 
-class KeptRuns:
+class RunRecords:
     """What the store knows of questions, for callers who may know it.
 
     `process` is the id of this server process, `rows` how many rows of an answer are kept. Traces
@@ -45,9 +45,9 @@ class KeptRuns:
         self._process = process
         self._rows = rows
         self._secrets = secrets
-        self._endings = Endings(store)
+        self._outbox = Outbox(store)
 
-    async def begin(self, asked: Asked, caller: Principal, state: State) -> str:
+    async def begin(self, asked: RunRequest, caller: Principal, state: State) -> str:
         """Keep a question that begins, with the session if that is new, and return its id.
 
         Raises `TooMany` where the caller has too many under way.
@@ -82,7 +82,7 @@ class KeptRuns:
         """Keep that a question is worked on now."""
         await self._store.run_started(id, self._process)
 
-    def told(self, step: Step) -> object:
+    def masked(self, step: Step) -> object:
         """Return a step as JSON that may be sent: without secrets."""
         return masked_value(step_told(step), self._secrets)
 
@@ -92,8 +92,7 @@ class KeptRuns:
         state: State,
         trace: Trace,
         head: Head,
-        *,
-        problem: Problem | None = None,
+        problem: Problem | None,
         seconds: float,
     ) -> None:
         """Keep how a question ended, with its steps; where the store fails, it is tried again."""
@@ -107,7 +106,7 @@ class KeptRuns:
             rows=self._rows,
             secrets=self._secrets,
         )
-        await self._endings.keep(ending)
+        await self._outbox.keep(ending)
 
     async def row(self, id: str, caller: Principal) -> RunRow:
         """Return a run; `Missing` where there is none that the caller may read."""
@@ -156,7 +155,7 @@ class KeptRuns:
         questions = await self._store.questions(before, caller.id)
         return [_summary(row, questions) for row in rows]
 
-    async def tells_steps(self, id: str, caller: Principal) -> bool:
+    async def shows_steps(self, id: str, caller: Principal) -> bool:
         """Whether the caller may read a run's steps: they quote the questions before it."""
         row: RunRow | None = await self.row(id, caller)
         if row and _owned(row, caller):
@@ -170,8 +169,8 @@ class KeptRuns:
         return True
 
     async def steps(self, id: str, caller: Principal) -> str:
-        """Return the steps of a run as the text of a trace file; see `tells_steps`."""
-        if not await self.tells_steps(id, caller):
+        """Return the steps of a run as the text of a trace file; see `shows_steps`."""
+        if not await self.shows_steps(id, caller):
             raise Missing(
                 f"the steps of {id!r} quote questions before it, which are not shared with you"
             )
@@ -222,7 +221,7 @@ class KeptRuns:
         """
         await self._store.beat(self._process)
         await self._store.hand_back_orphans()
-        await self._endings.again()
+        await self._outbox.again()
 
     async def to_cancel(self) -> list[str]:
         """Return the runs that this process is asked to stop."""
@@ -231,7 +230,7 @@ class KeptRuns:
     async def leave(self) -> None:
         """Say that this process ends."""
         with contextlib.suppress(ServiceError):
-            await self._endings.again()
+            await self._outbox.again()
         await self._store.leave(self._process)
 
     async def _before(self, id: str | None, caller: Principal) -> tuple[Earlier, ...]:

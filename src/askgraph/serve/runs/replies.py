@@ -1,13 +1,66 @@
-"""Answers that people confirm: the query is run once more, and kept with what it gave."""
+"""Replies to an answer: the reading that is meant, a query that is confirmed."""
 
+import asyncio
+import time
+
+from askgraph.answers.build import chosen_answer
 from askgraph.errors import SetupError
 from askgraph.metadata.examples.outcome import outcome_of, run
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.principal import Principal
+from askgraph.serve.runs.request import RunRequest
+from askgraph.serve.runs.views import RunView
 from askgraph.serve.store import RunRow, Verified, new_id
 from askgraph.sparql.lexer import with_declared
+from askgraph.trace import Clarification, Trace
 
-__all__ = ["confirmed", "withdrawn"]
+__all__ = ["chosen", "confirmed", "withdrawn"]
+
+
+async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
+    """Return a new run whose answer is the reading at a place in the options of another run.
+
+    Raises `SetupError` where the run asked nothing back, or had no such option; `QueryError` and
+    `ServiceError` where the reading's query fails.
+    """
+    row = await hub.records.own(id, caller)
+    trace, head, outcome = await hub.records.outcome(id, caller)
+    if not isinstance(outcome, Clarification):
+        raise SetupError(f"question {id!r} asked nothing back: there is nothing to choose")
+    if option >= len(outcome.options):
+        raise SetupError(
+            f"there is no option {option}: choose one from 0 to {len(outcome.options) - 1}"
+        )
+    graph = outcome.best.graph if outcome.best else row.graphs[0]
+    began = time.perf_counter()
+    languages = [row.language] if row.language else []
+    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
+        answer = await chosen_answer(
+            outcome.options[option],
+            outcome,
+            opened,
+            languages=languages,
+            timeout=hub.settings.query_timeout,
+            limit=hub.settings.max_rows,
+        )
+    asked = RunRequest(
+        trace.question,
+        row.graphs,
+        row.method,
+        row.model,
+        dict(row.settings),
+        row.session or "",
+        after=row.after,
+    )
+    now = Trace(trace.question, trace.method, (*trace.steps[:-1], answer))
+
+    async def kept() -> RunView:
+        new = await hub.records.begin(asked, caller, "running")
+        await hub.records.ended(new, "done", now, head, None, round(time.perf_counter() - began, 6))
+        return await hub.records.view(new, caller)
+
+    # A caller who goes away in the middle leaves no run that never ends.
+    return await asyncio.shield(asyncio.create_task(kept()))
 
 
 async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> Verified:
@@ -17,7 +70,7 @@ async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> 
     `SetupError` where there is nothing to confirm, `NotAllowed` where the query is the caller's and
     they may run none, `QueryError` and `ServiceError` where the query fails.
     """
-    row = await hub.kept.row(id, caller)
+    row = await hub.records.row(id, caller)
     graph, own = _attempt(row)
     if row.after is not None:
         raise SetupError(
@@ -57,7 +110,7 @@ async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> 
 
 async def withdrawn(hub: Hub, id: str, caller: Principal) -> None:
     """Withdraw what was confirmed for the question of a run; an `admin`, what anybody confirmed."""
-    row = await hub.kept.row(id, caller)
+    row = await hub.records.row(id, caller)
     owner = None if caller.may("admin") else caller.id
     if not await hub.store.withdraw_run(row.id, owner):
         raise SetupError(f"you confirmed nothing for {row.question!r}")

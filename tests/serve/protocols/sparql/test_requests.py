@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.serve.protocols.sparql.negotiation import accepted
+from askgraph.serve.protocols.sparql.requests import accepted
 from askgraph.sparql.result_formats import GRAPH_FORMATS, ROW_FORMATS
 
 

@@ -8,9 +8,19 @@ from pydantic import Field
 from askgraph.errors import QueryError
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
-from askgraph.serve.protocols.mcp.bounded import ROWS, cells, cut_words, iris_in, labels_shown
-from askgraph.serve.protocols.mcp.looking import GraphName, Language, looking
-from askgraph.serve.protocols.mcp.results import Candidate, Candidates, Checked, Finding, Table
+from askgraph.serve.protocols.mcp.access import GraphName, Language, looking
+from askgraph.serve.protocols.mcp.results import (
+    ROWS,
+    Candidate,
+    Candidates,
+    Checked,
+    Finding,
+    Table,
+    cells,
+    cut_words,
+    iris_in,
+    labels_shown,
+)
 from askgraph.sparql.results import GraphResult, Row, SelectResult
 from askgraph.tools import Context
 from askgraph.tools.executed import executed
@@ -27,7 +37,6 @@ __all__ = ["execute", "propose_queries", "validate"]
 _TAKEN = 1_000  # rows that are fetched
 _PREVIEW = 5
 _FINDINGS = 20
-
 Query = Annotated[
     str,
     Field(description="SPARQL that reads; known prefixes need no PREFIX line.", max_length=100_000),

@@ -1,27 +1,35 @@
-"""A request becomes a question, its graphs and its method: checked before anything is run."""
+"""A question on its way to a run, checked before anything is run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
 
 from askgraph import registry
 from askgraph.errors import SetupError
+from askgraph.methods import Method
 from askgraph.serve.identity.principal import NotAllowed, Principal
-from askgraph.trace import Question
+from askgraph.serve.runs.views import AskBody
+from askgraph.serve.settings import ServeSettings
+from askgraph.serve.store import new_id
+from askgraph.trace import Earlier, Question
+from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.workspace.models import Models
+from askgraph.workspace.settings import model_tables
 
-if TYPE_CHECKING:
-    from askgraph.methods import Method
-    from askgraph.serve.settings import ServeSettings
-    from askgraph.workspace import Workspace
-    from askgraph.workspace.models import Models
-
-__all__ = ["Asked", "checked_choice", "method_names", "model_names", "open_settings"]
+__all__ = [
+    "RunRequest",
+    "checked_choice",
+    "method_names",
+    "model_names",
+    "open_settings",
+    "requested",
+]
 
 _TIMES = 10  # how far a caller's number may go beyond the default
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """A question on its way: of which graphs it is asked, by which method, in which session.
 
     `begins` says that the session is a new one. `timeout` is in seconds. With `anew` an answer that
@@ -39,17 +47,29 @@ class Asked:
     after: str | None = None
     begins: bool = False
 
-    def within(self, session: str, *, begins: bool = False) -> "Asked":
-        """Return the same question as a part of a session, or as what begins it."""
-        return replace(self, session=session, begins=begins)
-
-    def made(self, workspace: "Workspace", models: "Models") -> "Method":
+    def made(self, workspace: Workspace, models: Models) -> Method:
         """Return the method, ready to answer."""
         chosen = dict(self.settings) | ({"model": self.model} if self.model else {})
         return workspace.method(self.method, chosen, models=models, confirmed=not self.anew)
 
 
-def method_names(settings: "ServeSettings") -> list[str]:
+def requested(body: AskBody, graphs: tuple[str, ...], earlier: tuple[Earlier, ...]) -> RunRequest:
+    """Return what a caller asks as a request to run, in its session or a new one."""
+    return RunRequest(
+        Question(" ".join(body.question.split()), body.language, earlier),
+        graphs,
+        body.method or DEFAULT_METHOD,
+        body.model,
+        body.settings,
+        body.session or new_id(),
+        timeout=body.timeout,
+        anew=body.anew,
+        after=body.after,
+        begins=body.session is None,
+    )
+
+
+def method_names(settings: ServeSettings) -> list[str]:
     """Return the methods that callers may choose, as they are written: `graph-search`."""
     known = [name.replace("_", "-") for name in registry.names("method")]
     if not settings.methods:
@@ -58,15 +78,13 @@ def method_names(settings: "ServeSettings") -> list[str]:
     return [name for name in known if name in wanted]
 
 
-def model_names(workspace: "Workspace") -> list[str]:
+def model_names(workspace: Workspace) -> list[str]:
     """Return the language models that callers may choose: those with a table in the workspace."""
-    from askgraph.workspace.settings import model_tables
-
     return list(model_tables(workspace.folder))
 
 
 def checked_choice(
-    asked: Asked, caller: Principal, server: "ServeSettings", models: Sequence[str]
+    asked: RunRequest, caller: Principal, server: ServeSettings, models: Sequence[str]
 ) -> None:
     """Raise where a caller may not ask in this way.
 

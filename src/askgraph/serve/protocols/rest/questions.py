@@ -1,0 +1,217 @@
+"""Questions: asked, their history and events, the result as a file; cancelled, shared, deleted."""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pyoxigraph import RdfFormat, Triple, parse
+
+from askgraph.errors import SetupError
+from askgraph.explanation.evidence import evidence
+from askgraph.serve.hub import Asker, Caller, Hub, HubDep
+from askgraph.serve.identity.principal import Principal
+from askgraph.serve.protocols.streams import event_stream, unless_disconnected
+from askgraph.serve.runs.replies import chosen
+from askgraph.serve.runs.views import AskBody, ChooseBody, RunsView, RunView, ShareBody
+from askgraph.sparql.result_formats import (
+    GRAPH_FORMATS,
+    Result,
+    ResultFormat,
+    format_named,
+    serialised,
+)
+from askgraph.sparql.results import GraphResult
+from askgraph.trace import Evidence, attempt_of
+
+__all__ = ["download", "stopped"]
+
+router = APIRouter(prefix="/api/v1", tags=["questions"])
+_STREAM = "text/event-stream"
+Format = Literal["csv", "tsv", "json", "xml", "ttl", "nt", "rdf", "jsonld"]
+_ROWS = 500  # rows whose triples are fetched for a file of triples
+_IRI = re.compile(r"<[^<>]*>")
+_LOOK = 0.2  # seconds between two looks at whether another process has stopped them
+_MOST = 10.0  # seconds; a process that takes longer is about to be given up for dead
+
+
+@router.post(
+    "/ask",
+    response_model=RunView,
+    responses={200: {"content": {_STREAM: {}}, "description": "The answer, or events up to it."}},
+)
+async def ask(body: AskBody, request: Request, hub: HubDep, caller: Asker) -> RunView | Response:
+    """Ask a question of one graph or several.
+
+    With `Accept: text/event-stream` the steps come as they are taken; the last event is `outcome`,
+    `problem`, `cancelled` or `handed_back`. A question that nobody listens to any more is stopped.
+    """
+    run = await hub.ask(body, caller)
+    if _STREAM in request.headers.get("accept", ""):
+        return event_stream(hub.runs.read(run))
+    return await unless_disconnected(request, hub.runs.outcome(run))
+
+
+@router.get("/runs")
+async def history(
+    hub: HubDep,
+    caller: Asker,
+    session: Annotated[str | None, Query(max_length=64)] = None,
+    search: Annotated[str, Query(max_length=200)] = "",
+    before: datetime | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> RunsView:
+    """Return the caller's questions, the latest first; `before` a time, for older ones.
+
+    Callers without key and cookie have none: who they are, nobody can tell.
+    """
+    if not caller.has_history:
+        return RunsView(runs=[], more=False)
+    rows = await hub.store.runs(
+        caller.id, session=session, limit=limit + 1, before=before, search=search
+    )
+    return RunsView(runs=await hub.records.summaries(rows[:limit], caller), more=len(rows) > limit)
+
+
+@router.delete("/runs")
+async def forget_all(hub: HubDep, caller: Asker) -> dict[str, int]:
+    """Delete the caller's whole history."""
+    if not caller.has_history:
+        return {"deleted": 0}
+    return {"deleted": await forgotten(hub, caller.id)}
+
+
+@router.get("/runs/{id}")
+async def one(id: str, hub: HubDep, caller: Caller) -> RunView:
+    """Return a question and what came of it."""
+    return await hub.records.view(id, caller)
+
+
+@router.delete("/runs/{id}", status_code=204)
+async def forget(id: str, hub: HubDep, caller: Asker) -> None:
+    """Delete one question of the caller's."""
+    await hub.records.own(id, caller)
+    await stopped(hub, caller.id, run=id)
+    await hub.store.delete_run(id)
+
+
+@router.get("/runs/{id}/events", response_class=Response)
+async def events(
+    id: str, hub: HubDep, caller: Caller, after: Annotated[int, Query(ge=-1)] = -1
+) -> Response:
+    """Return the events of a question after the one with the number `after`, as they come."""
+    await hub.records.row(id, caller)
+    return event_stream(hub.runs.follow(id, caller, after))
+
+
+@router.get("/runs/{id}/trace", response_class=Response)
+async def trace(id: str, hub: HubDep, caller: Caller) -> Response:
+    """Return all steps of a question, a line each, as `askgraph trace` reads them."""
+    text = await hub.records.steps(id, caller)
+    name = f'attachment; filename="{id}.jsonl"'
+    return Response(text, media_type="application/x-ndjson", headers={"Content-Disposition": name})
+
+
+@router.post("/runs/{id}/cancel")
+async def cancel(id: str, hub: HubDep, caller: Asker) -> RunView:
+    """Stop a question that is under way."""
+    await hub.records.own(id, caller)
+    await hub.runs.cancel(id)
+    return await hub.records.view(id, caller)
+
+
+@router.post("/runs/{id}/choose")
+async def choose(id: str, body: ChooseBody, hub: HubDep, caller: Asker) -> RunView:
+    """Answer a question back by one of its readings; returns a new run with the answer."""
+    return await chosen(hub, id, body.option, caller)
+
+
+@router.post("/runs/{id}/share")
+async def share(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> RunView:
+    """Let others who may ask the same graphs read a question by its address, or no longer."""
+    await hub.records.own(id, caller)
+    await hub.store.share(id, body.shared)
+    return await hub.records.view(id, caller)
+
+
+@router.get("/runs/{id}/result", response_class=Response)
+async def result(
+    id: str,
+    hub: HubDep,
+    caller: Asker,
+    format: Format = "csv",
+) -> Response:
+    """Return all rows of a result, or the triples behind them, as a file.
+
+    `csv`, `tsv`, `json` and `xml` are the formats of SPARQL 1.1 for rows; in `ttl`, `nt`, `rdf` and
+    `jsonld` it is the triples behind the first 500 rows.
+    """
+    content, form = await download(hub, id, format, caller)
+    name = f'attachment; filename="answer-{id[:8]}.{form.name}"'
+    headers = {"Content-Disposition": name, "Cache-Control": "private, no-store"}
+    return Response(content, media_type=form.media_type, headers=headers)
+
+
+_TRIPLES = {one.name for one in GRAPH_FORMATS}
+
+
+async def download(hub: Hub, id: str, name: str, caller: Principal) -> tuple[bytes, ResultFormat]:
+    """Return the result of a run in the format of this name, and the format.
+
+    In a format of RDF it is the triples behind its rows, the first 500. Raises `SetupError` where
+    there is no result, or none in such a format.
+    """
+    _, _, outcome = await hub.records.outcome(id, caller)
+    answer = attempt_of(outcome)
+    if answer is None:
+        raise SetupError(f"question {id!r} came to no query: there is no result to download")
+    result: Result = answer.result if answer.boolean is None else answer.boolean
+    async with hub.graphs.lease(answer.graph, caller) as graph:
+        prefixes = graph.prefixes.namespaces
+        if name in _TRIPLES:
+            async with hub.queries.turn(answer.graph):
+                behind = await evidence(answer.query, answer.result, graph.endpoint, rows=_ROWS)
+            result = GraphResult(_triples(behind.told({})))
+    try:
+        form = format_named(name, result)
+        return await asyncio.to_thread(serialised, result, form, prefixes=prefixes), form
+    except ValueError as error:
+        raise SetupError(str(error)) from error
+
+
+def _triples(evidence: Sequence[Evidence]) -> tuple[Triple, ...]:
+    """The triples of some evidence, each once; a path between two nodes is none."""
+    lines = [
+        f"{subject} {predicate} {object_} ."
+        for row in evidence
+        for subject, predicate, object_ in row.triples
+        if _IRI.fullmatch(predicate)
+    ]
+    text = "\n".join(dict.fromkeys(lines))
+    return tuple(quad.triple for quad in parse(text, RdfFormat.N_TRIPLES))
+
+
+async def forgotten(hub: Hub, owner: str) -> int:
+    """Stop and delete all questions of an owner, with the sessions; returns how many there were."""
+    await stopped(hub, owner)
+    return await hub.store.delete_runs(owner)
+
+
+async def stopped(
+    hub: Hub, owner: str, *, session: str | None = None, run: str | None = None
+) -> None:
+    """Stop the questions of an owner that are under way, wherever they run, and wait for that.
+
+    All of them, or those of a session, or one. A question that is deleted while it runs would go
+    on without counting against its owner's limits.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_MOST):
+            for id in await hub.store.under_way(owner, session=session, run=run):
+                await hub.runs.cancel(id)
+            # They may end in another process, which tells the store and nobody else.
+            while await hub.store.under_way(owner, session=session, run=run):  # noqa: ASYNC110
+                await asyncio.sleep(_LOOK)

@@ -1,0 +1,359 @@
+"""Runs on the wire: requests, answers with typed cells, and the states of a run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+from typing import Literal as Choice
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from askgraph.answers.codec import answer_object
+from askgraph.rdf.vocabulary import XSD
+from askgraph.serve.problems import Problem
+from askgraph.sparql.result_formats import Result
+from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
+from askgraph.trace import Outcome, attempt_of
+
+__all__ = [
+    "MOST_QUESTION",
+    "AnswerView",
+    "AskBody",
+    "Body",
+    "Cell",
+    "ChooseBody",
+    "ConfirmBody",
+    "EarlierView",
+    "EvidenceView",
+    "FeedbackBody",
+    "FeedbackView",
+    "RunSummary",
+    "RunView",
+    "RunsView",
+    "ShareBody",
+    "State",
+    "TableView",
+    "answer_view",
+    "cell_of",
+    "table_of",
+]
+
+_STRING = f"{XSD}string"
+State = Choice["queued", "running", "done", "failed", "cancelled", "handed_back"]
+MOST_QUESTION = 4000
+Plain = str | int | float | bool | None
+Language = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+        max_length=50,
+        description="The language of labels and words: a BCP 47 tag.",
+    ),
+]
+
+
+class Body(BaseModel):
+    """A request's body: it has no fields that are not known, and no text with a NUL (U+0000).
+
+    PostgreSQL keeps no such text, and no graph has a term with one.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*")
+    @classmethod
+    def _without_nul(cls, value: object) -> object:
+        if _holds_nul(value):
+            raise ValueError("holds a NUL (U+0000), which no text here may: leave it out")
+        return value
+
+
+def _holds_nul(value: object) -> bool:
+    match value:
+        case str():
+            return "\0" in value
+        case list():
+            return any(map(_holds_nul, value))
+        case dict():
+            return any(_holds_nul(key) or _holds_nul(item) for key, item in value.items())
+        case _:
+            return False
+
+
+class Cell(BaseModel):
+    """One term of a result."""
+
+    type: Choice["iri", "literal", "blank", "triple"]
+    value: str = Field(description="The IRI, the literal's text, or a name for the blank node.")
+    label: str | None = Field(None, description="The name of an IRI in the asker's language.")
+    datatype: str | None = Field(None, description="The datatype of a literal that is no string.")
+    language: str | None = Field(None, description="The language tag of a literal.")
+
+
+class CutView(BaseModel):
+    """Who cut a result off, and why."""
+
+    by: Choice["askgraph", "server"]
+    reason: str
+
+
+class TableView(BaseModel):
+    """The result of a query: rows, a boolean, or triples."""
+
+    columns: list[str]
+    cells: list[list[Cell | None]] = Field(description="Rows of cells; null where unbound.")
+    boolean: bool | None = Field(None, description="The answer of an ASK query.")
+    triples: list[tuple[Cell, Cell, Cell]] | None = Field(
+        None, description="What a CONSTRUCT or DESCRIBE query gives."
+    )
+    form: Choice["SELECT", "ASK", "CONSTRUCT"] = Field(
+        "SELECT", description="CONSTRUCT also stands for DESCRIBE."
+    )
+    total: int = Field(description="Rows or triples in all, also those not sent.")
+    truncated: CutView | None = None
+    seconds: float = 0.0
+
+
+def cell_of(term: Term | None, labels: Mapping[str, str]) -> Cell | None:
+    """Return a term as a cell; None where it is unbound."""
+    match term:
+        case None:
+            return None
+        case NamedNode():
+            return Cell(type="iri", value=term.value, label=labels.get(term.value))
+        case BlankNode():
+            return Cell(type="blank", value=f"_:{term.value}")
+        case Literal():
+            typed = not term.language and term.datatype.value != _STRING
+            return Cell(
+                type="literal",
+                value=term.value,
+                datatype=term.datatype.value if typed else None,
+                language=term.language or None,
+            )
+        case Triple():
+            return Cell(type="triple", value=str(term))
+
+
+def cells_of(
+    rows: Sequence[Row], labels: Mapping[str, str], *, limit: int | None = None
+) -> list[list[Cell | None]]:
+    """Return rows of terms as rows of cells, at most `limit`."""
+    return [[cell_of(term, labels) for term in row] for row in rows[:limit]]
+
+
+def cut_of(truncated: Truncation | None) -> CutView | None:
+    """Return who cut a result off; None where it is whole."""
+    return CutView(by=truncated.by, reason=truncated.reason) if truncated else None
+
+
+def table_of(result: Result, labels: Mapping[str, str], *, limit: int | None = None) -> TableView:
+    """Return a result of any form with at most `limit` rows or triples in it."""
+    match result:
+        case bool():
+            return TableView(form="ASK", columns=[], cells=[], boolean=result, total=1)
+        case SelectResult():
+            return TableView(
+                columns=list(result.variables),
+                cells=cells_of(result.rows, labels, limit=limit),
+                total=len(result.rows),
+                truncated=cut_of(result.truncated),
+                seconds=round(result.seconds, 6),
+            )
+        case GraphResult():
+            return TableView(
+                form="CONSTRUCT",
+                columns=[],
+                cells=[],
+                triples=[_triple(triple, labels) for triple in result.triples[:limit]],
+                total=len(result.triples),
+                truncated=cut_of(result.truncated),
+                seconds=round(result.seconds, 6),
+            )
+
+
+def _triple(triple: Triple, labels: Mapping[str, str]) -> tuple[Cell, Cell, Cell]:
+    subject, predicate, value = (
+        cell_of(term, labels) or Cell(type="blank", value="")
+        for term in (triple.subject, triple.predicate, triple.object)
+    )
+    return subject, predicate, value
+
+
+class AskBody(Body):
+    """A question, of which graphs it is asked, and how."""
+
+    question: str = Field(min_length=1, max_length=MOST_QUESTION)
+    graphs: list[str] | None = Field(
+        None, max_length=20, description="Names of graphs; may be left out where there is one."
+    )
+    method: str | None = Field(None, max_length=100, description="As `GET /methods` lists them.")
+    model: str | None = Field(
+        None, max_length=200, description="A language model by its name in the workspace."
+    )
+    settings: dict[str, bool | int | float | str] = Field(
+        default_factory=dict, max_length=50, description="Settings of the method."
+    )
+    language: str | None = Field(
+        None, pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", description="A BCP 47 tag."
+    )
+    session: str | None = Field(None, max_length=64, description="A session that it belongs to.")
+    after: str | None = Field(None, max_length=64, description="The run that it follows.")
+    timeout: float | None = Field(None, gt=0, le=3600, description="Seconds.")
+    anew: bool = Field(False, description="Also where an answer was confirmed before.")
+
+
+class ChooseBody(Body):
+    """Which of the readings that were offered is meant."""
+
+    option: int = Field(ge=0, le=1000, description="Its place in `options`, from 0.")
+
+
+class FeedbackBody(Body):
+    """Whether an answer is right."""
+
+    verdict: Choice["right", "wrong"]
+    comment: str = Field("", max_length=4000)
+
+
+class ConfirmBody(Body):
+    """That a query answers the question; without one, the run's own."""
+
+    query: str | None = Field(None, min_length=1, max_length=100_000)
+
+
+class ShareBody(Body):
+    """Whether others who may ask its graphs may read a run, by its address."""
+
+    shared: bool
+
+
+class FeedbackView(BaseModel):
+    """What somebody said of an answer."""
+
+    verdict: Choice["right", "wrong"]
+    comment: str = ""
+
+
+class EvidenceView(BaseModel):
+    """The triples behind a row, as N-Triples terms and in words."""
+
+    row: int
+    triples: list[tuple[str, str, str]]
+    words: list[str]
+
+
+class OptionView(BaseModel):
+    """One reading of an ambiguous question."""
+
+    words: str
+    count: int = Field(description="The number of its rows.")
+    query: str
+
+
+class ConfirmedView(BaseModel):
+    """That the query was confirmed for the same question before."""
+
+    question: str
+    when: str
+    by: str | None = None
+    example: str | None = None
+    change: str | None = None
+
+
+class UsageView(BaseModel):
+    """What a question cost besides time."""
+
+    requests: int
+    llm_calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    money: float
+
+
+class AnswerView(BaseModel):
+    """An answer, a refusal or a question back; the keys of `askgraph ask --json`, and cells."""
+
+    status: Choice["answer", "clarification", "refusal"]
+    sparql: str | None
+    graph: str | None
+    columns: list[str]
+    rows: list[list[Plain]]
+    boolean: bool | None
+    answer_columns: list[str]
+    ordered: bool
+    confidence: float
+    words: str
+    interpretation: str | None
+    labels: dict[str, str]
+    evidence: list[EvidenceView]
+    why_empty: str | None
+    truncated: CutView | None
+    cut_short: str | None
+    confirmed: ConfirmedView | None
+    clarification: str | None
+    options: list[OptionView]
+    reason: str | None
+    seconds: float
+    usage: UsageView
+    cells: list[list[Cell | None]] = Field(description="The rows as typed cells.")
+    total: int = Field(description="The number of rows in all, also of those not sent.")
+
+
+class EarlierView(BaseModel):
+    """A question that was asked before in the same conversation."""
+
+    question: str
+
+
+class RunView(BaseModel):
+    """A question, where it stands, and what came of it."""
+
+    id: str
+    session: str
+    question: str
+    language: str | None = Field(description="The language that was given, or detected.")
+    graphs: list[str]
+    method: str
+    model: str | None
+    state: State
+    created: str = Field(description="A time in UTC (ISO 8601).")
+    seconds: float | None
+    before: list[EarlierView]
+    answer: AnswerView | None
+    problem: Problem | None
+    feedback: FeedbackView | None
+    verified: bool = Field(description="Whether its query was confirmed.")
+    shared: bool
+    mine: bool = Field(description="Whether it is the caller's own.")
+
+
+class RunSummary(BaseModel):
+    """A question in the history."""
+
+    id: str
+    session: str
+    question: str
+    graphs: list[str]
+    method: str
+    state: State
+    status: str | None
+    created: str
+    seconds: float | None
+    follows: str | None = Field(None, description="The question of one's own that it goes on from.")
+
+
+class RunsView(BaseModel):
+    """The history, newest first."""
+
+    runs: list[RunSummary]
+    more: bool = Field(description="Whether there are older ones.")
+
+
+def answer_view(outcome: Outcome, *, limit: int) -> AnswerView:
+    """Return an outcome with at most `limit` rows."""
+    best = attempt_of(outcome)
+    told = answer_object(outcome, limit=limit)
+    rows = () if best is None or best.boolean is not None else best.result.rows
+    cells = cells_of(rows, best.labels if best else {}, limit=limit)
+    return AnswerView.model_validate({**told, "cells": cells, "total": len(rows)})
