@@ -1,4 +1,4 @@
-"""The server as one ASGI application: its routers, what stands before them, and its life."""
+"""The server as one ASGI application: its routers, its middleware, and its life."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -59,7 +59,7 @@ _WORDS = "Ask knowledge graphs questions in your own words."
 
 
 def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
-    """Return the application; what it needs is opened when it starts and closed when it stops."""
+    """Return the application; it opens its parts when it starts and closes them when it stops."""
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:

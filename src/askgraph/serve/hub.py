@@ -59,7 +59,7 @@ class Hub:
     ready: bool = False
 
     async def ask(self, body: AskBody, caller: Principal, *, before: Sequence[Earlier] = ()) -> Run:
-        """Begin a question for a caller; `before` is what they say was asked before it.
+        """Begin a question for a caller; `before` are earlier questions by their own account.
 
         Raises `NotAllowed`, `Missing`, `TooMany` and `SetupError`.
         """
@@ -126,7 +126,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
 
 
 def hub_of(request: Request) -> Hub:
-    """Return what all parts of the server share."""
+    """Return the hub of the application that a request is for."""
     hub: Hub = request.app.state.hub
     return hub
 
@@ -135,7 +135,7 @@ HubDep = Annotated[Hub, Depends(hub_of)]
 
 
 async def caller_of(request: Request, hub: HubDep) -> Principal:
-    """Return who asks; `NotAllowed` (401) for a key that is none, `TooMany` past a limit."""
+    """Return the caller; `NotAllowed` (401) for a key that is none, `TooMany` past a limit."""
     known = getattr(request.state, "principal", None)
     if isinstance(known, Principal):
         return known
@@ -152,7 +152,7 @@ Caller = Annotated[Principal, Depends(caller_of)]
 def needs(scope: Scope) -> Callable[[Principal], Awaitable[Principal]]:
     """Return a dependency that gives the caller, who must have a scope.
 
-    It raises `NotAllowed`: 401 where nobody knows the caller, 403 where the scope is missing.
+    It raises `NotAllowed`: 401 if the caller is unknown, 403 if the scope is missing.
     """
 
     async def allowed(caller: Caller) -> Principal:

@@ -1,4 +1,4 @@
-"""What goes wrong, as problem JSON (RFC 9457): the status tells who can mend it."""
+"""Problems as JSON (RFC 9457): the status says whether caller, operator or nobody can mend it."""
 
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse
@@ -32,7 +32,7 @@ class Missing(AskgraphError):
 
 
 class TooLarge(AskgraphError):
-    """What was sent is larger than is taken."""
+    """The request is larger than the server takes."""
 
 
 class Problem(BaseModel):
@@ -42,13 +42,13 @@ class Problem(BaseModel):
     title: str = Field(description="The kind in words.")
     status: int = Field(description="The HTTP status.")
     detail: str = Field(description="What is wrong, and what to do.")
-    line: int | None = Field(None, description="The line of a query where it is wrong, from 1.")
-    column: int | None = Field(None, description="The column of a query where it is wrong.")
+    line: int | None = Field(None, description="The line at which a query is wrong, from 1.")
+    column: int | None = Field(None, description="The column at which a query is wrong.")
     retry_after: float | None = Field(None, description="Seconds until another try has a chance.")
 
     @classmethod
     def unexpected(cls) -> "Problem":
-        """Return the problem of a bug, of which the caller is told nothing more."""
+        """Return the problem of a bug, of which the caller learns nothing more."""
         detail = "askgraph failed by a bug of its own; the server's log says where"
         return cls(type="urn:askgraph:problem:bug", title="A bug", status=500, detail=detail)
 

@@ -1,4 +1,4 @@
-"""Run the server until it is told to stop: listen, say where, finish what is under way."""
+"""The server process: it listens, reports its address, and finishes its work before it stops."""
 
 import asyncio
 import logging
@@ -35,11 +35,11 @@ def run(
     tell: Tell,
     opened: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; `tell` is told the address once it listens.
+    """Serve until SIGTERM or Ctrl-C; `tell` gets the address once it listens.
 
     Then no more connections are taken, and questions under way have `settings.grace` seconds.
-    Raises `SetupError` where the address cannot be used or the settings do not go together, and
-    what opening the database raises.
+    Raises `SetupError` if the address cannot be used or the settings do not go together, and
+    the errors of opening the database.
     """
     set_up_logs(settings)
     rules_of(settings)
@@ -74,7 +74,7 @@ def server_of(
 
 
 class _Server(uvicorn.Server):
-    """Says when it takes requests; hands questions back before it waits for connections."""
+    """Reports that it takes requests; hands questions back before it waits for connections."""
 
     def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
@@ -103,7 +103,7 @@ class _Server(uvicorn.Server):
 
 
 async def _check_database(url: str) -> None:
-    """Open the database once, so that what is wrong with it is said in plain words."""
+    """Open the database once, so that its errors are reported in plain words."""
     store = await Store.open(url)
     await store.close()
 
@@ -156,7 +156,7 @@ _log = logging.getLogger("askgraph.serve")
 
 
 async def warm_up(hub: Hub) -> None:
-    """Open the first graphs that lie here, and ask each something; what fails is left for later.
+    """Open the first graphs that lie here, and ask each something; failures are left for later.
 
     Endpoints elsewhere are left alone, and nothing is kept of it.
     """

@@ -34,7 +34,7 @@ Seconds = Annotated[float, Field(gt=0)]
 
 
 class ServeSettings(BaseSettings):
-    """How a server runs, whom it lets in, and how much it gives.
+    """Settings of a server: how it runs, whom it lets in, and how much it gives.
 
     Zero means no limit for `requests_per_minute`, `tokens_per_day`, `money_per_day` and
     `graphs_per_caller`.
@@ -50,7 +50,7 @@ class ServeSettings(BaseSettings):
     )
     anonymous: tuple[Scope, ...] | None = Field(
         None,
-        description="What callers without a key may do; by default all but `admin` where only "
+        description="What callers without a key may do; by default all but `admin` if only "
         "this machine can connect, nothing elsewhere.",
     )
     proxy_header: str = Field(
@@ -141,7 +141,7 @@ class ServeSettings(BaseSettings):
 
     @property
     def anonymous_scopes(self) -> tuple[Scope, ...]:
-        """What callers without a key may do."""
+        """The scopes of callers without a key."""
         if self.anonymous is not None:
             return self.anonymous
         return _LOOPBACK_SCOPES if self.on_loopback else ()

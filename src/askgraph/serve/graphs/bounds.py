@@ -1,4 +1,4 @@
-"""How large uploaded files may be: counted as they unpack, for kilobytes may become terabytes."""
+"""Bounds on uploaded files, counted as they unpack: kilobytes may become terabytes."""
 
 import bz2
 import gzip
@@ -19,7 +19,7 @@ _PART = 1 << 20
 
 
 def check_files(files: Sequence[Path], *, most: int) -> None:
-    """Raise `TooLarge` where files have more than so many bytes in all, unpacked.
+    """Raise `TooLarge` if files have more than so many bytes in all, unpacked.
 
     Raises `SetupError` for a file that cannot be unpacked, and for entities that grow.
     """
@@ -36,7 +36,7 @@ def check_files(files: Sequence[Path], *, most: int) -> None:
 
 
 def unpacked(file: Path, *, part: int = _PART) -> Iterator[bytes]:
-    """Yield the content of a file in parts; `SetupError` where it cannot be unpacked."""
+    """Yield the content of a file in parts; `SetupError` if it cannot be unpacked."""
     try:
         with ExitStack() as stack:
             stream = stack.enter_context(_opened(file))
@@ -68,7 +68,7 @@ _PREDEFINED = ("&#", "&amp;", "&lt;", "&gt;", "&quot;", "&apos;")
 
 
 def check_entities(name: str, parts: Iterator[bytes]) -> None:
-    """Raise `SetupError` where a document of XML defines entities by others, by files or at length.
+    """Raise `SetupError` if a document of XML defines entities by others, by files or at length.
 
     Only what stands before its first element is looked at. What is no XML, or broken, passes: that
     is for the reader of RDF to say.

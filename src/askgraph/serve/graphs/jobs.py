@@ -1,4 +1,4 @@
-"""Graphs that are being added: in turn, told as they go, kept in the store, and stopped cleanly."""
+"""Jobs that add graphs: in turn, followed as they go, kept in the store, and stopped cleanly."""
 
 import asyncio
 import logging
@@ -55,7 +55,7 @@ class JobView(BaseModel):
     state: JobState
     doing: str = Field("", description="What is being done.")
     done: int = Field(0, description="How far that is.")
-    total: int | None = Field(None, description="Of how much, where that is known.")
+    total: int | None = Field(None, description="Of how much, if that is known.")
     added: AddedView | None = None
     problem: Problem | None = None
     created: str = Field(description="A time in UTC (ISO 8601).")
@@ -88,7 +88,7 @@ class _Job:
     stops_as: JobState = "cancelled"
 
     def changed(self) -> None:
-        """Let those who listen know."""
+        """Wake those that follow the job."""
         self.version += 1
         more, self.more = self.more, asyncio.Event()
         more.set()
@@ -108,7 +108,7 @@ class _Job:
 
 
 class Jobs:
-    """Adds graphs over the web; what fails or is stopped leaves nothing behind."""
+    """Adds graphs over the web; a job that fails or is stopped leaves nothing behind."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Jobs:
         self._queue = Queue(_AT_ONCE, _WAITING, what="graphs to be added")
 
     def check(self, name: str, caller: Principal) -> None:
-        """Raise where a caller may not add a graph of this name."""
+        """Raise if a caller may not add a graph of this name."""
         caller.check("manage")
         check_name(name)
         if len(name) > _LONGEST_NAME:
@@ -164,7 +164,7 @@ class Jobs:
         return _view(job.kept())
 
     async def view(self, id: str, caller: Principal) -> JobView:
-        """Return a job of the caller's; `Missing` where it is none."""
+        """Return a job of the caller's; `Missing` if it is none."""
         row = await self._store.job(id)
         if row is None or (row.owner != caller.id and not caller.may("admin")):
             raise Missing(f"there is no job {id!r}, or it is not yours")
@@ -203,9 +203,9 @@ class Jobs:
         return await self.view(id, caller)
 
     async def remove(self, name: str, caller: Principal) -> None:
-        """Take a graph away that was added over the web; others are for who may `admin`.
+        """Take a graph away that was added over the web; others need the scope `admin`.
 
-        What was confirmed for it is withdrawn.
+        Answers that were confirmed for it are withdrawn.
         """
         caller.check("manage")
         settings = self._graphs.settings(name, caller)
@@ -221,7 +221,7 @@ class Jobs:
         await self._store.withdraw_graph(name)
 
     async def open(self) -> None:
-        """Clear what a server that was killed left behind."""
+        """Clear the uploads that a killed server left behind."""
         before = time.time() - 2 * self._settings.upload_seconds - 3600
         graphs = list(self._workspace.graphs().values())
         await asyncio.to_thread(clear_orphans, self._workspace.folder, graphs, before=before)
@@ -285,7 +285,7 @@ class Jobs:
         )
 
     async def _watch(self, job: _Job) -> None:
-        """Keep how far a job is, and stop it where another process was asked to."""
+        """Keep how far a job is, and stop it if another process was asked to."""
         version = -1
         while True:
             await asyncio.sleep(_LOOK)
@@ -299,7 +299,7 @@ class Jobs:
                 _log.warning("the store cannot be asked about the job %s: %s", job.row.id, error)
 
     def _problem(self, error: AskgraphError, job: _Job) -> Problem:
-        """Return why it failed, in words that tell nothing of where files lie here."""
+        """Return the problem in words that do not reveal the folders of this machine."""
         problem = problem_of(error)
         detail = problem.detail
         for place in (upload_folder(self._workspace.folder, job.row.id), self._workspace.folder):
@@ -325,7 +325,7 @@ def _view(row: JobRow) -> JobView:
 
 
 def check_room(caller: Principal, owners: Iterable[str]) -> None:
-    """Raise `NotAllowed` where `owners`, who added the graphs there are, name a caller too often.
+    """Raise `NotAllowed` if `owners`, who added the graphs there are, name a caller too often.
 
     Callers without a key, who can have any number of ids, are counted as one.
     """

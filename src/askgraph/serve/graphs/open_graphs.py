@@ -1,4 +1,4 @@
-"""The graphs of a server: opened once, lent to all questions, opened anew where they changed."""
+"""The graphs of a server: opened once, lent to all questions, opened anew when they change."""
 
 import asyncio
 import time
@@ -37,7 +37,7 @@ class GraphSummary(BaseModel):
     name: str = Field(description="Its name here, as addresses have it.")
     title: str = Field(description="What its publisher calls it, else its name.")
     description: str
-    triples: int | None = Field(description="Null where it has not been read yet.")
+    triples: int | None = Field(description="Null if it has not been read yet.")
     classes: int | None
     predicates: int | None
     languages: list[str] = Field(description="Tags of the languages of its texts, most first.")
@@ -49,7 +49,7 @@ class GraphSummary(BaseModel):
 
 @dataclass(eq=False)
 class _Kept:
-    """An open graph, and how many are at work on it."""
+    """An open graph, and the number of its users."""
 
     graph: KnowledgeGraph
     settings: GraphSettings
@@ -65,8 +65,8 @@ class _Kept:
 class OpenGraphs:
     """Lends the graphs of a workspace, each open once, with the store's verified answers.
 
-    A graph whose files or settings changed is opened anew for those who come next; who has the old
-    one keeps it to the end.
+    A graph whose files or settings changed is opened anew for those that come next; users of the
+    old one keep it to the end.
     """
 
     def __init__(self, workspace: Workspace, store: Store) -> None:
@@ -85,7 +85,7 @@ class OpenGraphs:
         return [name for name in self._workspace.graphs() if caller.sees(name)]
 
     def settings(self, name: str, caller: Principal) -> GraphSettings:
-        """Return the settings of a graph; `Missing` where there is none that the caller may see."""
+        """Return the settings of a graph; `Missing` if there is none that the caller may see."""
         graphs = self._workspace.graphs()
         if name in graphs and caller.sees(name):
             return graphs[name]
@@ -180,7 +180,7 @@ class OpenGraphs:
         return await asyncio.to_thread(self._workspace.stale, name) is not None
 
     def _place(self, name: str) -> tuple[int, int]:
-        """Tell the data folder from another one that takes its place."""
+        """Return a mark that changes when another data folder takes the place of this one."""
         try:
             status = (self._workspace.data(name) / "built.json").stat()
         except FileNotFoundError:
@@ -219,7 +219,7 @@ class Summaries:
         self._known: dict[str, tuple[Stamp, GraphSettings, GraphSummary]] = {}
 
     def of(self, name: str, settings: GraphSettings) -> GraphSummary:
-        """Return the summary of a graph, reading its files where they changed."""
+        """Return the summary of a graph, reading its files anew if they changed."""
         stamp = self._stamp(name)
         known = self._known.get(name)
         if known is not None and known[:2] == (stamp, settings):
@@ -229,7 +229,7 @@ class Summaries:
         return summary
 
     def _stamp(self, name: str) -> Stamp:
-        """Tell the files that a summary is read from by their times."""
+        """Return the times of the files that a summary is read from."""
         paths = (self._workspace.data(name) / "profile.json", self._workspace.description(name))
         return tuple(_changed(path) for path in paths)
 
@@ -251,7 +251,7 @@ class Summaries:
         )
 
     def _profile(self, name: str) -> Profile | None:
-        """The profile; None where there is none yet, or none that this version can read."""
+        """The profile; None if there is none yet, or none that this version can read."""
         try:
             return self._workspace.profile(name)
         except SetupError:
@@ -266,7 +266,7 @@ class Summaries:
 
 
 def _source(settings: GraphSettings) -> str:
-    """Where a graph comes from, without what callers need not know: folders, keys, passwords."""
+    """The source of a graph, without its folders, keys and passwords."""
     if settings.url is None:
         return ", ".join(Path(source).name for source in settings.sources[:_FILES])
     parts = urlsplit(settings.url)

@@ -60,7 +60,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Doing:
-    """What is being done, how far, and of how much where that is known."""
+    """The progress of a job: its present work, how much is done, and of how much, if known."""
 
     doing: str
     done: int = 0
@@ -69,7 +69,7 @@ class Doing:
 
 @dataclass(frozen=True)
 class Added:
-    """The size of a graph that was added, and what of it was left out."""
+    """The size of a graph that was added, and the parts that were left out."""
 
     triples: int
     classes: int
@@ -81,7 +81,7 @@ async def add_in_process(task: Task, tell: Callable[[Doing], None]) -> Added:
     """Add a graph in a process of its own, which is gone when this ends, however it ends.
 
     Raises what adding raises, `TooLarge`, `TimedOut` after the task's seconds, and `SetupError`
-    where it needs more memory than it may have.
+    if it needs more memory than it may have.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable,

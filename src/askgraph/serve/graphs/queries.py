@@ -45,7 +45,7 @@ class Queries:
         return admitted(whole, allowed_services=allowed, prefixes=known, most=_PARSED)
 
     def turn(self, graph: str) -> AbstractAsyncContextManager[None]:
-        """Return what waits for a turn on a graph and holds it; see `Queue.turn`."""
+        """Return a context that waits for a turn on a graph and holds it; see `Queue.turn`."""
         queue = self._queues.setdefault(
             graph, Queue(self._settings.per_graph, self._settings.queue, what="queries")
         )
@@ -59,9 +59,9 @@ class Queries:
         timeout: float | None = None,
         limit: int | None = None,
     ) -> Result:
-        """Return what a query gives; `timeout` (seconds) and `limit` (rows) only make less of it.
+        """Return the result of a query; `timeout` (seconds) and `limit` (rows) only lessen it.
 
-        Raises `ServiceError` as endpoints do, and `TooMany` where too many wait already.
+        Raises `ServiceError` as endpoints do, and `TooMany` if too many wait already.
         """
         seconds = min(timeout or self._settings.query_timeout, self._settings.query_timeout)
         most = min(limit or self._settings.max_rows, self._settings.max_rows)
@@ -76,7 +76,7 @@ class Queries:
 
 
 def _tell_nobody(place: int) -> None:
-    """Who waits for a query is not told their place."""
+    """Report nothing: queries do not hear their place."""
 
 
 async def _result(ready: CheckedQuery, graph: KnowledgeGraph, seconds: float, most: int) -> Result:

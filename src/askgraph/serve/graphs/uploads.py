@@ -1,7 +1,7 @@
 """Uploaded files on disk: under the names that their sender gives them, and with their formats.
 
-What a file is called by its sender is what its faults are told by, a hint at its format and never a
-path; what it holds decides whether it is packed, and its format where its name says none.
+The name that its sender gives a file is used in messages and as a hint at its format, never as a
+path. The content decides whether it is packed, and its format if the name has none.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ _THREE_TERMS = re.compile(rb"^\s*(<[^>]*>|_:\S+)\s+<[^>]*>\s+\S.*\.\s*$", re.M)
 
 @dataclass(frozen=True)
 class Sent:
-    """A file as it was sent: what its sender calls it, and its content from the start."""
+    """A file as it was sent: its sender's name for it, and its content from the start."""
 
     name: str
     content: IO[bytes]
@@ -100,7 +100,7 @@ def _stored(sent: Sent, number: int, folder: Path) -> Path:
 
 
 def _named(name: str) -> tuple[str, str]:
-    """What a file is called, in letters and digits, and its suffix if it is that of a format."""
+    """The name of a file, in letters and digits, and its suffix if it is that of a format."""
     last = re.split(r"[/\\]", name)[-1]
     for ending in _PACKED.values():
         last = last.removesuffix(ending)
@@ -112,7 +112,7 @@ def _named(name: str) -> tuple[str, str]:
 
 
 def _looks_like(start: bytes) -> str:
-    """The suffix of the format that a file begins like, empty where none."""
+    """The suffix of the format that a file begins like, empty if none."""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"<?xml", b"<!DOCTYPE", b"<rdf:RDF")):
         return ".rdf"
@@ -130,7 +130,7 @@ def _shown(name: str) -> str:
 
 
 def clear_graph(workspace: Workspace, name: str, job: str) -> None:
-    """Remove the uploads of a job, with the graph where it was read from them already.
+    """Remove the uploads of a job, with the graph if it was read from them already.
 
     A graph of this name that was read from elsewhere is another one, and stays.
     """

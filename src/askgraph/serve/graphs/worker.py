@@ -26,7 +26,7 @@ _PAUSE = 0.2  # seconds between two lines on the same work
 
 
 def main() -> None:
-    """Do what the first line of the input says."""
+    """Carry out the task in the first line of the input."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     task = json.loads(sys.stdin.readline())
@@ -57,7 +57,7 @@ def _added(task: Mapping[str, Any], tell: "_Teller") -> dict[str, object]:
 
 
 class _Teller:
-    """Writes how far the work is, now and then."""
+    """Writes the progress of the work, now and then."""
 
     def __init__(self, replies: TextIO) -> None:
         self._replies = replies

@@ -54,7 +54,7 @@ def new_key(
 
 
 def given_parts(text: str) -> tuple[str, str] | None:
-    """Return the id and the secret of a key's text, None where it is none."""
+    """Return the id and the secret of a key's text, None if it is none."""
     id, mark, secret = text.removeprefix(PREFIX).partition("_")
     if not text.startswith(PREFIX) or not mark or len(text) > _LONGEST:
         return None
@@ -83,7 +83,7 @@ _FOR = re.compile(r"(\d{1,4})([hdw])")
 
 
 def read_scopes(names: Sequence[str]) -> frozenset[Scope]:
-    """Return scopes by name; `SetupError` where one is none."""
+    """Return scopes by name; `SetupError` if one is none."""
     known: dict[str, Scope] = {scope: scope for scope in SCOPES}
     for name in names:
         if name not in known:
@@ -94,7 +94,7 @@ def read_scopes(names: Sequence[str]) -> frozenset[Scope]:
 def expiry(text: str, *, today: datetime | None = None) -> datetime:
     """Return when a key expires: after `90d`, `12h`, `4w`, or at a date as `2030-01-31` (UTC).
 
-    Raises `SetupError` where it says neither, or is over.
+    Raises `SetupError` if it says neither, or is over.
     """
     start = today or datetime.now(UTC)
     if told := _FOR.fullmatch(text.strip()):
@@ -114,7 +114,7 @@ def state_of(key: KeyRow) -> KeyState:
 
 
 async def found_key(store: Store, text: str) -> KeyRow:
-    """Return a key by its id, its name or the key itself; `SetupError` where it is not one."""
+    """Return a key by its id, its name or the key itself; `SetupError` if it is not one."""
     parts = given_parts(text) if text.startswith(PREFIX) else None
     wanted = parts[0] if parts else text
     keys = await store.keys()

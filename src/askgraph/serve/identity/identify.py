@@ -1,4 +1,4 @@
-"""Who a request is from: by key, by a proxy's word, by cookie, or nobody in particular."""
+"""Callers identified: by key, by a proxy's word, by cookie, or anonymous."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,10 +28,10 @@ _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-p
 
 @dataclass(frozen=True)
 class Asking:
-    """What a request says of who sent it: headers in lower case, cookies, the client's address.
+    """Credentials of a request: headers in lower case, cookies, the client's address.
 
-    `peer` is who is connected to this server, where a proxy stands between. `key` is an API key
-    that came another way than by a header.
+    `peer` is the address that is connected to this server, which may be a proxy's. `key` is an API
+    key that came another way than by a header.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -42,19 +42,19 @@ class Asking:
 
     @property
     def token(self) -> str:
-        """The API key, or what stands in its place; empty where there is none."""
+        """The API key, or the text in its place; empty if there is none."""
         kind, _, given = self.headers.get("authorization", "").strip().partition(" ")
         token = given if kind.lower() == "bearer" else ""
         return (self.key or token or self.headers.get("x-api-key", "")).strip()
 
     @property
     def by_proxy(self) -> bool:
-        """Whether a proxy says that it handed the request on."""
+        """Whether a proxy handed the request on, by its own account."""
         return any(name in self.headers for name in _FORWARDED)
 
 
 def asking_of(connection: HTTPConnection, *, key: str | None = None) -> Asking:
-    """Return what a request or WebSocket says of who sent it."""
+    """Return the credentials of a request or WebSocket."""
     client = connection.client.host if connection.client else ""
     peer = connection.scope.get(PEER, client)
     given = connection.headers
@@ -66,10 +66,10 @@ _LONGEST_NAME = 200
 
 
 class Accounts:
-    """Tells who asks, counts what they use, and stops those who use too much.
+    """Identifies callers, counts their use, and stops those who use too much.
 
-    How many questions of a caller run at once is counted by `Store.begin_run`, what they cost by
-    `Store.finish_run`.
+    `Store.begin_run` counts the questions of a caller that run at once, `Store.finish_run` their
+    costs.
     """
 
     def __init__(self, settings: ServeSettings, store: Store) -> None:
@@ -79,10 +79,10 @@ class Accounts:
         self._throttle = KeyThrottle()
 
     async def identify(self, asking: Asking) -> Principal:
-        """Return who asks.
+        """Return the caller.
 
-        Raises `NotAllowed` (401) where a key is not valid, `TooMany` where too many were not. A
-        token that does not begin as our keys do is somebody else's, and says nothing.
+        Raises `NotAllowed` (401) if a key is not valid, `TooMany` if too many were not. A
+        token that does not begin as our keys do is for another service, and ignored.
         """
         if asking.token.startswith(PREFIX):
             return await self._by_key(asking)
@@ -92,11 +92,11 @@ class Accounts:
         return self._anonymous(asking)
 
     async def admit(self, caller: Principal) -> None:
-        """Count a request; `TooMany` where the caller has made too many in this minute."""
+        """Count a request; `TooMany` if the caller has made too many in this minute."""
         await self._meter.count_request(caller)
 
     async def check_budget(self, caller: Principal) -> None:
-        """Raise `TooMany` where the caller has used up the tokens or the money of this day."""
+        """Raise `TooMany` if the caller has used up the tokens or the money of this day."""
         await self._meter.check_budget(caller)
 
     async def _by_key(self, asking: Asking) -> Principal:
@@ -151,12 +151,11 @@ class Accounts:
 
 @dataclass(frozen=True)
 class Rules:
-    """Who may do what.
-
-    `anonymous` is what callers may who say nothing of themselves, `by_choice` whether somebody
-    set it. `proxy_header` names the header in which a proxy at one of `trusted_proxies` says who
-    the user is, `users` is what they may. `limits` hold for all who have none of their own;
-    callers without a key have none where the server is `local`, reached from its machine alone.
+    """The rights of callers.
+    `anonymous` are the scopes of callers without credentials, `by_choice` whether somebody set
+    them. `proxy_header` is the header in which a proxy at one of `trusted_proxies` names the user,
+    `users` are the scopes of these. `limits` hold for all who have none of their own; callers
+    without a key have none if the server is `local`, reached from its machine alone.
     """
 
     anonymous: frozenset[Scope] = frozenset()
@@ -169,9 +168,9 @@ class Rules:
 
 
 def rules_of(settings: ServeSettings) -> Rules:
-    """Return what a server's settings say of its callers.
+    """Return the rights that a server's settings give.
 
-    Raises `SetupError` where they say too much, or trust somebody who cannot be told from others.
+    Raises `SetupError` if they say too much, or trust somebody who cannot be told from others.
     """
     if "admin" in settings.anonymous_scopes:
         raise SetupError(

@@ -29,11 +29,11 @@ class _Minute:
 
 
 class Meter:
-    """Counts what callers use, for all processes together.
+    """Counts the use of callers, for all processes together.
 
-    Requests are told to the database by twentieths of the limit, so that a process may let through
-    that many too many; tokens and money are those of runs that ended. Who has no limit costs
-    nothing.
+    Requests are reported to the database by twentieths of the limit, so that a process may let
+    through that many too many; tokens and money are those of runs that ended. Callers without a
+    limit are not counted.
     """
 
     def __init__(self, store: Store) -> None:
@@ -41,7 +41,7 @@ class Meter:
         self._minutes: OrderedDict[str, _Minute] = OrderedDict()
 
     async def count_request(self, caller: Principal) -> None:
-        """Count a request; `TooMany` where it is one too many for this minute."""
+        """Count a request; `TooMany` if it is one too many for this minute."""
         limit = caller.limits.requests_per_minute
         if not limit:
             return
@@ -58,7 +58,7 @@ class Meter:
             )
 
     async def check_budget(self, caller: Principal) -> None:
-        """Raise `TooMany` where the caller has used up the tokens or the money of this day."""
+        """Raise `TooMany` if the caller has used up the tokens or the money of this day."""
         limits = caller.limits
         if not limits.tokens_per_day and not limits.money_per_day:
             return
@@ -110,7 +110,7 @@ class KeyThrottle:
         self._failed: OrderedDict[tuple[str, str], list[float]] = OrderedDict()
 
     def check(self, address: str, key: str) -> None:
-        """Raise `TooMany` where so many attempts failed that this one is not looked at."""
+        """Raise `TooMany` if so many attempts failed that this one is not looked at."""
         since = self._clock() - _WINDOW
         failed = [when for when in self._failed.get((address, key), ()) if when > since]
         if len(failed) >= self._allowed:

@@ -1,4 +1,4 @@
-"""Who a request is from: an id, what they may do, which graphs they see, and their limits."""
+"""Callers: an id, the scopes they have, the graphs they see, and their limits."""
 
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, get_args
@@ -22,7 +22,7 @@ Scope = Literal["ask", "query", "confirm", "manage", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 ANONYMOUS = "anonymous"
-"""The id of all callers who say nothing of themselves."""
+"""The id of all callers without credentials."""
 
 
 class NotAllowed(AskgraphError):
@@ -34,7 +34,7 @@ class NotAllowed(AskgraphError):
 
 
 class TooMany(AskgraphError):
-    """The caller has reached a limit; `retry_after` says in how many seconds it is worth trying."""
+    """The caller has reached a limit; in `retry_after` seconds another try has a chance."""
 
     status = 429
 
@@ -45,7 +45,7 @@ class TooMany(AskgraphError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a caller may use: requests a minute, questions at once, tokens and money a day, graphs.
+    """Limits of a caller: requests a minute, questions at once, tokens and money a day, graphs.
 
     `graphs` are those they added over the web that are there. 0 is no limit. Days are those of UTC.
     """
@@ -59,7 +59,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class OwnLimits:
-    """Limits of one caller, where they are other than the server's; None is as the server's."""
+    """Limits of one caller, if they are other than the server's; None is as the server's."""
 
     requests_per_minute: int | None = None
     parallel: int | None = None
@@ -67,17 +67,17 @@ class OwnLimits:
     money_per_day: float | None = None
 
     def over(self, general: Limits) -> Limits:
-        """Return what holds where these are in force over the server's."""
+        """Return the server's limits with these in place of its own."""
         own = {name: value for name, value in asdict(self).items() if value is not None}
         return replace(general, **own)
 
 
 @dataclass(frozen=True)
 class Principal:
-    """A caller: `id` owns what they leave here, `name` is shown, `graphs` None means all.
+    """A caller: `id` owns their runs and sessions, `name` is shown, `graphs` None means all.
 
-    The id is `key:ID`, `user:NAME`, `visitor:ID` or `anonymous`. `counted_as` is whose limits their
-    requests count against: of callers who can have any number of ids, the address.
+    The id is `key:ID`, `user:NAME`, `visitor:ID` or `anonymous`. `counted_as` is the id whose
+    limits their requests count against: for callers who can have any number of ids, the address.
     """
 
     id: str
@@ -89,11 +89,11 @@ class Principal:
 
     @property
     def has_history(self) -> bool:
-        """Whether what this id leaves is one caller's: `anonymous` is many, who see nobody's."""
+        """Whether the id is one caller's; `anonymous` is many, who see no history."""
         return self.id != ANONYMOUS
 
     def may(self, scope: Scope) -> bool:
-        """Whether the caller may do what needs this scope; who may `admin` may everything."""
+        """Whether the caller has a scope; `admin` includes all."""
         return scope in self.scopes or "admin" in self.scopes
 
     def sees(self, graph: str) -> bool:
@@ -101,7 +101,7 @@ class Principal:
         return self.graphs is None or graph in self.graphs
 
     def check(self, scope: Scope) -> None:
-        """Raise `NotAllowed` where the caller may not do what needs this scope."""
+        """Raise `NotAllowed` if the caller does not have a scope."""
         if self.may(scope):
             return
         if self.id == ANONYMOUS or self.id.startswith("visitor:"):

@@ -1,4 +1,4 @@
-"""Addresses of callers: who is a trusted proxy, and who is behind it."""
+"""Addresses of callers: trusted proxies, and the clients behind them."""
 
 from collections.abc import Iterable
 from ipaddress import (
@@ -32,7 +32,7 @@ _SITE = 64  # bits: who has an address of IPv6 has all with these in common
 
 
 def networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Return networks written as `10.0.0.0/8` or `192.168.1.4`; `SetupError` where one is not."""
+    """Return networks written as `10.0.0.0/8` or `192.168.1.4`; `SetupError` if one is not."""
     found = []
     for text in texts:
         try:
@@ -53,7 +53,7 @@ def is_trusted(peer: str, trusted: tuple[Network, ...]) -> bool:
 def client_address(peer: str, forwarded_for: str, trusted: tuple[Network, ...]) -> str:
     """Return the address of a caller: behind trusted proxies the first that is none of them.
 
-    `peer` is who is connected, `forwarded_for` what its header says of those before it.
+    `peer` is the address that is connected, `forwarded_for` its header on those before it.
     """
     found = peer
     handed_on = forwarded_for.split(",")
@@ -84,7 +84,7 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
 PEER = "askgraph.peer"
 
 
-"""Where a request's scope says who is connected to this server."""
+"""The key of a request's scope for the address that is connected to this server."""
 
 
 class BehindProxy:

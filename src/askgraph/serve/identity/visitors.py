@@ -28,7 +28,7 @@ def new_visitor() -> str:
 
 
 def visitor_id(token: str) -> str | None:
-    """Return the id of the visitor with this cookie, None where no such cookie is ever set.
+    """Return the id of the visitor with this cookie, None if no such cookie is ever set.
 
     Who reads the id in a log or in a database cannot make the cookie of it.
     """
@@ -47,7 +47,7 @@ class VisitorCookie:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, and the response with the cookie where it is missing."""
+        """Hand the request on, and the response with the cookie if it is missing."""
         if scope["type"] != "http" or not _is_new(HTTPConnection(scope)):
             await self._app(scope, receive, send)
             return

@@ -1,1 +1,1 @@
-"""Middleware before the server's handlers, and what its operator sees of it."""
+"""Middleware before the server's handlers: checks, headers, logs, metrics and spans."""

@@ -182,7 +182,7 @@ class BodyLimit(_Check):
 
 
 def route_path(scope: Scope) -> str:
-    """Return the path as the routes know it, without that under which a proxy put the server."""
+    """Return the path as the routes know it, without the prefix under which a proxy serves it."""
     path, root = str(scope["path"]), str(scope.get("root_path", ""))
     inside = root and (path == root or path.startswith(f"{root}/"))
     return path.removeprefix(root) if inside else path

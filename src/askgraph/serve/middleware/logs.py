@@ -17,7 +17,7 @@ _LOUD = ("alembic", "httpcore2", "httpx2", "mcp", "openai", "sqlalchemy", "uvico
 
 
 def set_up_logs(settings: ServeSettings) -> None:
-    """Let all loggers of the process write as the settings say; what was set up before goes."""
+    """Let all loggers of the process write as the settings say; earlier handlers are removed."""
     root = logging.getLogger()
     root.handlers = [log_handler(settings, sys.stderr)]
     root.setLevel(settings.log_level.upper())
@@ -26,7 +26,7 @@ def set_up_logs(settings: ServeSettings) -> None:
 
 
 def log_handler(settings: ServeSettings, out: TextIO) -> logging.Handler:
-    """Return what writes the lines of loggers: with time, level, request, and without secrets."""
+    """Return a handler of log lines: with time, level, request, and without secrets."""
     handler = logging.StreamHandler(out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -58,7 +58,7 @@ def _renderer(settings: ServeSettings, out: TextIO) -> structlog.typing.Processo
 def _without_secrets(
     logger: Any, name: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """Mask what a line holds, whoever wrote it."""
+    """Mask the fields of a line, whoever wrote it."""
     told = {key: value for key, value in event.items() if key not in _TWICE}
     return {key: masked_value(_plain(value)) for key, value in told.items()}
 

@@ -107,7 +107,7 @@ def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
 
 
 def without(value: object, secrets: Sequence[str]) -> object:
-    """Return a value as JSON has it without these secrets; what only looks like one stays."""
+    """Return a value as JSON has it without these secrets; text that only looks like one stays."""
     match value:
         case str():
             for secret in secrets:

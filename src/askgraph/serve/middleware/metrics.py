@@ -1,4 +1,4 @@
-"""Prometheus metrics of one server process: questions, requests, what waits and what it cost.
+"""Prometheus metrics of one server process: questions, requests, queues and costs.
 
 Labels have few values: methods, graphs of the workspace, states, routes. Nothing of a caller or a
 question is among them. Several processes are scraped one by one.
@@ -21,7 +21,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class Metrics:
-    """Counts what happens in this process, and tells it in Prometheus' words."""
+    """Counts questions and requests of this process, in Prometheus' format."""
 
     content_type = CONTENT_TYPE_LATEST
 
@@ -55,7 +55,7 @@ class Metrics:
         )
 
     def watch(self, runs: Runs) -> None:
-        """Count the questions that end, and tell at each reading how many run and wait."""
+        """Count the questions that end, and report at each reading how many run and wait."""
         self._registry.register(_Lengths(runs))
         runs.observe(self.question)
 

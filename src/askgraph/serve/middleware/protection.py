@@ -78,10 +78,10 @@ def content_policy(settings: ServeSettings) -> str:
 
 
 class SecurityHeaders:
-    """Adds the headers to every response; what a handler set itself stays.
+    """Adds the headers to every response; headers that a handler sets itself stay.
 
     Answers of the interfaces are not kept by caches unless they say so. Over TLS the browser is
-    told to stay with it.
+    asked to stay with it.
     """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:

@@ -1,4 +1,4 @@
-"""Each request with an id, a line in the log and a count; what fails by a bug is told to nobody."""
+"""Requests with an id, a line in the log and a count; a bug's details reach nobody."""
 
 import logging
 import re
@@ -34,7 +34,7 @@ class Requests:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and tell of it."""
+        """Pass a request on, then log and count it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""A step of a run in a short line, for who only wants to know what is being done."""
+"""Steps of a run in a short line each, to show progress."""
 
 import json
 
@@ -11,7 +11,7 @@ _MENTIONS = 6
 
 
 def words_of(step: Step) -> str:
-    """Return what a step does in one line, clipped; empty for an outcome, which says it itself."""
+    """Return a step in one line, clipped; empty for an outcome."""
     match step:
         case Findings(mentions=mentions):
             read = [f"{m.words!r} is the {m.kind} {m.label or m.target!r}" for m in mentions]
@@ -35,7 +35,7 @@ def words_of(step: Step) -> str:
 
 
 def _body(query: str) -> str:
-    """A query without its PREFIX lines, which say nothing of what it asks."""
+    """A query without its PREFIX lines."""
     return " ".join(line for line in query.splitlines() if not line.startswith("PREFIX "))
 
 

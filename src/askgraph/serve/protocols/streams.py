@@ -68,7 +68,7 @@ def _line(event: Event) -> str:
 
 
 async def unless_disconnected(request: Request, work: Awaitable[Value]) -> Value:
-    """Return what work gives; it is cancelled where the caller leaves before."""
+    """Return the result of some work, which is cancelled when the client disconnects."""
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_gone(request))
     try:

@@ -29,7 +29,7 @@ class _WithQuestion(APIRoute):
     """A route that is there only for requests with its fields, whatever else has its path."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Say whether a request is for this route."""
+        """Return whether a request is for this route."""
         match, child = super().matches(scope)
         given = QueryParams(scope.get("query_string", b""))
         if match is Match.NONE or not any(field in given for field in _FIELDS):
@@ -45,7 +45,7 @@ class Text2Sparql(BaseModel):
 
     dataset: str
     question: str
-    query: str = Field(description="Empty where no query was found.")
+    query: str = Field(description="Empty if no query was found.")
     run: str = Field(description="The run that it is kept as.")
     confidence: float = Field(description="How likely the query is right, 0 to 1.")
 

@@ -140,7 +140,7 @@ class _Conversation:
         )
 
     async def _known(self) -> Principal:
-        """Who asks; looked up for each message, which counts, for a key may be revoked."""
+        """The caller; looked up for each message, which counts, since a key may be revoked."""
         caller = await self.hub.accounts.identify(asking_of(self.connection, key=self.key))
         await self.hub.accounts.admit(caller)
         return caller

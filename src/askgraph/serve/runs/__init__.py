@@ -1,1 +1,1 @@
-"""The life of a question on the server, from the queue to what is kept of it."""
+"""Runs: a question's way through the server, from the request to its outcome in the store."""

@@ -1,4 +1,4 @@
-"""What happens to a question, as events that many may read: from the start, or from any one on."""
+"""The event log of a run, which many may read: from the start, or from any event on."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -8,14 +8,14 @@ __all__ = ["ENDS", "Event", "EventName", "Events"]
 
 EventName = Literal["run", "queued", "step", "outcome", "problem", "cancelled", "handed_back"]
 ENDS = frozenset({"outcome", "problem", "cancelled", "handed_back"})
-"""The events after which no other comes."""
+"""The events that end the log."""
 
 Event = Mapping[str, object]
-"""`event`, its name; `id`, of which question; `seq`, its place, from 0; and what it says."""
+"""`event`, its name; `id`, of which question; `seq`, its place, from 0; and its content."""
 
 
 class Events:
-    """A list of events that grows until it is ended; readers wait for what is not there yet."""
+    """A log of events that grows until it is ended; readers wait for those to come."""
 
     def __init__(self, id: str) -> None:
         self._id = id
@@ -26,7 +26,7 @@ class Events:
 
     @property
     def readers(self) -> int:
-        """How many read now."""
+        """The number of readers."""
         return self._readers
 
     def add(self, event: EventName, **content: object) -> None:

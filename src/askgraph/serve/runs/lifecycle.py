@@ -72,11 +72,8 @@ class Runs:
         models: Models,
         records: RunRecords,
     ) -> None:
-        self._settings = settings
-        self._workspace = workspace
-        self._graphs = graphs
-        self._models = models
-        self._records = records
+        self._settings, self._workspace, self._models = settings, workspace, models
+        self._graphs, self._records = graphs, records
         self._here: dict[str, Run] = {}
         self._queue = Queue(settings.parallel, settings.queue)
         self._graph_queues: dict[str, Queue] = {}
@@ -258,7 +255,7 @@ class Runs:
             await asyncio.wait([run.task])
 
     async def watch(self) -> None:
-        """Cancel what other processes were asked to, and take over what dead ones left; for ever.
+        """Cancel what other processes were asked to, and take over the runs of dead ones; for ever.
 
         Ends that the store did not take before are given to it again.
         """

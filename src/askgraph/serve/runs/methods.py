@@ -1,4 +1,4 @@
-"""Methods and models that callers may choose, with what each has cost here so far."""
+"""Methods and models that callers may choose, with the cost of each here so far."""
 
 import asyncio
 import inspect
@@ -37,7 +37,7 @@ class MethodView(BaseModel):
     needs_model: bool
     converses: bool = Field(description="Whether it looks at earlier questions.")
     usable: bool = Field(description="Whether it can be asked here as it is set up.")
-    missing: str | None = Field(None, description="What is missing where it cannot.")
+    missing: str | None = Field(None, description="What is missing if it cannot.")
     settings: list[SettingView]
     questions: int = Field(description="How many questions the costs below are of.")
     seconds: float | None = Field(None, description="Seconds a question, on average here.")
@@ -54,7 +54,7 @@ class ModelView(BaseModel):
 
 
 class MethodsView(BaseModel):
-    """What callers may choose."""
+    """The methods and models that callers may choose."""
 
     default: str
     methods: list[MethodView]

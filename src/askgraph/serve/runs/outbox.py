@@ -1,4 +1,4 @@
-"""The outbox: how runs ended, until the store has it; what it did not take is tried again."""
+"""The outbox: ends of runs until the store has them; those it did not take are tried again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ __all__ = ["Ending", "Outbox", "ending_of"]
 
 @dataclass(frozen=True)
 class Ending:
-    """How a question ended, as the store keeps it: without secrets."""
+    """The end of a run as the store keeps it: without secrets."""
 
     run: str
     state: State
@@ -28,19 +28,19 @@ class Ending:
 
 
 class Outbox:
-    """Gives endings to the store; a question whose ending is not there counts as under way."""
+    """Gives the ends of runs to the store; a run whose end is not there counts as under way."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: dict[str, Ending] = {}
 
     async def keep(self, ending: Ending) -> None:
-        """Keep how a question ended; where the store fails, which is raised, `again` will."""
+        """Keep the end of a run; if the store fails, which is raised, `again` will."""
         self._waiting[ending.run] = ending
         await self._give(ending)
 
     async def again(self) -> None:
-        """Keep what could not be kept; `ServiceError` where the store fails still."""
+        """Keep the ends that could not be kept; `ServiceError` if the store fails still."""
         for ending in list(self._waiting.values()):
             await self._give(ending)
 
@@ -71,9 +71,9 @@ def ending_of(
     rows: int,
     secrets: Sequence[str],
 ) -> Ending:
-    """Return how a question ended, with at most `rows` of its answer and without `secrets`.
+    """Return the end of a run, with at most `rows` of its answer and without `secrets`.
 
-    Of an answer nothing else is masked: what looks like a secret there is data of a graph.
+    Nothing else is masked in an answer: text that looks like a secret there is data of a graph.
     """
     outcome = trace.outcome if state == "done" else None
     answer = answer_view(outcome, limit=rows).model_dump() if outcome else None

@@ -32,10 +32,10 @@ _TITLE = 120
 
 
 class RunRecords:
-    """What the store knows of questions, for callers who may know it.
+    """The runs of the store, for callers who may read them.
 
     `process` is the id of this server process, `rows` how many rows of an answer are kept. Traces
-    are kept without `secrets`, and without what looks like one.
+    are kept without `secrets`, and without text that looks like one.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class RunRecords:
     async def begin(self, asked: RunRequest, caller: Principal, state: State) -> str:
         """Keep a question that begins, with the session if that is new, and return its id.
 
-        Raises `TooMany` where the caller has too many under way.
+        Raises `TooMany` if the caller has too many under way.
         """
         run = RunRow(
             new_id(),
@@ -95,7 +95,7 @@ class RunRecords:
         problem: Problem | None,
         seconds: float,
     ) -> None:
-        """Keep how a question ended, with its steps; where the store fails, it is tried again."""
+        """Keep the end of a run, with its steps; if the store fails, it is tried again."""
         ending = ending_of(
             id,
             state,
@@ -109,21 +109,21 @@ class RunRecords:
         await self._outbox.keep(ending)
 
     async def row(self, id: str, caller: Principal) -> RunRow:
-        """Return a run; `Missing` where there is none that the caller may read."""
+        """Return a run; `Missing` if there is none that the caller may read."""
         row = await self._store.run(id)
         if row is None or not _readable(row, caller):
             raise Missing(f"there is no question {id!r}, or it is not yours")
         return row
 
     async def own(self, id: str, caller: Principal) -> RunRow:
-        """Return a run of the caller's own; `Missing` where it is none."""
+        """Return a run of the caller's own; `Missing` if it is none."""
         row = await self.row(id, caller)
         if not _owned(row, caller):
             raise Missing(f"there is no question {id!r}, or it is not yours")
         return row
 
     async def view(self, id: str, caller: Principal) -> RunView:
-        """Return a run as it goes over the wire; `Missing` where the caller may not read it."""
+        """Return a run as it goes over the wire; `Missing` if the caller may not read it."""
         row = await self.row(id, caller)
         said = [one for one in await self._store.feedback(id) if one.owner == caller.id]
         feedback = FeedbackView(verdict=said[0].verdict, comment=said[0].comment) if said else None
@@ -183,7 +183,7 @@ class RunRecords:
         return text
 
     async def outcome(self, id: str, caller: Principal) -> tuple[Trace, Head, Outcome]:
-        """Return what came of a run; `SetupError` where it came to no outcome."""
+        """Return the trace and outcome of a run; `SetupError` if it has none."""
         await self.row(id, caller)
         trace, head = trace_in(await self._trace(id), f"of question {id}")
         try:
@@ -205,7 +205,7 @@ class RunRecords:
         return before
 
     async def check_session(self, id: str, caller: Principal) -> None:
-        """Raise `Missing` where a session is not the caller's."""
+        """Raise `Missing` if a session is not the caller's."""
         known = await self._store.session(id)
         if known is None or known.owner != caller.id:
             raise Missing(f"there is no session {id!r}, or it is not yours")
@@ -215,9 +215,9 @@ class RunRecords:
         await self._store.ask_to_cancel(id)
 
     async def beat(self) -> None:
-        """Say that this process lives, and hand back what those left that live no more.
+        """Report that this process lives, and hand back the runs of dead ones.
 
-        What the store did not take before is given to it again.
+        Ends that the store did not take before are given to it again.
         """
         await self._store.beat(self._process)
         await self._store.hand_back_orphans()
@@ -228,7 +228,7 @@ class RunRecords:
         return await self._store.cancel_wanted(self._process)
 
     async def leave(self) -> None:
-        """Say that this process ends."""
+        """Report that this process ends."""
         with contextlib.suppress(ServiceError):
             await self._outbox.again()
         await self._store.leave(self._process)

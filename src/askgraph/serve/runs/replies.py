@@ -20,8 +20,8 @@ __all__ = ["chosen", "confirmed", "withdrawn"]
 async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
     """Return a new run whose answer is the reading at a place in the options of another run.
 
-    Raises `SetupError` where the run asked nothing back, or had no such option; `QueryError` and
-    `ServiceError` where the reading's query fails.
+    Raises `SetupError` if the run asked nothing back, or had no such option; `QueryError` and
+    `ServiceError` if the reading's query fails.
     """
     row = await hub.records.own(id, caller)
     trace, head, outcome = await hub.records.outcome(id, caller)
@@ -67,8 +67,8 @@ async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> 
     """Keep a query, by default the run's own, as the one that answers the run's question.
 
     It takes the place of what the caller confirmed for the same question before. Raises
-    `SetupError` where there is nothing to confirm, `NotAllowed` where the query is the caller's and
-    they may run none, `QueryError` and `ServiceError` where the query fails.
+    `SetupError` if there is nothing to confirm, `NotAllowed` if the query is the caller's and
+    they may run none, `QueryError` and `ServiceError` if the query fails.
     """
     row = await hub.records.row(id, caller)
     graph, own = _attempt(row)
@@ -109,7 +109,7 @@ async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> 
 
 
 async def withdrawn(hub: Hub, id: str, caller: Principal) -> None:
-    """Withdraw what was confirmed for the question of a run; an `admin`, what anybody confirmed."""
+    """Withdraw what the caller confirmed for a run's question; an `admin`, what anybody did."""
     row = await hub.records.row(id, caller)
     owner = None if caller.may("admin") else caller.id
     if not await hub.store.withdraw_run(row.id, owner):

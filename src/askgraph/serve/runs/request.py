@@ -30,7 +30,7 @@ _TIMES = 10  # how far a caller's number may go beyond the default
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A question on its way: of which graphs it is asked, by which method, in which session.
+    """A question on its way: the graphs it is asked of, its method, its session.
 
     `begins` says that the session is a new one. `timeout` is in seconds. With `anew` an answer that
     was confirmed before is not taken.
@@ -54,7 +54,7 @@ class RunRequest:
 
 
 def requested(body: AskBody, graphs: tuple[str, ...], earlier: tuple[Earlier, ...]) -> RunRequest:
-    """Return what a caller asks as a request to run, in its session or a new one."""
+    """Return the request of a caller, in its session or a new one."""
     return RunRequest(
         Question(" ".join(body.question.split()), body.language, earlier),
         graphs,
@@ -86,11 +86,11 @@ def model_names(workspace: Workspace) -> list[str]:
 def checked_choice(
     asked: RunRequest, caller: Principal, server: ServeSettings, models: Sequence[str]
 ) -> None:
-    """Raise where a caller may not ask in this way.
+    """Check the choices of a caller.
 
-    Of a method's settings anybody may change switches and, within ten times their default, numbers;
-    paths, addresses and names of variables only who has the scope `admin`. Raises `SetupError` for
-    what does not exist, `NotAllowed` for what is not theirs to choose.
+    Anybody may change switches of a method and, within ten times their default, numbers; paths,
+    addresses and names of variables need the scope `admin`. Raises `SetupError` for a choice that
+    does not exist, `NotAllowed` for one that is not theirs.
     """
     names = method_names(server)
     if asked.method.replace("_", "-") not in names:

@@ -100,7 +100,7 @@ class TableView(BaseModel):
     """The result of a query: rows, a boolean, or triples."""
 
     columns: list[str]
-    cells: list[list[Cell | None]] = Field(description="Rows of cells; null where unbound.")
+    cells: list[list[Cell | None]] = Field(description="Rows of cells; null if unbound.")
     boolean: bool | None = Field(None, description="The answer of an ASK query.")
     triples: list[tuple[Cell, Cell, Cell]] | None = Field(
         None, description="What a CONSTRUCT or DESCRIBE query gives."
@@ -114,7 +114,7 @@ class TableView(BaseModel):
 
 
 def cell_of(term: Term | None, labels: Mapping[str, str]) -> Cell | None:
-    """Return a term as a cell; None where it is unbound."""
+    """Return a term as a cell; None if it is unbound."""
     match term:
         case None:
             return None
@@ -142,7 +142,7 @@ def cells_of(
 
 
 def cut_of(truncated: Truncation | None) -> CutView | None:
-    """Return who cut a result off; None where it is whole."""
+    """Return who cut a result off; None if it is whole."""
     return CutView(by=truncated.by, reason=truncated.reason) if truncated else None
 
 
@@ -184,7 +184,7 @@ class AskBody(Body):
 
     question: str = Field(min_length=1, max_length=MOST_QUESTION)
     graphs: list[str] | None = Field(
-        None, max_length=20, description="Names of graphs; may be left out where there is one."
+        None, max_length=20, description="Names of graphs; may be left out if there is one."
     )
     method: str | None = Field(None, max_length=100, description="As `GET /methods` lists them.")
     model: str | None = Field(
@@ -199,7 +199,7 @@ class AskBody(Body):
     session: str | None = Field(None, max_length=64, description="A session that it belongs to.")
     after: str | None = Field(None, max_length=64, description="The run that it follows.")
     timeout: float | None = Field(None, gt=0, le=3600, description="Seconds.")
-    anew: bool = Field(False, description="Also where an answer was confirmed before.")
+    anew: bool = Field(False, description="Also if an answer was confirmed before.")
 
 
 class ChooseBody(Body):

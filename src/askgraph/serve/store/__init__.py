@@ -1,10 +1,9 @@
-"""Everything the server remembers, in SQLite or PostgreSQL: what was answered for is on disk.
+"""The server's store, in SQLite or PostgreSQL: a method that has returned is on disk.
 
     store = await Store.open("serve.db")
     await store.begin_run(RunRow(new_id(), "anonymous", "Which moons …?", ("space",), "grasp"))
 
-Each method is one transaction. All of them raise `DatabaseFailed` where the database does not do
-its part.
+Each method is one transaction, and raises `DatabaseFailed` if the database fails.
 """
 
 import asyncio
@@ -79,7 +78,7 @@ class Store(
     async def open(cls, url: str) -> "Store":
         """Open the database at a URL or a file's path, and bring its tables up to date.
 
-        Raises `SetupError` where the address is no good, `DatabaseFailed` where there is nothing.
+        Raises `SetupError` if the address is no good, `DatabaseFailed` if there is nothing.
         """
         database = await open_database(url)
         try:
@@ -97,7 +96,7 @@ class Store(
 async def open_database(address: str) -> Database:
     """Return the database at a URL or a file's path.
 
-    Raises `SetupError` where the address is no good, or the file is no database.
+    Raises `SetupError` if the address is no good, or the file is no database.
     """
     url = database_url(address)
     if url.get_backend_name() == "sqlite":

@@ -1,4 +1,4 @@
-"""Callers in the store: API keys without their secrets, and what each caller used.
+"""Callers in the store: API keys without their secrets, and the use of each caller.
 
 Usage is counted for all processes together.
 """
@@ -28,7 +28,7 @@ _ADDED = text(
 
 
 class KeyStore(Area):
-    """API keys, each with what it allows."""
+    """API keys, each with its scopes, graphs and limits."""
 
     async def add_key(self, key: KeyRow) -> None:
         """Keep a new key."""
@@ -48,7 +48,7 @@ class KeyStore(Area):
         ]
 
     async def key(self, id: str) -> KeyRow | None:
-        """Return the key of an id, None where there is none."""
+        """Return the key of an id, None if there is none."""
         row = await self._row(select(keys).where(keys.c.id == id))
         return None if row is None else _key(row)
 
@@ -70,16 +70,16 @@ class UsageStore(Area):
     async def count(
         self, principal: str, *, requests: int = 0, tokens: int = 0, money: float = 0.0
     ) -> Used:
-        """Add to what a caller used and return the sums, this call's included.
+        """Add to the use of a caller and return the sums, this call's included.
 
-        No two calls in whatever processes see the same sum of requests.
+        No two calls see the same sum of requests, in whatever processes.
         """
         return await self._database.write(
             lambda connection: added(connection, principal, requests, tokens, money)
         )
 
     async def used(self, principal: str) -> Used:
-        """Return what a caller has used, without adding to it."""
+        """Return the use of a caller, without adding to it."""
         minute, day = _windows(datetime.now(UTC))
         wanted = select(usage).where(usage.c.principal == principal)
         found = {row.window: row for row in await self._rows(wanted)}
@@ -93,7 +93,7 @@ class UsageStore(Area):
 
 
 def added(connection: Connection, principal: str, requests: int, tokens: int, money: float) -> Used:
-    """Add to what a caller used, in a transaction that does more than that."""
+    """Add to the use of a caller, in a transaction that does more than that."""
     spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
     minute, day = _windows(datetime.now(UTC))
     today = connection.execute(_ADDED, {**spent, "window": day}).one()

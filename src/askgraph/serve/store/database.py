@@ -25,7 +25,7 @@ __all__ = [
 Result = TypeVar("Result")
 Record = TypeVar("Record")
 Work = Callable[[Connection], Result]
-"""What is done in a transaction; it waits for nothing but the database."""
+"""Work in a transaction; it waits for nothing but the database."""
 
 _POSTGRESQL = ("postgres", "postgresql", "postgresql+asyncpg")
 _LIKE = "postgresql://user:password@host/name, or the path of a file (SQLite)"
@@ -38,8 +38,8 @@ class DatabaseFailed(ServiceError):
 class Database(Protocol):
     """Transactions on one database; each either happens as a whole or not at all.
 
-    What is written is on disk when the transaction has ended. A transaction goes on to its end
-    where who waits for it is cancelled. Both kinds raise `DatabaseFailed`.
+    Writes are on disk when the transaction has ended. A transaction goes on to its end if its
+    caller is cancelled. Both kinds raise `DatabaseFailed`.
     """
 
     is_sqlite: bool
@@ -50,15 +50,15 @@ class Database(Protocol):
         ...
 
     async def read(self, work: Work[Result]) -> Result:
-        """Return what some work gives that only reads."""
+        """Return the result of work that only reads."""
         ...
 
     async def write(self, work: Work[Result]) -> Result:
-        """Return what some work gives that writes; an error of it undoes what it wrote."""
+        """Return the result of work that writes; an error undoes its writes."""
         ...
 
     async def close(self) -> None:
-        """Close all connections, once what is under way has ended."""
+        """Close all connections, once the work under way has ended."""
         ...
 
 
@@ -95,7 +95,7 @@ def values_of(record: object, table: Table, **changed: object) -> dict[str, obje
 def database_url(text: str) -> URL:
     """Return the address of a database: `postgresql://…`, `sqlite:///FILE`, or a file's path.
 
-    Raises `SetupError` where it is none of them.
+    Raises `SetupError` if it is none of them.
     """
     if "://" not in text:
         return URL.create("sqlite", database=str(Path(text).expanduser()))
@@ -119,7 +119,7 @@ def failed(name: str, error: Exception) -> DatabaseFailed:
 
 
 def _for_asyncpg(url: URL) -> URL:
-    """The address with the driver's name for what libpq calls sslmode."""
+    """The address with the driver's name for libpq's sslmode."""
     mode = url.query.get("sslmode")
     if mode is not None:
         url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})

@@ -1,4 +1,4 @@
-"""Feedback in the store: what people say of answers, and the queries that they confirm."""
+"""Feedback in the store: opinions on answers, and the queries that people confirm."""
 
 from typing import Any
 
@@ -18,10 +18,10 @@ _RAISED = text(
 
 
 class FeedbackStore(Area):
-    """What people say of answers: one opinion a person and run."""
+    """Opinions on answers: one a person and run."""
 
     async def put_feedback(self, given: Feedback) -> bool:
-        """Keep what somebody says of a run, in place of what they said; False without the run."""
+        """Keep an opinion on a run, in place of the person's last; False without the run."""
         before = delete(feedback).where(
             feedback.c.run == given.run, feedback.c.owner == given.owner
         )
@@ -37,7 +37,7 @@ class FeedbackStore(Area):
         return await self._database.write(put)
 
     async def feedback(self, run: str) -> list[Feedback]:
-        """Return what people say of a run, the latest first."""
+        """Return the opinions on a run, the latest first."""
         wanted = select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
         return [row_as(Feedback, row) for row in await self._rows(wanted)]
 
@@ -65,18 +65,18 @@ class VerifiedStore(Area):
         await self._database.write(put)
 
     async def withdraw(self, id: str) -> bool:
-        """Take a verified answer away; whether there was one."""
+        """Delete a verified answer; whether there was one."""
         return bool(await self._withdrawn(verified.c.id == id))
 
     async def withdraw_run(self, run: str, owner: str | None = None) -> int:
-        """Take away what was verified of a run, by this owner or by all; returns how many."""
+        """Delete the verified answers of a run, by this owner or by all; returns how many."""
         wanted = verified.c.run == run
         return await self._withdrawn(
             wanted if owner is None else wanted & (verified.c.owner == owner)
         )
 
     async def withdraw_graph(self, graph: str) -> int:
-        """Take away all verified answers of a graph; returns how many there were."""
+        """Delete all verified answers of a graph; returns how many there were."""
         return await self._withdrawn(verified.c.graph == graph)
 
     async def verified(self, graph: str) -> list[Verified]:
@@ -88,7 +88,7 @@ class VerifiedStore(Area):
         ]
 
     async def verified_of(self, runs: list[str]) -> list[Verified]:
-        """Return what was verified of some runs."""
+        """Return the verified answers of some runs."""
         wanted = select(verified).where(verified.c.run.in_(runs))
         return [_verified(row) for row in await self._rows(wanted)]
 

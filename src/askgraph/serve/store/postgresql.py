@@ -28,15 +28,15 @@ class PostgresqlDatabase:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def read(self, work: Work[Result]) -> Result:
-        """Return what some work gives that only reads."""
+        """Return the result of work that only reads."""
         return await self._carried_through(self._done(work))
 
     async def write(self, work: Work[Result]) -> Result:
-        """Return what some work gives that writes; an error of it undoes what it wrote."""
+        """Return the result of work that writes; an error undoes its writes."""
         return await self._carried_through(self._done(work))
 
     async def close(self) -> None:
-        """Close all connections, once what is under way has ended."""
+        """Close all connections, once the work under way has ended."""
         if self._under_way:
             await asyncio.wait(self._under_way)
         await self._engine.dispose()

@@ -31,10 +31,10 @@ class HandedBack:
 
 
 class ProcessStore(Area):
-    """Server processes: each beats every few seconds, and what a silent one did is handed back."""
+    """Server processes: each beats every few seconds; a silent one's work is handed back."""
 
     async def beat(self, process: str) -> None:
-        """Say that a process is alive; it says so well within `SILENT` seconds."""
+        """Report that a process is alive, well within `SILENT` seconds."""
         time = now()
         values = {
             "id": process,
@@ -57,7 +57,7 @@ class ProcessStore(Area):
         return [row.id for row in await self._rows(wanted.order_by(processes.c.id))]
 
     async def leave(self, process: str) -> HandedBack:
-        """Say that a process ends; what it has not finished is handed back."""
+        """Report that a process ends; its unfinished work is handed back."""
 
         def left(connection: Connection) -> HandedBack:
             connection.execute(delete(processes).where(processes.c.id == process))
@@ -66,10 +66,10 @@ class ProcessStore(Area):
         return await self._database.write(left)
 
     async def hand_back_orphans(self, *, silent: float = SILENT) -> HandedBack:
-        """Hand back what processes were doing that have not beaten for `silent` seconds.
+        """Hand back the work of processes that have not beaten for `silent` seconds.
 
-        A process beats before it begins anything; what belongs to no process is handed back once
-        it is that old.
+        A process beats before it begins anything; work of no process is handed back once it is
+        that old.
         """
         since = ago(silent)
         living = select(processes.c.id)
@@ -91,7 +91,7 @@ class JobStore(Area):
     """Long work, as the building of a graph: each belongs to its owner."""
 
     async def put_job(self, job: JobRow) -> bool:
-        """Keep a job as it is now; False, and nothing is kept, where it had ended before."""
+        """Keep a job as it is now; False, and nothing is kept, if it had ended before."""
         values = values_of(job, jobs, changed=now(), cancel_wanted=False)
         progress = {name: values[name] for name in _PROGRESS}
         known = select(jobs.c.state).where(jobs.c.id == job.id).with_for_update()
@@ -107,7 +107,7 @@ class JobStore(Area):
         return await self._database.write(put)
 
     async def job(self, id: str) -> JobRow | None:
-        """Return a job, None where there is none."""
+        """Return a job, None if there is none."""
         row = await self._row(select(jobs).where(jobs.c.id == id))
         return None if row is None else row_as(JobRow, row)
 

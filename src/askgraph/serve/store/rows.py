@@ -1,6 +1,6 @@
-"""What the store holds, as values: sessions, runs, feedback, verified answers, keys, jobs.
+"""Rows of the store as values: sessions, runs, feedback, verified answers, keys, jobs.
 
-Times are texts in UTC, ISO 8601 to the microsecond (see `clock`), so that they sort as they are.
+Times are texts in UTC, ISO 8601 to the microsecond (see `now`), so that they sort as they are.
 """
 
 import secrets
@@ -65,7 +65,7 @@ ENDED: tuple[RunState, ...] = ("done", "failed", "cancelled", "handed_back")
 
 @dataclass(frozen=True)
 class SessionRow:
-    """A conversation; `about` is what the page keeps with it, `runs` how many questions it has."""
+    """A conversation; `about` is the page's own data, `runs` how many questions it has."""
 
     id: str
     owner: str
@@ -80,10 +80,10 @@ class SessionRow:
 class RunRow:
     """A question and how it ended.
 
-    `settings` are the method's, `after` is the run that this one follows up, `process` the one
-    that runs it, `counted_as` whose limit it counts against (empty: its owner's). `status` is how
-    an answer ended: answer, clarification or refusal. `answer` is None in lists, where it would be
-    read for nothing. `seconds` is how long it took, `tokens` and `money` what models used for it.
+    `settings` are the method's, `after` is the run that this one follows up, `process` the one that
+    runs it, `counted_as` the caller whose limit it counts against (empty: its owner). `status` is
+    the kind of outcome: answer, clarification or refusal. `answer` is None in lists, which do not
+    show it. `tokens` and `money` are the costs of models.
     """
 
     id: str
@@ -112,7 +112,7 @@ class RunRow:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What somebody says of an answer."""
+    """An opinion on an answer."""
 
     run: str
     owner: str
@@ -123,7 +123,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class Verified:
-    """A query that somebody confirmed to answer a question on a graph, with what it gave then.
+    """A query that somebody confirmed to answer a question on a graph, with its result then.
 
     `rows`, `snapshot` and `digest` are those of `Confirmation`; `by` is the name that is shown.
     """
@@ -174,7 +174,7 @@ class KeyRow:
 
 @dataclass(frozen=True)
 class Used:
-    """What a caller has used: requests in this minute; requests, tokens and money today."""
+    """Use of a caller: requests in this minute; requests, tokens and money today."""
 
     minute_requests: int = 0
     day_requests: int = 0

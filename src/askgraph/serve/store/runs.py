@@ -40,7 +40,7 @@ class SessionStore(Area):
         await self._changed(_added_session(session))
 
     async def session(self, id: str) -> SessionRow | None:
-        """Return a session, None where there is none."""
+        """Return a session, None if there is none."""
         row = await self._row(_selected().where(sessions.c.id == id))
         return None if row is None else row_as(SessionRow, row)
 
@@ -76,7 +76,7 @@ class RunStore(Area):
     async def begin_run(
         self, run: RunRow, *, at_most: int = 0, session: SessionRow | None = None
     ) -> bool:
-        """Keep a new run; False, and nothing is kept, where `at_most` are under way already.
+        """Keep a new run; False, and nothing is kept, if `at_most` are under way already.
 
         With `session`, that is kept as well: the new one which the run begins.
 
@@ -98,7 +98,7 @@ class RunStore(Area):
         return await self._database.write(begun)
 
     async def run_started(self, id: str, process: str) -> bool:
-        """Say that a run has left the queue of a process; whether it was still waiting."""
+        """Keep that a run has left the queue of a process; whether it was still waiting."""
         return await self._changed_run(id, ("queued",), state="running", process=process)
 
     async def finish_run(
@@ -114,9 +114,9 @@ class RunStore(Area):
         tokens: int = 0,
         money: float = 0.0,
     ) -> bool:
-        """Keep how a run ended; False where it was deleted or had ended before.
+        """Keep the end of a run; False if it was deleted or had ended before.
 
-        What it cost is counted with it. A run that was handed back, for its process was thought
+        Its costs are counted with it. A run that was handed back, since its process was thought
         dead, may still end.
         """
         values = {
@@ -143,7 +143,7 @@ class RunStore(Area):
         return await self._database.write(finished)
 
     async def run(self, id: str) -> RunRow | None:
-        """Return a run with its answer, None where there is none."""
+        """Return a run with its answer, None if there is none."""
         wanted: Select[Any] = select(*_LISTED, runs.c.answer).where(runs.c.id == id)
         row = await self._row(wanted)
         if row is None:
@@ -155,7 +155,7 @@ class RunStore(Area):
         return replace(run, answer=answer)
 
     async def trace(self, id: str) -> str | None:
-        """Return the trace of a run as `askgraph trace` reads it, None where none was kept."""
+        """Return the trace of a run as `askgraph trace` reads it, None if none was kept."""
         row = await self._row(select(runs.c.trace).where(runs.c.id == id))
         return None if row is None or row.trace is None else await _unpacked(row.trace)
 
@@ -183,7 +183,7 @@ class RunStore(Area):
         return [_run(row) for row in await self._rows(wanted)]
 
     async def questions(self, ids: Collection[str], owner: str) -> dict[str, str]:
-        """Return what was asked in those of some runs that belong to an owner, by id."""
+        """Return the questions of those of some runs that belong to an owner, by id."""
         wanted: Select[Any] = select(runs.c.id, runs.c.question).where(
             runs.c.id.in_(ids), runs.c.owner == owner
         )
@@ -232,7 +232,7 @@ class RunStore(Area):
         return [row.id for row in await self._rows(wanted)]
 
     async def costs(self) -> dict[str, Cost]:
-        """Return what a question cost on average, by method, of the latest that were answered."""
+        """Return the average costs of a question by method, of the latest that were answered."""
         latest = (
             select(runs.c.method, runs.c.seconds, runs.c.tokens, runs.c.money)
             .where(runs.c.state == "done", runs.c.seconds.is_not(None))
@@ -253,7 +253,7 @@ class RunStore(Area):
         }
 
     def _under_way(self, connection: Connection, whose: str) -> int:
-        """Count what is under way; until this transaction ends, nobody else does."""
+        """Count the runs under way; until this transaction ends, nobody else does."""
         if not self._database.is_sqlite:  # there only one writes anyway
             lock = text("SELECT pg_advisory_xact_lock(hashtext(:whose))")
             connection.execute(lock, {"whose": whose})

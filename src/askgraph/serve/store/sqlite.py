@@ -44,7 +44,7 @@ class _Wanted:
 
 
 class SqliteDatabase:
-    """A `Database` in a file; `SetupError` where it cannot be made, or is none."""
+    """A `Database` in a file; `SetupError` if it cannot be made, or is none."""
 
     is_sqlite = True
 
@@ -59,12 +59,12 @@ class SqliteDatabase:
         self._closed = False
 
     async def read(self, work: Work[Result]) -> Result:
-        """Return what some work gives that only reads."""
+        """Return the result of work that only reads."""
         self._check_open()
         return await asyncio.wrap_future(self._readers.submit(self._read, work))
 
     async def write(self, work: Work[Result]) -> Result:
-        """Return what some work gives that writes; an error of it undoes what it wrote."""
+        """Return the result of work that writes; an error undoes its writes."""
         self._check_open()
         wanted = _Wanted(work)
         self._wanted.append(wanted)
@@ -73,7 +73,7 @@ class SqliteDatabase:
         return result
 
     async def close(self) -> None:
-        """Close all connections, once what is under way has ended."""
+        """Close all connections, once the work under way has ended."""
         self._closed = True
         await asyncio.to_thread(self._close)
 
@@ -94,7 +94,7 @@ class SqliteDatabase:
             raise failed(self.name, error) from error
 
     def _write(self) -> None:
-        """Do all the work that waits in one transaction, then tell those who wait for it."""
+        """Do all the work that waits in one transaction, then report to those who wait for it."""
         together = [self._wanted.popleft() for _ in range(min(_TOGETHER, len(self._wanted)))]
         if not together:
             return  # it was done together with what came before it
@@ -109,7 +109,7 @@ class SqliteDatabase:
             end()
 
     def _end_of(self, wanted: _Wanted, connection: Connection) -> Callable[[], None]:
-        """Do some work and return how to tell its result, once it is on disk."""
+        """Do some work and return the call that reports its result, once it is on disk."""
         try:
             with connection.begin_nested():
                 result = wanted.work(connection)

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 GraphName = Annotated[
-    str | None, Field(description="The graph's name; may be left out where there is only one.")
+    str | None, Field(description="The graph's name; may be left out if there is only one.")
 ]
 Language = Annotated[
     str | None,
@@ -61,7 +61,7 @@ class Access(Protocol):
         ...
 
     def check(self, scope: Scope) -> None:
-        """Raise `NotAllowed` where the caller may not do what needs this scope."""
+        """Raise `NotAllowed` if the caller does not have a scope."""
         ...
 
     def graph_names(self) -> Sequence[str]:
@@ -105,11 +105,11 @@ class Known:
 
 
 CALLER: ContextVar[Access] = ContextVar("caller")
-"""Whose message is being answered; the server sets it for each message."""
+"""The access of the caller whose message is being answered; the server sets it for each message."""
 
 
 def current() -> Access:
-    """Return what the caller of this message may reach."""
+    """Return the access of the caller of this message."""
     return CALLER.get()
 
 
@@ -133,7 +133,7 @@ def chosen(access: Access, graph: str | None) -> str:
 
 @contextmanager
 def telling() -> Iterator[None]:
-    """Turn errors of ours into those whose text reaches the model; others stay unsaid."""
+    """Turn errors of ours into those whose text reaches the model; others stay hidden."""
     try:
         yield
     except AskgraphError as error:
@@ -153,7 +153,7 @@ def telling_of_resource() -> Iterator[None]:
 async def looking(
     graph: str | None, *, text: str = "", language: str | None = None, scope: Scope = "ask"
 ) -> AsyncIterator[Context]:
-    """Lend the graph that a call names, its indices in place; what goes wrong is told."""
+    """Lend the graph that a call names, its indices in place; errors of ours reach the agent."""
     access = current()
     with telling():
         access.check(scope)

@@ -100,7 +100,7 @@ async def _outcome(
     access: Access,
     asked: RunRequest,
 ) -> Outcome:
-    """Read the steps to the end; each is told as progress."""
+    """Read the steps to the end; each is reported as progress."""
     async with aclosing(access.steps(asked)) as steps:
         done = 0
         async for step in steps:

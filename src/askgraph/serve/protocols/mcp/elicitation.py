@@ -53,7 +53,7 @@ class OpenState:
         return base64.urlsafe_b64encode(payload).decode()
 
     def unseal(self, token: str) -> bytes:
-        """Return what was sealed; `InvalidRequestState` where it is no such text."""
+        """Return the state that was sealed; `InvalidRequestState` if it is no such text."""
         try:
             return base64.urlsafe_b64decode(token.encode("ascii"))
         except ValueError as error:
@@ -67,8 +67,8 @@ async def ask_back(
 ) -> InputRequiredResult | int | None:
     """Ask which reading is meant.
 
-    Returns what the call ends with until the answer comes, or the place of the reading chosen, or
-    None where the client cannot ask, or the user does not choose.
+    Returns the end of the call until the answer comes, or the place of the reading chosen, or
+    None if the client cannot ask, or the user does not choose.
     """
     able = context.client_capabilities
     if able is None or able.elicitation is None:

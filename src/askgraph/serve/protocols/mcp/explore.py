@@ -134,13 +134,13 @@ def _graph(graph: Known) -> Graph:
 
 
 def _described(seen: Sequence[str], text: str, graph: KnowledgeGraph) -> str:
-    """The IRI of what a description begins with, in full."""
+    """The IRI that a description begins with, in full."""
     short, _, _ = text.partition("\n")[0].partition(" ")
     return next(iri for iri in seen if graph.prefixes.shorten(iri) == short)
 
 
 def _found(graph: KnowledgeGraph, text: str, kind: Kind, limit: int) -> list[IndexHit[Resource]]:
-    """What an index knows by a name; lone halves of characters are no part of one."""
+    """The hits of an index for a name, without lone halves of characters."""
     keys = {"property": "properties", "value": "literals"}
     index = graph.indices.get(keys.get(kind, "entities"))
     within = [one.iri for one in graph.profile.classes] if kind == "class" else None

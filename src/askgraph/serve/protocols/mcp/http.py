@@ -34,7 +34,7 @@ _BODY = 1024 * 1024
 
 
 class HostedAccess:
-    """What one caller may reach; questions are kept in their history."""
+    """Access of a caller of the server; questions are kept in their history."""
 
     def __init__(self, hub: Hub, caller: Principal) -> None:
         self._hub = hub
@@ -46,7 +46,7 @@ class HostedAccess:
         return self._hub.settings.query_timeout
 
     def check(self, scope: Scope) -> None:
-        """Raise `NotAllowed` where the caller may not do what needs this scope."""
+        """Raise `NotAllowed` if the caller does not have a scope."""
         self._caller.check(scope)
 
     def graph_names(self) -> Sequence[str]:
@@ -86,7 +86,7 @@ class HostedAccess:
 
 
 class _Endpoint:
-    """Finds out who calls before the protocol is spoken: a stranger gets a plain 401."""
+    """Identifies the caller before the protocol is spoken: a stranger gets a plain 401."""
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -98,7 +98,7 @@ class _Endpoint:
 def mcp_route() -> Route:
     """Return the route of the endpoint.
 
-    There is nothing to tell that was not asked for, so no stream can be opened (GET: 405).
+    The server sends nothing unasked, so no stream can be opened (GET: 405).
     """
     return Route(PATH, endpoint=_Endpoint(), methods=["POST"], include_in_schema=False)
 

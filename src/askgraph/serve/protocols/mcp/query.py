@@ -67,7 +67,7 @@ async def propose_queries(
 
 
 async def validate(query: Query, graph: GraphName = None, language: Language = None) -> Checked:
-    """Check a query against what is known of the graph, and repair it where that is safe.
+    """Check a query against what is known of the graph, and repair it if that is safe.
 
     Nothing is run. Finds errors of syntax, names that the graph does not hold, wrong directions and
     datatypes, filters that never hold.

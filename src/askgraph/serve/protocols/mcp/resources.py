@@ -113,7 +113,7 @@ PARTS = (
         _shapes,
     ),
 )
-"""What can be read of each graph."""
+"""The resources of each graph."""
 
 
 def listed() -> Iterator[Resource]:

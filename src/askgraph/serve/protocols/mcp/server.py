@@ -1,4 +1,4 @@
-"""The MCP server: tools, resources, prompts; what a caller may reach is found anew each time."""
+"""The MCP server: tools, resources, prompts; each message finds its caller anew."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator
@@ -24,7 +24,7 @@ __all__ = ["AccessOf", "graph_server"]
 Request = ServerRequestContext[Any, Any]
 
 AccessOf = Callable[[Request], Awaitable[Access]]
-"""Finds what the sender of a message may reach; raises `MCPError` where that is nothing."""
+"""Finds the access of the sender of a message; raises `MCPError` if there is none."""
 
 _TOOLS = (
     list_graphs,
@@ -55,7 +55,7 @@ class _GraphServer(MCPServer[Any]):
 
 
 def graph_server(access_of: AccessOf) -> MCPServer[Any]:
-    """Return a server with all tools, whose callers reach what `access_of` gives them."""
+    """Return a server with all tools, whose callers have the access that `access_of` gives them."""
 
     async def as_caller(ctx: Request, call_next: CallNext) -> HandlerResult:
         token = CALLER.set(await access_of(ctx))
@@ -88,7 +88,7 @@ def graph_server(access_of: AccessOf) -> MCPServer[Any]:
 
 @contextmanager
 def _logging_left_alone() -> Iterator[None]:
-    """Keep the library from setting up the logs of the whole process, where nobody did yet."""
+    """Keep the library from setting up the logs of the whole process, if nobody did yet."""
     handler = logging.NullHandler()
     logging.getLogger().addHandler(handler)
     try:

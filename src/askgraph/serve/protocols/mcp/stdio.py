@@ -51,7 +51,7 @@ class LocalAccess:
         return self._query_timeout
 
     def check(self, scope: Scope) -> None:
-        """Allow everything: who started the server reads their own graphs."""
+        """Allow everything: the graphs belong to the person who started the server."""
 
     def graph_names(self) -> Sequence[str]:
         """Return the graphs of the workspace, or those that were named at the start."""

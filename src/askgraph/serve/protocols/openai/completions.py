@@ -29,7 +29,7 @@ _ROWS = 100  # in what programs get of the answer
 
 @dataclass(frozen=True)
 class Completion:
-    """What the reply to one request says of itself."""
+    """The reply to one request: its run, model and time."""
 
     run: str
     model: str
@@ -79,7 +79,7 @@ class Completion:
         )
 
     def _last(self, outcome: Outcome) -> Iterator[str]:
-        """The answer, paragraph by paragraph, then what programs get, then the costs."""
+        """The answer, paragraph by paragraph, then the object for programs, then the costs."""
         for at, part in enumerate(message_parts(outcome, self.run)):
             yield self._chunk(ChatReply(content=f"\n\n{part}" if at else part))
         yield self._chunk(ChatReply(askgraph=self._answer(outcome)))

@@ -1,7 +1,7 @@
-"""A conversation as a question: its last message, and what was asked and answered before it.
+"""A conversation as a question: its last message, and the questions and answers before it.
 
 Earlier queries are read from our own messages as the client sends them back, so anybody may have
-written them: one that does more than read, or is overlong, is passed over.
+written them: a query that does more than read, or is overlong, is ignored.
 """
 
 import re
@@ -26,10 +26,10 @@ _MOST_EARLIER = 10
 
 @dataclass(frozen=True)
 class Talk:
-    """What is asked now, and what was asked before.
+    """The present question, and those before it.
 
-    `choice` is the number of a reading, from 1, where that is all that is said; `run` is the run
-    that our last message marks, to which it may belong.
+    `choice` is the number of a reading, from 1, if the message is only that; `run` is the run that
+    our last message marks, to which it may belong.
     """
 
     question: str
@@ -41,7 +41,7 @@ class Talk:
 def talk_of(messages: Sequence[ChatMessage]) -> Talk:
     """Return the question of a conversation.
 
-    Messages of the system are not for a graph and are passed over. Raises `SetupError` where the
+    Messages of the system are not for a graph and are passed over. Raises `SetupError` if the
     last message is no question of the user's.
     """
     spoken = [one for one in messages if one.role in ("user", "assistant")]

@@ -57,7 +57,7 @@ def asked_of(
     """Return the method and the graphs that a request means by its model, or names besides.
 
     `methods` and `graphs` are those that there are. Raises `Missing` for a model that is none,
-    `SetupError` where nobody says which of several graphs is meant.
+    `SetupError` if nobody says which of several graphs is meant.
     """
     method, at, graph = model.partition("@")
     plain = DEFAULT_METHOD if method == DEFAULT else method.replace("_", "-")
@@ -79,7 +79,7 @@ def asked_of(
 
 @router.get("/models")
 async def models(hub: HubDep, caller: Asker) -> ChatModels:
-    """List the methods as models, also for each graph where there are several."""
+    """List the methods as models, also for each graph if there are several."""
     ids = await model_ids(hub, caller)
     return ChatModels(data=[ChatModel(id=id, created=_BEGUN) for id in ids])
 
@@ -139,7 +139,7 @@ async def _begun(
 async def _taken(
     run: str, choice: int, hub: Hub, caller: Principal
 ) -> tuple[str, AsyncGenerator[Step, None]] | None:
-    """The reading with a number of what a run asked back; None where it asked nothing back."""
+    """The reading of a number among those that a run offered; None if it asked nothing back."""
     try:
         _, _, outcome = await hub.records.outcome(run, caller)
     except Missing:

@@ -62,7 +62,7 @@ class ChatMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """What the message says."""
+        """The text of the message."""
         if isinstance(self.content, list):
             return "\n".join(part.text for part in self.content if part.text)
         return self.content or ""
@@ -119,7 +119,7 @@ class InputDetails(BaseModel):
 
 
 class ChatUsage(BaseModel):
-    """The tokens of language models that were asked; all 0 where none was."""
+    """The tokens of language models that were asked; all 0 if none was."""
 
     prompt_tokens: int
     completion_tokens: int

@@ -1,1 +1,1 @@
-"""The REST interface, `/api/v1`: one router a file, each with what it takes and gives as models."""
+"""The REST interface, `/api/v1`: one router a file, with the models that it takes and gives."""

@@ -37,7 +37,7 @@ class VerifiedList(BaseModel):
 
 @router.post("/runs/{id}/feedback")
 async def feedback(id: str, body: FeedbackBody, hub: HubDep, caller: Asker) -> FeedbackView:
-    """Keep whether an answer is right; said again, it takes the place of what was said before."""
+    """Keep whether an answer is right; a second verdict replaces the first."""
     await hub.records.row(id, caller)
     await hub.store.put_feedback(Feedback(id, caller.id, body.verdict, body.comment))
     return FeedbackView(verdict=body.verdict, comment=body.comment)
@@ -55,14 +55,14 @@ async def confirm(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer) ->
 
 @router.delete("/runs/{id}/confirm")
 async def withdraw(id: str, hub: HubDep, caller: Confirmer) -> RunView:
-    """Withdraw what was confirmed for a question."""
+    """Withdraw the query that was confirmed for a question."""
     await withdrawn(hub, id, caller)
     return await hub.records.view(id, caller)
 
 
 @router.get("/graphs/{graph}/verified")
 async def listed(graph: str, hub: HubDep, caller: Confirmer) -> VerifiedList:
-    """Return what the questions of a graph are answered with, the latest first."""
+    """Return the verified answers of a graph, the latest first."""
     hub.graphs.settings(graph, caller)
     found = await hub.store.verified(graph)
     return VerifiedList(verified=[_view(one, caller) for one in reversed(found)])

@@ -64,7 +64,7 @@ async def graphs(hub: HubDep, caller: Asker) -> GraphsView:
 
 @router.get("/graphs/{graph}")
 async def graph(graph: GraphName, hub: HubDep, caller: Asker) -> GraphSummary:
-    """Return what is known of one graph as a whole."""
+    """Return a summary of one graph."""
     settings = hub.graphs.settings(graph, caller)
     return await asyncio.to_thread(hub.summaries.of, graph, settings)
 

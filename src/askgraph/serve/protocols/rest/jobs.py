@@ -1,4 +1,4 @@
-"""Add a graph by address or upload, hear how far that is, stop it, take the graph away again."""
+"""Graphs added by address or upload: begun, followed, stopped, and removed again."""
 
 import asyncio
 from typing import Any
@@ -111,13 +111,13 @@ async def remove(graph: str, hub: HubDep, caller: Manager) -> None:
 
 @router.get("/jobs")
 async def jobs(hub: HubDep, caller: Manager) -> JobsView:
-    """Return what the caller has been adding, the latest first."""
+    """Return the caller's jobs, the latest first."""
     return JobsView(jobs=await hub.jobs.of(caller))
 
 
 @router.get("/jobs/{id}")
 async def job(id: str, hub: HubDep, caller: Manager) -> JobView:
-    """Return how far a job is."""
+    """Return the progress of a job."""
     return await hub.jobs.view(id, caller)
 
 

@@ -1,4 +1,4 @@
-"""A caller's query with what it takes to speak of it: its prefixes, and names for its terms."""
+"""Parameters that routes share, and a caller's query with its prefixes and labels."""
 
 import asyncio
 from dataclasses import dataclass

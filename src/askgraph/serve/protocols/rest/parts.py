@@ -1,4 +1,4 @@
-"""The parts of a query that can be changed: told in words, with alternatives, and swapped."""
+"""Parts of a query that can be changed: in words, with alternatives, and swapped."""
 
 import asyncio
 from typing import Annotated
@@ -33,7 +33,7 @@ class PartsBody(QueryText):
     """A query to read back."""
 
     question: str | None = Field(
-        None, max_length=4000, description="The question that it answers, where there is one."
+        None, max_length=4000, description="The question that it answers, if there is one."
     )
     alternatives: bool = Field(True, description="Whether to say what else could stand there.")
 
@@ -94,8 +94,8 @@ class SwappedView(BaseModel):
 async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -> PartsView:
     """Return a query in words, which words are which of its parts, and what else could stand there.
 
-    First what the question's words may mean as well. What has an answer in the place of a part is
-    asked of the graph where the caller may run queries.
+    Other meanings of the question's words come first. The graph is asked for terms that have an
+    answer in the place of a part if the caller may run queries.
     """
     async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
         asked = await named_query(body.query, opened, body.language)
@@ -141,7 +141,7 @@ async def _read_back(query: NamedQuery) -> ReadBack:
 
 
 def _meant(body: PartsBody, back: ReadBack, graph: KnowledgeGraph) -> dict[str, tuple[str, ...]]:
-    """What the words of the question may mean besides the parts of the query."""
+    """Other meanings of the question's words, by the IRI of a part of the query."""
     if not body.question:
         return {}
     linked = read_and_linked(body.question, body.language, graph.names)

@@ -1,4 +1,4 @@
-"""What a graph holds: its classes and predicates, instances, and all that it says of one thing."""
+"""The profile of a graph: classes and predicates, instances, and the facts of one thing."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class PredicateView(BaseModel):
     subject_classes: list[EndView]
     object_classes: list[EndView]
     datatypes: list[EndView]
-    example: str | None = Field(description="One of its values, shortened; null where unknown.")
+    example: str | None = Field(description="One of its values, shortened; null if unknown.")
 
 
 class ProfileView(BaseModel):

@@ -1,4 +1,4 @@
-"""Queries that callers write: run, checked, laid out; and what is behind a row of their result."""
+"""Queries that callers write: run, checked, laid out; and evidence for a row."""
 
 import asyncio
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ class ValidationView(BaseModel):
     query: str = Field(description="The text that places count in.")
     findings: list[FindingView]
     words: str = Field(description="The query read back.")
-    repaired: str | None = Field(description="The repaired query, where anything was repaired.")
+    repaired: str | None = Field(description="The repaired query, if anything was repaired.")
     repairs: list[str] = Field(description="What was repaired, in words.")
 
 
@@ -155,7 +155,7 @@ async def format_query(
 async def _services(
     query: str, graph: KnowledgeGraph, hub: Hub, caller: Principal, stack: AsyncExitStack
 ) -> Services:
-    """What is known of a graph, and of those that the query calls and the caller may see."""
+    """The knowledge of a graph, and of those that the query calls and the caller may see."""
     names = {f"askgraph:{name}": name for name in hub.graphs.names(caller)}
     others: dict[str, Knowledge] = {}
     for target in called_services(query):

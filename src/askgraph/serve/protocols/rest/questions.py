@@ -66,7 +66,7 @@ async def history(
 ) -> RunsView:
     """Return the caller's questions, the latest first; `before` a time, for older ones.
 
-    Callers without key and cookie have none: who they are, nobody can tell.
+    Callers without key and cookie have none, since they cannot be told apart.
     """
     if not caller.has_history:
         return RunsView(runs=[], more=False)
@@ -86,7 +86,7 @@ async def forget_all(hub: HubDep, caller: Asker) -> dict[str, int]:
 
 @router.get("/runs/{id}")
 async def one(id: str, hub: HubDep, caller: Caller) -> RunView:
-    """Return a question and what came of it."""
+    """Return a question and its outcome."""
     return await hub.records.view(id, caller)
 
 
@@ -161,7 +161,7 @@ _TRIPLES = {one.name for one in GRAPH_FORMATS}
 async def download(hub: Hub, id: str, name: str, caller: Principal) -> tuple[bytes, ResultFormat]:
     """Return the result of a run in the format of this name, and the format.
 
-    In a format of RDF it is the triples behind its rows, the first 500. Raises `SetupError` where
+    In a format of RDF it is the triples behind its rows, the first 500. Raises `SetupError` if
     there is no result, or none in such a format.
     """
     _, _, outcome = await hub.records.outcome(id, caller)

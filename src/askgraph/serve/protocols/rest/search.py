@@ -46,7 +46,7 @@ class HitView(BaseModel):
 
     iri: str
     label: str
-    name: str = Field(description="The name that matched, where it is another one.")
+    name: str = Field(description="The name that matched, if it is another one.")
     description: str
     kind: TermKind
     score: float = Field(description="How well it matches, by the index's own measure.")
@@ -133,7 +133,7 @@ async def complete(
 async def vocabulary(
     graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
 ) -> VocabularyView:
-    """Return what an editor completes queries on a graph from."""
+    """Return the vocabulary from which an editor completes queries on a graph."""
     async with hub.graphs.lease(graph, caller) as opened:
         known, prefixes = opened.profile, opened.prefixes
         return VocabularyView(

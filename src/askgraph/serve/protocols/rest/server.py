@@ -55,7 +55,7 @@ class MeView(BaseModel):
 
 @router.get("/server")
 async def server(hub: HubDep) -> ServerView:
-    """Return what a page has to know of the server; anybody may ask that."""
+    """Return the settings that a page needs; anybody may read them."""
     settings = hub.settings
     return ServerView(
         version=version("askgraph"),
@@ -69,7 +69,7 @@ async def server(hub: HubDep) -> ServerView:
 
 @router.get("/me")
 async def me(caller: Caller) -> MeView:
-    """Return who the caller is, and what they may do."""
+    """Return the caller, with their scopes and limits."""
     return MeView(
         id=caller.id,
         name=caller.name,
@@ -87,13 +87,13 @@ async def methods(hub: HubDep, caller: Asker) -> MethodsView:
 
 @health_router.get("/healthz")
 async def alive() -> dict[str, str]:
-    """Say that the process answers."""
+    """Report that the process answers."""
     return {"status": "alive"}
 
 
 @health_router.get("/readyz", responses={503: {"description": "It starts, stops or has no store."}})
 async def ready(request: Request, response: Response) -> dict[str, str]:
-    """Say whether requests may be sent here: not while it starts or stops, nor without a store."""
+    """Report whether to send requests here: not while it starts or stops, nor without a store."""
     hub: Hub | None = getattr(request.app.state, "hub", None)
     status = "starting" if hub is None else "ready" if hub.ready else "stopping"
     if hub is not None and hub.ready:
@@ -108,7 +108,7 @@ async def ready(request: Request, response: Response) -> dict[str, str]:
 
 @health_router.get("/metrics", response_class=Response)
 async def metrics(request: Request, hub: HubDep) -> Response:
-    """Return metrics in Prometheus' text format, to whom the settings let read them."""
+    """Return metrics in Prometheus' text format, to callers whom the settings allow."""
     match hub.settings.metrics:
         case "admin":
             (await caller_of(request, hub)).check("admin")

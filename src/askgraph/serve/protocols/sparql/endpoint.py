@@ -97,7 +97,7 @@ async def query_by_get(graph: str, request: Request, hub: HubDep, caller: Querie
     """Answer a query of the SPARQL 1.1 protocol; without one, describe the endpoint.
 
     The Accept header chooses the format, or `format` does by its name. A result that was cut off
-    says so in the header `X-Askgraph-Truncated`. Errors are plain text where that is accepted.
+    says so in the header `X-Askgraph-Truncated`. Errors are plain text if that is accepted.
     """
     return await _answered(graph, request, hub, caller)
 
@@ -124,7 +124,7 @@ async def _answered(graph: str, request: Request, hub: Hub, caller: Principal) -
 
 @router.options("/{graph}")
 async def options(graph: str) -> Response:
-    """Say which methods there are."""
+    """Return the methods that there are."""
     return Response(status_code=204, headers={"Allow": "GET, HEAD, POST, OPTIONS"})
 
 
@@ -179,14 +179,14 @@ async def _written(result: Result, form: ResultFormat, graph: KnowledgeGraph) ->
 
 
 def _check_graphs(asked: ProtocolRequest, allowed: tuple[str, ...]) -> None:
-    """Refuse named graphs that are not among those that may be read, where not all may."""
+    """Refuse named graphs that are not among those that may be read, if not all may."""
     wanted = {*asked.default_graphs, *asked.named_graphs}
     if allowed and (other := sorted(wanted - set(allowed))):
         raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
 
 
 def _failure(error: AskgraphError, request: Request) -> Response:
-    """An error in plain text, or as problem JSON for who takes no text."""
+    """An error in plain text, or as problem JSON if the client takes no text."""
     problem = problem_of(error)
     if isinstance(error, _Unacceptable):
         problem = problem.model_copy(update={"status": 406})

@@ -29,7 +29,7 @@ class WrongKind(QueryError):
 
 @dataclass(frozen=True)
 class ProtocolRequest:
-    """A query with its dataset, None where there is no query; `format` is one asked for by name."""
+    """A query with its dataset, None if there is no query; `format` is one asked for by name."""
 
     query: str | None
     default_graphs: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ async def _body(request: Request) -> str:
 
 
 def accepted(header: str, formats: Sequence[ResultFormat]) -> ResultFormat | None:
-    """Return the format that a client likes best, of equals the first; None where none will do.
+    """Return the format that a client likes best, of equals the first; None if none will do.
 
     Without a header, or with one in which nothing can be read, anything will do.
     """
@@ -127,7 +127,7 @@ def _ranges(header: str) -> Iterator[tuple[str, str, float]]:
 
 
 def _quality(form: ResultFormat, ranges: Sequence[tuple[str, str, float]]) -> float:
-    """How much a format is liked: by its names, else by the most exact range that holds its own."""
+    """The quality of a format: by its names, else by the most exact range that holds its own."""
     named = [q for one, two, q in ranges if f"{one}/{two}" in form.accepted]
     if named:
         return max(named)

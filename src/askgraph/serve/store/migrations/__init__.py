@@ -18,7 +18,7 @@ from askgraph.serve.store.database import Database
 __all__ = ["VERSION_TABLE", "migrate"]
 
 VERSION_TABLE = "askgraph_version"
-"""Where the database says which step it is at; others may keep theirs beside it."""
+"""The table that holds the step of the database; others may keep theirs beside it."""
 
 _STEPS = Path(__file__).parent
 _LOCK = 0x61736B67726170  # "askgrap": who migrates waits for who else migrates
@@ -28,7 +28,7 @@ async def migrate(database: Database, *, to: str = "head") -> None:
     """Take all steps up to the last, or to another one, in a single transaction.
 
     Of several processes that do it at once one does, and the others wait. Raises `SetupError`
-    where a newer askgraph has written the database, `DatabaseFailed` where it does not answer.
+    if a newer askgraph has written the database, `DatabaseFailed` if it does not answer.
     """
 
     def migrated(connection: Connection) -> None:
