@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from askgraph.evaluation.asking import asker
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.report import Report
 from askgraph.evaluation.runs.one_question import asked as asked_one
+from askgraph.evaluation.runs.one_question import asker
 from askgraph.evaluation.runs.run import evaluate
 from askgraph.evaluation.runs.task import Done, Task
 from askgraph.trace import Question

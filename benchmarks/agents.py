@@ -16,8 +16,9 @@ import time
 
 from _measure import print_table
 from askgraph import sample
-from askgraph.evaluation.asking import trace_of
-from askgraph.evaluation.questions import GoldQuestion, read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Assistant, Request, ToolCall
 from askgraph.llm.scripted import ScriptedModel

@@ -18,9 +18,9 @@ from pyoxigraph import NamedNode, Variable
 
 from _measure import print_table
 from _sets import asked_sets
+from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.row_assignment import row_assignment
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.propose import read_and_linked
 from askgraph.search.rank.clusters import clusters

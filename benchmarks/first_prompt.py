@@ -17,9 +17,10 @@ from statistics import median, quantiles
 from _measure import print_table
 from _sets import single_graphs
 from askgraph.agent.opening import looked_up
+from askgraph.evaluation import Table
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.metrics.row_assignment import row_assignment
-from askgraph.evaluation.questions import GoldQuestion, read_questions
-from askgraph.evaluation.values import Table
+from askgraph.evaluation.questions import GoldQuestion
 from askgraph.explanation.verbalise import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request

@@ -20,8 +20,8 @@ from statistics import fmean
 from _measure import print_table
 from _sets import Asked, asked_sets, f1_of, gold_of
 from askgraph.agent.several_graphs import AskedGraphs
+from askgraph.evaluation import Table
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish
 from askgraph.llm.scripted import Reply, ScriptedModel

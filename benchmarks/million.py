@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from _measure import BUILD, asked, askgraph, print_table
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.reports.report import percentile
 from generate_graph import questions, world_of, write
 

@@ -22,7 +22,7 @@ from playwright.sync_api import Page, sync_playwright
 from _measure import print_table
 from _served import served
 from askgraph import sample
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.reports.report import percentile
 from askgraph.serve.page import STATIC, is_built
 

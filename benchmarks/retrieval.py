@@ -24,9 +24,10 @@ from _measure import print_table
 from askgraph import sample
 from askgraph.agent.few_shot import Shot, Term, nearest, shots_of
 from askgraph.errors import QueryError
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.gold.near_duplicates import duplicate_groups
 from askgraph.evaluation.metrics.linking import links
-from askgraph.evaluation.questions import GoldQuestion, read_questions
+from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
 from askgraph.methods.dfsl.linked_terms import given_terms, linked_terms

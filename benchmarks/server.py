@@ -21,7 +21,7 @@ import httpx2
 from _measure import print_table
 from _served import served
 from _sets import single_graphs
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.reports.report import percentile
 from askgraph.workspace import Workspace
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from askgraph import sample
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.reports.report import Report, percentile
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import Run

@@ -31,7 +31,7 @@ from tools.calibration_curve import about, curve_file, curve_report, given_witho
 from tools.calibration_rejection import rejection_report
 from tools.calibration_weights import L2, fitted, weights_file, without
 
-from askgraph.evaluation.whole_file import replaced
+from askgraph.evaluation.files import replaced
 from askgraph.search.decide.calibration import CURVE
 from askgraph.search.decide.confidence import WEIGHTS_FILE, own_weights
 from askgraph.workspace import Workspace

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from tools.calibration_cases import Case
 
-from askgraph.evaluation.reports.rejections import LOST, RIGHT_FROM, auc_interval, limit_for
+from askgraph.evaluation.reports.confidence import LOST, RIGHT_FROM, auc_interval, limit_for
 from askgraph.evaluation.reports.statistics import bootstrap_interval
 
 __all__ = ["rejection_report"]

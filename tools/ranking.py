@@ -27,8 +27,8 @@ from tools.accuracy_floors import FLOORS, HELD_OUT, data_folder, sets
 from tools.ranking_cases import Case, Scores, cases_of, generated_of
 from tools.ranking_fit import L2, PRIOR, answered, fitted, held_out
 
+from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.statistics import Difference, paired_difference
-from askgraph.evaluation.whole_file import replaced
 from askgraph.search.rank.score import FEATURES
 from askgraph.search.rank.weights import RANKING, Ranking, ranking_text
 from askgraph.workspace import Workspace

@@ -14,9 +14,9 @@ from pathlib import Path
 from tools.calibration_cases import VARIANTS
 
 from askgraph.errors import AskgraphError, QueryError, ServiceError
+from askgraph.evaluation import Table
 from askgraph.evaluation.gold.tables import gold_or_reason, query_table
 from askgraph.evaluation.metrics.best_column import best_column
-from askgraph.evaluation.values import Table
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
 from askgraph.search.propose import proposed, read_and_linked, schema_of

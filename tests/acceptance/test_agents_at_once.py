@@ -12,7 +12,7 @@ from tests.graphs import MOONS
 from tests.servers import faults
 from tests.servers.llm import LlmServer
 
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import (
     Assistant,

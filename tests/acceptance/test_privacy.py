@@ -13,7 +13,7 @@ from tests.odd_names import ODD
 from tests.servers.llm import LlmServer, Turn
 
 from askgraph import sample
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.tokens import tokens
 from askgraph.llm import LanguageModel, Message, System, ToolCall, User, completed

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, questions
 from tests.cli.running import Done, Run, askgraph
 
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
 
 EMPTY = PREFIX + "SELECT ?moon { ?moon :orbits :Venus }"
 PHOBOS = {"vars": ["moon"], "rows": [["http://example.org/Phobos"]]}

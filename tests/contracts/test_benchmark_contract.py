@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
-from askgraph.evaluation.benchmarks.reading import detected, read_benchmark
+from askgraph.evaluation.benchmarks.formats import detected, read_benchmark
 
 NAMES = registry.names("benchmark")
 SAMPLE = re.compile(r"^A sample, `([^`]+)`:\n\n((?:    .*\n|\n)+)", re.MULTILINE)

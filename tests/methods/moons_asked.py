@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.graphs import MOONS
 
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.metadata.examples import QueryExample

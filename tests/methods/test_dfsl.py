@@ -11,7 +11,7 @@ from tests.graphs import MOONS
 
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import Overloaded, SetupError
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice
 from askgraph.llm.scripted import Reply, ScriptedModel

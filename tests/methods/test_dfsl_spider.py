@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.gold.near_duplicates import near_duplicates
-from askgraph.evaluation.questions import GoldQuestion, read_questions
+from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.dfsl import Dfsl

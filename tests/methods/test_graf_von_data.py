@@ -8,7 +8,7 @@ import pytest
 from tests.graphs import MOONS, PETS
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request, User
 from askgraph.llm.scripted import Reply, ScriptedModel

@@ -18,7 +18,7 @@ from tests.temporal.asked import HERE
 
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError, SetupError, TimedOut, Unreachable
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import NameIndex
 from askgraph.metadata.names import names_in

@@ -11,7 +11,7 @@ import pytest
 from tests.graphs import MOONS, PETS
 
 from askgraph.errors import Overloaded, SetupError
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Assistant, Choice, Finish, Request, ToolCall, ToolResult
 from askgraph.llm.scripted import Reply, ScriptedModel

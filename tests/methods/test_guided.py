@@ -8,7 +8,7 @@ from tests.methods.guiding import guided, outcome, prompt_text, reply, turns
 
 from askgraph import sample
 from askgraph.errors import Overloaded, SetupError
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall
 from askgraph.llm.estimate import estimated_input

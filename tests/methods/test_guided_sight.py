@@ -10,7 +10,7 @@ from tests.methods.guiding import guided, outcome, prompt_text, reply
 
 from askgraph import sample
 from askgraph.errors import SetupError
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request
 from askgraph.llm.scripted import ScriptedModel

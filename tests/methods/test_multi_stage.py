@@ -14,7 +14,7 @@ from tests.servers.sparql import Request as HttpRequest
 
 from askgraph.agent.meeting import REACHES
 from askgraph.errors import SetupError
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request as LlmRequest
 from askgraph.llm.scripted import ScriptedModel

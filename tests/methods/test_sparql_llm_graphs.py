@@ -10,7 +10,7 @@ from tests.graphs import MOONS
 from tests.methods.moons_asked import fenced, names, told
 from tests.servers.sparql import SparqlServer
 
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.metadata.examples import QueryExample

@@ -7,7 +7,7 @@ import pytest
 from tests.graphs import MOONS
 from tests.prompts.test_prompts import check, written
 
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Message
 from askgraph.llm.scripted import ScriptedModel

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.search.asking import Known
 
-from askgraph.evaluation.values import Table
+from askgraph.evaluation import Table
 from askgraph.sample import questions_path
 from askgraph.search.rank.clusters import clusters
 from askgraph.sparql.comparison import cell_of_json

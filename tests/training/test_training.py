@@ -11,7 +11,7 @@ from tests.tiny_models import tiny_qwen
 
 from askgraph import sample
 from askgraph.errors import SetupError
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import completed
 from askgraph.llm.transformers import TransformersModel

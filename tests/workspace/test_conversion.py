@@ -8,7 +8,7 @@ from pyoxigraph import RdfFormat, Store
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import ServiceError, SetupError
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.workspace import Workspace
 from askgraph.workspace.conversion import convert
 

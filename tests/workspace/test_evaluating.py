@@ -10,7 +10,7 @@ from tests.servers.llm import LlmServer
 
 from askgraph import registry, sample
 from askgraph.errors import SetupError
-from askgraph.evaluation.gold.links import gold_links
+from askgraph.evaluation.runs.one_question import gold_links
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import Run, read_run
 from askgraph.evaluation.runs.task import Options

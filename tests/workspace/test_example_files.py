@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.examples import examples_in
+from askgraph.evaluation.benchmarks.examples import examples_in
 from askgraph.sample import questions_path
 from askgraph.workspace import Workspace
 from askgraph.workspace.example_files import convert

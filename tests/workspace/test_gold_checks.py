@@ -6,7 +6,7 @@ import pytest
 
 from askgraph import sample
 from askgraph.evaluation.benchmarks import Contents, Unreadable
-from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.workspace import Workspace

@@ -7,12 +7,12 @@ import pytest
 from tests.graphs import MOONS
 
 from askgraph.errors import SetupError
+from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs.predictions import Prediction
 from askgraph.evaluation.runs.run_folder import Run, read_run
 from askgraph.evaluation.runs.task import Options
-from askgraph.evaluation.values import Table
 from askgraph.workspace import Workspace
 from askgraph.workspace.planning import Asked
 from askgraph.workspace.predictions_run import needs_graph, score_predictions

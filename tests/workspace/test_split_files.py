@@ -6,7 +6,8 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.questions import GoldQuestion, read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
+from askgraph.evaluation.questions import GoldQuestion
 from askgraph.workspace.split_files import Division, write_splits
 
 CARS = GoldQuestion(

@@ -7,7 +7,7 @@ import xgrammar
 from pyoxigraph import Store
 
 from askgraph import sample
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.index.names import Kind
 from askgraph.sparql.judge import checked
 from askgraph.sparql.read import read

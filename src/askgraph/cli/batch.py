@@ -19,9 +19,8 @@ from askgraph.cli.options import (
     model_choice,
 )
 from askgraph.cli.progress import progress_bar
-from askgraph.evaluation.asking import answerer
-from askgraph.evaluation.batch import answer_all
-from askgraph.evaluation.questions import read_questions
+from askgraph.evaluation.benchmarks.formats import read_questions
+from askgraph.evaluation.runs.batch import answer_all, answerer
 from askgraph.methods import closed
 from askgraph.workspace import DEFAULT_METHOD
 from askgraph.workspace.method_specs import method_spec

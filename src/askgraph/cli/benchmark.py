@@ -29,7 +29,7 @@ from askgraph.cli.stage_tables import stages
 from askgraph.cli.tables import print_json, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
-from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.gold.finding import Finding
 from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.workspace.conversion import convert as converted

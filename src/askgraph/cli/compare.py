@@ -16,9 +16,8 @@ from askgraph.cli.sheets import (
     form_of,
     give,
 )
-from askgraph.evaluation.reports.compare import Side, side_of
+from askgraph.evaluation.reports.compare import Side, compare_json, compare_sheets, side_of
 from askgraph.evaluation.reports.compare import compare as compared
-from askgraph.evaluation.reports.compare_sheets import compare_json, compare_sheets
 from askgraph.evaluation.runs.run_folder import read_run
 
 __all__ = ["compare"]

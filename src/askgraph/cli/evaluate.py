@@ -19,8 +19,7 @@ from askgraph.cli.options import (
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.sheets import form_of, give
 from askgraph.errors import ServiceError
-from askgraph.evaluation.reports.groups import incomplete
-from askgraph.evaluation.reports.report_json import report_json
+from askgraph.evaluation.reports.groups import incomplete, report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.runs.budget import Budget, Spent
 from askgraph.evaluation.runs.record import Record

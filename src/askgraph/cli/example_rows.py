@@ -7,8 +7,8 @@ from dataclasses import asdict
 from rich.console import RenderableType
 
 from askgraph.cli.tables import room
-from askgraph.evaluation.reports.render import Column, Sheet
-from askgraph.evaluation.reports.render.terminal import as_tables
+from askgraph.evaluation.reports.sheet import Column, Sheet
+from askgraph.evaluation.reports.terminal import as_tables
 from askgraph.metadata.examples import Collection, QueryExample
 from askgraph.metadata.examples.folder import Stored
 from askgraph.workspace.examples import Checked

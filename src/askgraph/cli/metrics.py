@@ -13,8 +13,8 @@ from askgraph.cli.sheets import Form, form_of
 from askgraph.cli.tables import print_json, room, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.disagreement import Scored, scored
-from askgraph.evaluation.reports.render import Column, Sheet
-from askgraph.evaluation.reports.render.terminal import as_tables
+from askgraph.evaluation.reports.sheet import Column, Sheet
+from askgraph.evaluation.reports.terminal import as_tables
 
 __all__ = ["metrics"]
 

@@ -22,9 +22,8 @@ from askgraph.cli.sheets import (
 )
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.by_sheets import by_sheet
-from askgraph.evaluation.reports.groups import incomplete
+from askgraph.evaluation.reports.groups import incomplete, report_json
 from askgraph.evaluation.reports.html.page import html_page
-from askgraph.evaluation.reports.report_json import report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.reports.story import story
 from askgraph.evaluation.runs.run_folder import Run, read_run

@@ -16,10 +16,10 @@ from askgraph.cli.options import (
 )
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.sheets import form_of, give
-from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.evaluation.questions import of_graph
-from askgraph.evaluation.reports.report_json import report_json
+from askgraph.evaluation.reports.groups import report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.runs.predictions import Prediction, read_predictions
 from askgraph.evaluation.runs.task import Options

@@ -11,12 +11,9 @@ from rich.console import RenderableType
 
 from askgraph.cli.tables import plain_text, room, show
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.render import Sheet
-from askgraph.evaluation.reports.render.csv import as_csv
-from askgraph.evaluation.reports.render.latex import as_latex
-from askgraph.evaluation.reports.render.markdown import as_markdown
-from askgraph.evaluation.reports.render.terminal import as_blocks
-from askgraph.evaluation.whole_file import replaced
+from askgraph.evaluation.files import replaced
+from askgraph.evaluation.reports.sheet import Sheet, as_csv, as_latex, as_markdown
+from askgraph.evaluation.reports.terminal import as_blocks
 
 __all__ = [
     "CsvOption",

@@ -15,7 +15,7 @@ from askgraph.cli.options import (
 )
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.sheets import LatexOption, MarkdownOption, form_of, give
-from askgraph.evaluation.stages.sheets import recall_sheet, stage_sheets
+from askgraph.evaluation.studies.stage_sheets import recall_sheet, stage_sheets
 from askgraph.workspace.evaluating import Crew
 from askgraph.workspace.method_specs import named_setting
 from askgraph.workspace.running import result_of

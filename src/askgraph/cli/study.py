@@ -11,10 +11,10 @@ from askgraph.cli.options import Common, FormatOption, JsonOption, graph_names
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.sheets import MarkdownOption, form_of, give
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.render import Sheet
+from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.study import (
+from askgraph.evaluation.studies.representations import (
     EXPERIMENTS,
     Figures,
     Published,

@@ -8,7 +8,7 @@ from askgraph.cli.bundles import Commands
 from askgraph.cli.options import Common, FormatOption, GraphOption, JsonOption, LangOption
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.sheets import form_of, give
-from askgraph.evaluation.reports.render import Cell, Column, Sheet
+from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.workspace.running import result_of
 from askgraph.workspace.selection import Selection, selected
 from askgraph.workspace.tuning import TunedIndex, keep_tuned, tune_bm25

@@ -1,18 +1,21 @@
-"""A question with what is known of its right answer, and files of questions as commands read them.
+"""A question with what is known of its right answer, and files of questions as we write them."""
 
-The formats of public benchmarks are read by `askgraph.evaluation.benchmarks`; `read_questions` is
-the strict door to two of them, our own lines and SHACL examples: there, the first thing wrong is
-an error, and every text of a question is asked.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.values import Table
+from askgraph.evaluation import Table
+from askgraph.evaluation.files import write_lines
+from askgraph.sparql.comparison import Cell
+from askgraph.sparql.lexer import with_declared
 
-__all__ = ["GoldQuestion", "of_graph", "read_questions"]
+__all__ = [
+    "GoldQuestion",
+    "of_graph",
+    "question_object",
+    "write_questions",
+]
 
 
 @dataclass(frozen=True)
@@ -45,31 +48,6 @@ class GoldQuestion:
         return self.unanswerable or self.sparql is not None or self.answers is not None
 
 
-def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion, ...]:
-    """Read a `.jsonl` file of questions or a `.ttl` file of SHACL examples, in file order.
-
-    Raises `SetupError`, with file and line, for what is not a question, a missing or repeated id,
-    a file without questions and, with `need_gold`, for a question that cannot be scored.
-    """
-    questions: list[GoldQuestion] = []
-    seen: dict[str, str] = {}
-    for place, question in _items(path):
-        if isinstance(question, str):
-            raise SetupError(f"{place}: {question}")
-        if question.id in seen:
-            raise SetupError(f"{place}: the id {question.id!r} is taken by {seen[question.id]}")
-        if need_gold and not question.has_gold:
-            raise SetupError(
-                f"{place}: question {question.id!r} has no gold to score against; "
-                "give it 'sparql' or 'answers', or '\"sparql\": null' where the graph has no answer"
-            )
-        seen[question.id] = place
-        questions.append(question)
-    if not questions:
-        raise SetupError(f"{path} holds no questions")
-    return tuple(questions)
-
-
 def of_graph(
     questions: Sequence[GoldQuestion], name: str, *, required: bool = False
 ) -> tuple[GoldQuestion, ...]:
@@ -91,11 +69,50 @@ def of_graph(
     return found
 
 
-def _items(path: Path) -> Iterator[tuple[str, GoldQuestion | str]]:
-    # The readers import this module for `GoldQuestion`.
-    from askgraph.evaluation.benchmarks.questions_jsonl import QuestionsJsonl
-    from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
+Json = dict[str, object]
 
-    if path.name.removesuffix(".gz").endswith(".ttl"):
-        return ShaclExamples().items(path, language="*")
-    return QuestionsJsonl().items(path)
+UNANSWERABLE = "unanswerable"
+
+
+def question_object(question: GoldQuestion, *, prefixes: Mapping[str, str] | None = None) -> Json:
+    """Return a question as a line holds it; `prefixes` that its query leaves open are declared.
+
+    What the format has no place for is left out: entities, predicates and paraphrases.
+    """
+    tags = list(question.tags)
+    if question.unanswerable and UNANSWERABLE not in tags and question.sparql is not None:
+        tags.append(UNANSWERABLE)
+    query = question.sparql and with_declared(question.sparql, prefixes or {})
+    line: Json = {
+        "id": question.id,
+        "question": question.text,
+        "lang": question.language,
+        "sparql": query,
+        "answers": question.answers and _answers(question.answers),
+        "tags": tags,
+        "kg": question.graph,
+        "split": question.split,
+    }
+    kept = {key: value for key, value in line.items() if value not in (None, [])}
+    return {**kept, "sparql": None} if question.unanswerable and query is None else kept
+
+
+def write_questions(
+    path: Path, questions: Sequence[GoldQuestion], *, prefixes: Mapping[str, str] | None = None
+) -> None:
+    """Write a file of questions, all or nothing; `SetupError` where it cannot be written."""
+    write_lines(path, [question_object(question, prefixes=prefixes) for question in questions])
+
+
+def _answers(table: Table) -> Json:
+    if table.boolean is not None:
+        return {"boolean": table.boolean}
+    rows = [[_value(cell) for cell in row] for row in table.rows]
+    return {"vars": list(table.variables), "rows": rows}
+
+
+def _value(cell: Cell | None) -> str | int | float | bool | None:
+    if cell is None:
+        return None
+    kind, value = cell
+    return value == "true" if kind == "boolean" else value

@@ -7,7 +7,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from askgraph.evaluation.whole_file import json_line
+from askgraph.evaluation.files import json_line
 
 __all__ = ["Curve", "mean_loss"]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from askgraph.evaluation.whole_file import replaced
+from askgraph.evaluation.files import replaced
 
 __all__ = ["written_card"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from askgraph.errors import QuerySyntaxError, SetupError
-from askgraph.evaluation.whole_file import json_line, replaced
+from askgraph.evaluation.files import json_line, replaced
 from askgraph.index.names import Kind
 from askgraph.training.near_terms import NearTerms
 from askgraph.writing import Listed

@@ -19,7 +19,7 @@ import torch
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.whole_file import replaced
+from askgraph.evaluation.files import replaced
 from askgraph.llm.pretrained import pretrained, torch_device
 from askgraph.training._curve import Curve, mean_loss
 from askgraph.training._encoding import Collated, encoded

@@ -5,9 +5,9 @@ from pathlib import Path
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
-from askgraph.evaluation.gold.question_lines import write_questions
+from askgraph.evaluation.questions import write_questions
 from askgraph.workspace import Workspace
 from askgraph.workspace.opening import remote_endpoint
 from askgraph.workspace.running import result_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.whole_file import replaced
+from askgraph.evaluation.files import replaced
 from askgraph.metadata.advise import Advice, AdviceKind, advice_for, defined_by
 from askgraph.metadata.definitions import Comment, Definitions
 from askgraph.metadata.definitions_file import definitions_text

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from askgraph.errors import ServiceError, SetupError
-from askgraph.evaluation.examples import examples_in, write_lines_of
-from askgraph.evaluation.whole_file import replaced
+from askgraph.evaluation.benchmarks.examples import examples_in, write_lines_of
+from askgraph.evaluation.files import replaced
 from askgraph.metadata.examples import Collection, Unread
 from askgraph.metadata.examples.folder import ExampleFolder
 from askgraph.metadata.examples.shacl import collected, in_description, published, syntax_fault

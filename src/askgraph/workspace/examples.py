@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from askgraph.errors import QueryError, ServiceError, SetupError
-from askgraph.evaluation.examples import examples_in
+from askgraph.evaluation.benchmarks.examples import examples_in
 from askgraph.metadata.examples import Confirmation, QueryExample, Wording
 from askgraph.metadata.examples.folder import ExampleFolder, Stored
 from askgraph.metadata.examples.outcome import outcome_of, run, what_changed

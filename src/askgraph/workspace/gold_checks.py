@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.gold.audit import Audited, audit
 from askgraph.evaluation.gold.finding import Finding
-from askgraph.evaluation.gold.freeze import Freezer
-from askgraph.evaluation.gold.frozen import Frozen, drift
-from askgraph.evaluation.gold.repeats import leaks, repeats
+from askgraph.evaluation.gold.frozen import Freezer, Frozen, drift
+from askgraph.evaluation.gold.near_duplicates import leaks, repeats
 from askgraph.evaluation.questions import GoldQuestion, of_graph
 from askgraph.workspace import Progress, Workspace
 from askgraph.workspace.question_graphs import graph_of

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.asking import asker
-from askgraph.evaluation.runs.one_question import asked
+from askgraph.evaluation.runs.one_question import asked, asker
 from askgraph.evaluation.runs.task import Done, Task
 from askgraph.methods import Confirming
 from askgraph.workspace import Workspace

@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.gold.question_lines import write_questions
 from askgraph.evaluation.gold.splits import Split, folds, leave_one_out
-from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.workspace.planning import Asked
 from askgraph.workspace.selection import Selection
 

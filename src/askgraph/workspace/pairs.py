@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.questions import GoldQuestion, of_graph
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.lexer import with_declared

@@ -8,8 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs.predicted import scored
-from askgraph.evaluation.runs.predictions import Prediction
+from askgraph.evaluation.runs.predictions import Prediction, scored
 from askgraph.evaluation.runs.run import Progress, evaluate
 from askgraph.evaluation.runs.run_folder import Run
 from askgraph.evaluation.runs.scoring import table_metrics

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.evaluation.questions import GoldQuestion, of_graph
 from askgraph.workspace import Workspace

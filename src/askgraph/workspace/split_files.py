@@ -16,10 +16,9 @@ from pathlib import Path
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.gold.question_lines import write_questions
-from askgraph.evaluation.gold.repeats import leaks
+from askgraph.evaluation.gold.near_duplicates import leaks
 from askgraph.evaluation.gold.splits import Split, folds, leave_one_out
-from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.sparql.lexer import with_declared
 from askgraph.workspace.planning import file_hash
 from askgraph.workspace.selection import benchmark_name

@@ -12,8 +12,8 @@ from askgraph.agent.ranked_names import Bm25, ranked_names
 from askgraph.evaluation.metrics.linking import Links, links
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.runs.run_folder import Run
-from askgraph.evaluation.stages import CONFIGURATIONS, StageCase, stage_case
-from askgraph.evaluation.stages.retrieval import Recall, Sought, recall
+from askgraph.evaluation.studies.recall import Recall, Sought, recall_at
+from askgraph.evaluation.studies.stages import CONFIGURATIONS, StageCase, stage_case
 from askgraph.index import Resource, SearchIndex
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.evaluating import Crew, evaluated
@@ -83,7 +83,7 @@ async def staged(
             sought = await searched_for(host, asked, key, gold, progress=preparing)
             for name, found in recalls.items():
                 own = [(each.index, each.sought) for each in sought if each.benchmark == name]
-                found.append(await asyncio.to_thread(recall, what, own))
+                found.append(await asyncio.to_thread(recall_at, what, own))
     finally:
         await host.close()
     cases = tuple(

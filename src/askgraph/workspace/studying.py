@@ -8,7 +8,7 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.study import Experiment, Figures, figures_of
+from askgraph.evaluation.studies.representations import Experiment, Figures, figures_of
 from askgraph.metadata.advise import AdviceKind
 from askgraph.metadata.definitions import Definitions
 from askgraph.metadata.definitions_file import definitions_text

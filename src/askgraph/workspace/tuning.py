@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from askgraph.agent.ranked_names import Bm25, bm25_of
 from askgraph.errors import SetupError
-from askgraph.evaluation.stages.retrieval import Recall, recall
-from askgraph.evaluation.stages.tuning import EVALUATIONS, Tuned, tuned
+from askgraph.evaluation.studies.recall import EVALUATIONS, Recall, Tuned, recall_at, tuned
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.hosting import Host, Site
 from askgraph.workspace.planning import Asked
@@ -75,7 +74,7 @@ async def _tuned(
     def measure(bm25: Bm25, asked: Sequence[Asked] = training) -> Recall:
         work = searched_for(host, asked, key, gold, bm25=bm25)
         sought = asyncio.run_coroutine_threadsafe(work, loop).result()
-        return recall(what, [(one.index, one.sought) for one in sought])
+        return recall_at(what, [(one.index, one.sought) for one in sought])
 
     found = await asyncio.to_thread(
         tuned,

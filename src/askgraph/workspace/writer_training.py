@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.benchmarks.formats import read_benchmark
+from askgraph.evaluation.files import replaced
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.whole_file import replaced
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.rank.weights import weights_for
 from askgraph.training.pointer.lessons import Lesson

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Benchmark, Contents
 from askgraph.evaluation.benchmarks.dblp_quad import DblpQuad
 from askgraph.evaluation.benchmarks.grasp_lines import GraspLines
@@ -13,7 +14,6 @@ from askgraph.evaluation.benchmarks.rubq import Rubq
 from askgraph.evaluation.benchmarks.sciqa import SciQa
 from askgraph.evaluation.benchmarks.spinach import Spinach
 from askgraph.evaluation.benchmarks.wikiwebquestions import WikiWebQuestions
-from askgraph.evaluation.values import Table
 
 WD = "http://www.wikidata.org/entity/"
 WDT = "http://www.wikidata.org/prop/direct/"

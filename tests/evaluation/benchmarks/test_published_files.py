@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from askgraph.errors import QueryError
-from askgraph.evaluation.benchmarks.reading import read_benchmark
-from askgraph.evaluation.values import Table
+from askgraph.evaluation import Table
+from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.sparql.judge import checked
 from askgraph.sparql.results import value_of
 

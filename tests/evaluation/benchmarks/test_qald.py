@@ -5,9 +5,9 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode
 
+from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks.qald import Qald
-from askgraph.evaluation.values import Table
 
 QUERY = "PREFIX wdt: <http://www.wikidata.org/prop/direct/> SELECT ?x { ?x wdt:P31 ?y }"
 

@@ -10,7 +10,7 @@ import pytest
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks.reading import read_benchmark
+from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
 
 HEAD = """

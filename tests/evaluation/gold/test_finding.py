@@ -2,9 +2,9 @@
 
 import pytest
 
+from askgraph.evaluation import Table
 from askgraph.evaluation.gold.finding import KINDS, Finding, table_in_words
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 
 
 def test_a_finding_says_how_bad_it_is_and_what_to_do() -> None:

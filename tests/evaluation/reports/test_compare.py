@@ -8,9 +8,8 @@ import pytest
 from tests.evaluation.reports.records import GOLD, record, run_of, same
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.compare import compare, side_of
-from askgraph.evaluation.reports.compare_sheets import compare_json, compare_sheets
-from askgraph.evaluation.reports.render import Sheet
+from askgraph.evaluation.reports.compare import compare, compare_json, compare_sheets, side_of
+from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs.record import Record
 
 A = run_of(

@@ -10,10 +10,9 @@ from tests.evaluation.reports.records import record, run_of, same
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.by_sheets import BY, by_sheet
-from askgraph.evaluation.reports.groups import groups_of, incomplete, methods_oracles
-from askgraph.evaluation.reports.render import Sheet
-from askgraph.evaluation.reports.report_json import report_json
+from askgraph.evaluation.reports.groups import groups_of, incomplete, methods_oracles, report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets, score_sheet
+from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import Run
 

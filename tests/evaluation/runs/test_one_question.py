@@ -10,12 +10,12 @@ import pytest
 from pyoxigraph import NamedNode
 
 from askgraph.errors import ServiceError, SetupError, Unauthorised, Unreachable
+from askgraph.evaluation import Table
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs.one_question import Asker, asked
+from askgraph.evaluation.runs.one_question import Asker, asked, gold_links
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run import evaluate
 from askgraph.evaluation.runs.task import Options, Task
-from askgraph.evaluation.values import Table
 from askgraph.llm import Choice
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.trace import (
@@ -391,3 +391,23 @@ async def test_gold_that_is_no_table_is_reported(endpoint: Any, ask_with: AskerM
     question = replace(MOONS_OF_MARS, sparql="DESCRIBE <http://example.org/Mars>")
     record = await recorded(ask_with({"moons of Mars": MARS}), endpoint, question)
     assert "DESCRIBE query cannot be scored" in str(record.gold_error)
+
+
+PREFIXES = {"": "http://e/"}
+QUERY = "SELECT ?m { ?m :orbits :Mars ; a :Moon }"
+
+
+def test_they_are_those_of_the_gold_query_things_first() -> None:
+    found = gold_links(GoldQuestion("q", "Moons?", sparql=QUERY), prefixes=PREFIXES)
+
+    assert found == ("http://e/Mars", "http://e/Moon", "http://e/orbits")
+
+
+def test_what_the_benchmark_itself_names_goes_before_the_query() -> None:
+    named = GoldQuestion("q", "Moons?", sparql=QUERY, entities=("e:Mars",), predicates=("e:o",))
+
+    assert gold_links(named, prefixes=PREFIXES) == ("e:Mars", "e:o")
+
+
+def test_without_gold_there_is_none() -> None:
+    assert gold_links(GoldQuestion("q", "Moons?", unanswerable=True)) == ()

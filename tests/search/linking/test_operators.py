@@ -3,7 +3,7 @@
 import pytest
 from tests.search.zoo import QUESTIONS
 
-from askgraph.evaluation.asking import trace_of
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.sparql.comparison import cell_of_json

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'local'")
 
 from askgraph import sample  # noqa: E402
-from askgraph.evaluation.questions import read_questions  # noqa: E402
+from askgraph.evaluation.benchmarks.formats import read_questions  # noqa: E402
 from askgraph.graph import KnowledgeGraph  # noqa: E402
 from askgraph.training.pointer.lessons import RIGHT, Lesson  # noqa: E402
 from askgraph.training.pointer.marking import from_examples, generated  # noqa: E402

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.evaluation.benchmarks._items import Unfit
-from askgraph.evaluation.values import Table
+from askgraph.evaluation import Table
+from askgraph.evaluation.benchmarks._records import Unfit
 from askgraph.sparql.comparison import cell_of_json, cell_of_term
 from askgraph.sparql.results import SelectResult, Term
 

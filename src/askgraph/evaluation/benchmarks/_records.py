@@ -1,16 +1,24 @@
-"""Records of JSON files: loaded, counted from 1, their fields taken out with clear reasons."""
+"""From the items of a file to `Contents`: what is asked, under which id, and what is listed."""
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks._items import Unfit
-from askgraph.metadata.bundles import text_of
+from askgraph.evaluation.benchmarks import Contents, Unreadable
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.metadata.bundles import plain_name, text_of
 
 __all__ = [
+    "Item",
     "Record",
+    "Text",
+    "Unfit",
+    "each",
+    "gathered",
     "identity",
     "keys_in",
     "lines",
@@ -18,9 +26,145 @@ __all__ = [
     "loaded",
     "numbered",
     "query_in",
+    "split_in",
     "text_in",
     "texts_in",
+    "wordings",
 ]
+
+Item = tuple[str, GoldQuestion | str]
+"""Where an item stands; the question, or the reason why there is none."""
+
+Given = TypeVar("Given")
+
+_PROLOGUE = r"(?:\s|\#[^\n]*(?:\n|$)|PREFIX\s[^<>]*<[^<>]*>|BASE\s*<[^<>]*>|DEFINE\s[^\n]*\n)*"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_FORM = re.compile(_PROLOGUE + r"(CONSTRUCT|DESCRIBE)\b", re.IGNORECASE)
+
+
+class Unfit(Exception):
+    """The item is no question we could ask or score; the text says why."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """One wording of a question; the language is None where the file does not say."""
+
+    string: str
+    language: str | None = None
+
+
+def each(
+    records: Iterable[tuple[str, Given | str]],
+    read: Callable[[str, Given], Iterable[Item]],
+) -> Iterator[Item]:
+    """Read every record; one that is `Unfit`, or a reason already, becomes its reason."""
+    for place, record in records:
+        if isinstance(record, str):
+            yield place, record
+            continue
+        try:
+            found = list(read(place, record))
+        except Unfit as unfit:
+            found = [(place, str(unfit))]
+        yield from found
+
+
+def wordings(
+    place: str, question: GoldQuestion, texts: Sequence[Text], language: str | None
+) -> Iterator[Item]:
+    """Yield the question once for each wording that is asked for.
+
+    Where that are several, their ids end in `@` and the language and, for several in one language,
+    in `#` and a number.
+    """
+    there = [text for text in texts if text.string.strip()]
+    if not there:
+        raise Unfit("it has no text")
+    chosen = _in_language(there, language)
+    if not chosen:
+        known = ", ".join(dict.fromkeys(text.language or "none" for text in there))
+        raise Unfit(f"no text in {language!r}; it has {known}")
+    for suffix, text in zip(_suffixes(chosen), chosen, strict=True):
+        asked = replace(question, id=question.id + suffix, text=text.string, language=text.language)
+        yield place, asked
+
+
+def gathered(
+    items: Iterable[Item],
+    *,
+    graph: str | None = None,
+    prefixes: Mapping[str, str] | None = None,
+) -> Contents:
+    """Sort items into questions and what is listed; a repeated id gets `~2`, `~3`, …"""
+    questions: list[GoldQuestion] = []
+    unreadable: list[Unreadable] = []
+    times: dict[str, int] = {}
+    for place, found in items:
+        reason = found if isinstance(found, str) else _what_is_missing(found)
+        if reason is not None:
+            unreadable.append(Unreadable(place, reason))
+        elif isinstance(found, GoldQuestion):
+            questions.append(replace(found, id=_own_id(found.id, times)))
+    return Contents(tuple(questions), tuple(unreadable), graph, prefixes or {})
+
+
+def split_in(path: Path, splits: Iterable[str]) -> str | None:
+    """Return the split that a file's name has as a word, or that its folder is named for."""
+    words = set(re.findall(r"[a-z]+", plain_name(path)))
+    folder = path.parent.name.lower()
+    return next((split for split in splits if split in words or split == folder), None)
+
+
+def _in_language(texts: Sequence[Text], language: str | None) -> list[Text]:
+    if language == "*":
+        return list(texts)
+    if language is None:
+        english = [text for text in texts if _speaks(text, "en")]
+        return english or [text for text in texts if text.language == texts[0].language]
+    found = [text for text in texts if _speaks(text, language)]
+    # A text without a language may be in any.
+    return found or [text for text in texts if text.language is None]
+
+
+def _speaks(text: Text, language: str) -> bool:
+    tag, wanted = (text.language or "").lower(), language.lower()
+    return tag == wanted or tag.startswith(f"{wanted}-")
+
+
+def _suffixes(texts: Sequence[Text]) -> list[str]:
+    if len(texts) == 1:
+        return [""]
+    languages = [text.language for text in texts]
+    if len(set(languages)) == 1:
+        return [f"#{number}" for number in range(1, len(texts) + 1)]
+    suffixes = []
+    for at, language in enumerate(languages):
+        number = f"#{languages[: at + 1].count(language)}" if languages.count(language) > 1 else ""
+        suffixes.append(f"@{language or 'none'}{number}")
+    return suffixes
+
+
+def _what_is_missing(question: GoldQuestion) -> str | None:
+    if not question.text.strip():
+        return "it has no text"
+    if _SURROGATE.search(question.text):
+        return "its text holds half a surrogate pair, which is no character"
+    if not question.has_gold:
+        return "it has neither a query nor answers"
+    if question.sparql is not None and (form := _FORM.match(question.sparql)):
+        return f"a {form[1].upper()} query gives triples, which cannot be scored as rows"
+    return None
+
+
+def _own_id(identity: str, times: dict[str, int]) -> str:
+    own, number = identity, 1
+    while own in times:
+        number = times[identity] = times.get(identity, 1) + 1
+        own = f"{identity}~{number}"
+    times[own] = 1
+    return own
+
 
 Record = Mapping[str, object]
 

@@ -4,14 +4,19 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from askgraph.evaluation.benchmarks._items import Item, Text, Unfit, each, split_in, wordings
 from askgraph.evaluation.benchmarks._records import (
+    Item,
     Record,
+    Text,
+    Unfit,
+    each,
     identity,
     listed,
     query_in,
+    split_in,
     text_in,
     texts_in,
+    wordings,
 )
 from askgraph.evaluation.questions import GoldQuestion
 

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._items import gathered
-from askgraph.evaluation.benchmarks._records import keys_in
+from askgraph.evaluation.benchmarks._records import gathered, keys_in
 from askgraph.evaluation.benchmarks._scholarly import SPLITS, scholarly
 
 __all__ = ["DblpQuad"]

@@ -17,14 +17,19 @@ from pathlib import Path
 from typing import ClassVar
 
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._items import Item, Text, each, gathered, split_in, wordings
 from askgraph.evaluation.benchmarks._records import (
+    Item,
     Record,
+    Text,
+    each,
+    gathered,
     identity,
     keys_in,
     listed,
     query_in,
+    split_in,
     text_in,
+    wordings,
 )
 from askgraph.evaluation.benchmarks._vocabularies import DBPEDIA
 from askgraph.evaluation.questions import GoldQuestion

@@ -28,7 +28,7 @@ from typing import ClassVar
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._items import Item, Text, Unfit, each, gathered, wordings
+from askgraph.evaluation.benchmarks._records import Item, Text, Unfit, each, gathered, wordings
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.metadata.bundles import plain_name, text_of
 from askgraph.rdf import vocabulary as voc

@@ -21,11 +21,16 @@ from pathlib import Path
 from typing import ClassVar
 
 from askgraph.errors import SetupError
+from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._answers import table_of_bindings
-from askgraph.evaluation.benchmarks._items import Item, Text, Unfit, each, gathered, wordings
 from askgraph.evaluation.benchmarks._records import (
+    Item,
     Record,
+    Text,
+    Unfit,
+    each,
+    gathered,
     identity,
     keys_in,
     loaded,
@@ -33,10 +38,10 @@ from askgraph.evaluation.benchmarks._records import (
     query_in,
     text_in,
     texts_in,
+    wordings,
 )
 from askgraph.evaluation.benchmarks._vocabularies import WIKIDATA, wikidata_iri
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 
 __all__ = ["PatQuestions"]
 

@@ -24,28 +24,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._answers import table_of_result
-from askgraph.evaluation.benchmarks._items import (
+from askgraph.evaluation.benchmarks._records import (
     Item,
+    Record,
     Text,
     Unfit,
     each,
     gathered,
-    split_in,
-    wordings,
-)
-from askgraph.evaluation.benchmarks._records import (
-    Record,
     identity,
     keys_in,
     listed,
     query_in,
+    split_in,
     text_in,
+    wordings,
 )
 from askgraph.evaluation.benchmarks._vocabularies import DBPEDIA, WIKIDATA, graph_of
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 
 __all__ = ["Qald"]
 

@@ -12,11 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._items import Item, Text, Unfit, each, gathered, wordings
-from askgraph.evaluation.benchmarks._records import Record, keys_in, lines
+from askgraph.evaluation.benchmarks._records import (
+    Item,
+    Record,
+    Text,
+    Unfit,
+    each,
+    gathered,
+    keys_in,
+    lines,
+    wordings,
+)
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 
 __all__ = ["QuestionsJsonl"]
 

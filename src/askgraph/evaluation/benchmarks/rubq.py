@@ -22,29 +22,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._answers import table_of_bindings
-from askgraph.evaluation.benchmarks._items import (
+from askgraph.evaluation.benchmarks._records import (
     Item,
+    Record,
     Text,
     Unfit,
     each,
     gathered,
-    split_in,
-    wordings,
-)
-from askgraph.evaluation.benchmarks._records import (
-    Record,
     identity,
     keys_in,
     listed,
     query_in,
+    split_in,
     text_in,
     texts_in,
+    wordings,
 )
 from askgraph.evaluation.benchmarks._vocabularies import WIKIDATA, wikidata_iri
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 
 __all__ = ["Rubq"]
 

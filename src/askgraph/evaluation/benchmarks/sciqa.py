@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._items import gathered
-from askgraph.evaluation.benchmarks._records import keys_in
+from askgraph.evaluation.benchmarks._records import gathered, keys_in
 from askgraph.evaluation.benchmarks._scholarly import SPLITS, scholarly
 from askgraph.evaluation.benchmarks._vocabularies import ORKG
 

@@ -31,7 +31,7 @@ from typing import ClassVar
 
 from askgraph.endpoint import Endpoint
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._items import Item, Text, Unfit, each, gathered, wordings
+from askgraph.evaluation.benchmarks._records import Item, Text, Unfit, each, gathered, wordings
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.metadata.bundles import is_bundle, plain_name
 from askgraph.metadata.examples.shacl import Executable, executables, published

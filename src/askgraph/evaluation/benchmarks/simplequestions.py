@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._items import (
+from askgraph.evaluation.benchmarks._records import (
     Item,
     Text,
     Unfit,

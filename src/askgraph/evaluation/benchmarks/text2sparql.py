@@ -34,14 +34,19 @@ from typing import ClassVar
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._items import Item, Text, Unfit, each, gathered, wordings
 from askgraph.evaluation.benchmarks._records import (
+    Item,
     Record,
+    Text,
+    Unfit,
+    each,
+    gathered,
     identity,
     numbered,
     query_in,
     text_in,
     texts_in,
+    wordings,
 )
 from askgraph.evaluation.benchmarks._vocabularies import DBPEDIA, graph_of
 from askgraph.evaluation.questions import GoldQuestion

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from askgraph.evaluation import Table
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 from askgraph.sparql.comparison import Cell
 
 __all__ = ["KINDS", "Finding", "Severity", "table_in_words"]

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, QueryError, SetupError, Unauthorised, Unreachable
+from askgraph.evaluation import Table
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from askgraph.evaluation import Score
-from askgraph.evaluation.metrics._grown_mappings import grown_mappings
 from askgraph.evaluation.metrics._hubs import Numbers, codes
-from askgraph.evaluation.metrics._mappings import mappings
 from askgraph.evaluation.metrics._row_matching import equal_cells
 
 __all__ = ["best_row_score"]
@@ -180,3 +181,92 @@ def _values_in_rows(predicted: Numbers, gold: Numbers) -> tuple[Numbers, Numbers
 
 def _exceeds(score: Score, other: Score) -> bool:
     return (score.f1, score.recall) > (other.f1, other.recall)
+
+
+Weights = NDArray[np.int64]
+Mapping = tuple[int, ...]
+
+
+def mappings(weights: Weights) -> Iterator[Mapping]:
+    """Yield for each line a column of its own, the heaviest choice first, each choice once.
+
+    There are at least as many columns as lines. Weights are whole and not below 0, and add up to
+    less than 2**53.
+    """
+    best = _heaviest(weights, (), frozenset())
+    queue = [] if best is None else [(-best[0], best[1], 0, frozenset[int]())]
+    while queue:
+        _, mapping, fixed, forbidden = heappop(queue)
+        yield mapping
+        for line in range(fixed, len(mapping)):
+            banned = forbidden | {mapping[line]} if line == fixed else frozenset({mapping[line]})
+            found = _heaviest(weights, mapping[:line], banned)
+            if found is not None:
+                heappush(queue, (-found[0], found[1], line, banned))
+
+
+def _heaviest(
+    weights: Weights, start: Mapping, forbidden: frozenset[int]
+) -> tuple[int, Mapping] | None:
+    """Return the heaviest mapping that starts so and goes on with no forbidden column, if any."""
+    lines, columns = weights.shape
+    left = [column for column in range(columns) if column not in start]
+    rest = weights[len(start) :, left].astype(np.float64)
+    if not len(rest):
+        return int(weights[range(lines), start].sum()), start
+    barred = [at for at, column in enumerate(left) if column in forbidden]
+    if len(barred) == len(left):
+        return None
+    rest[0, barred] = -np.inf
+    chosen = linear_sum_assignment(rest, maximize=True)[1]
+    mapping = (*start, *(left[at] for at in chosen))
+    return int(weights[range(lines), mapping].sum()), mapping
+
+
+def grown_mappings(narrow: Numbers, wide: Numbers, common: Numbers) -> list[tuple[int, ...]]:
+    """Return for each column of the narrow table a column of the wide one, in several ways.
+
+    The column with the most values starts, and is mapped in turn to each column with which it has
+    values in `common` (a line for each narrow column). Those mappings go first under which the
+    most rows agreed while they grew.
+    """
+    lines = sorted(range(narrow.shape[1]), key=lambda at: -len(np.unique(narrow[:, at])))
+    starts = np.flatnonzero(common[lines[0]]).tolist()
+    grown = [_grown(narrow, wide, lines, column) for column in starts]
+    return [mapping for _, mapping in sorted(grown, key=lambda found: -found[0])]
+
+
+def _grown(
+    narrow: Numbers, wide: Numbers, lines: list[int], first: int
+) -> tuple[int, tuple[int, ...]]:
+    """Return how many rows agreed at each step, summed, and the mapping."""
+    chosen = {lines[0]: first}
+    known = narrow[:, lines[0]], wide[:, first]
+    total = _common(known)
+    for line in lines[1:]:
+        joined = {
+            column: _joined(known, (narrow[:, line], wide[:, column]))
+            for column in range(wide.shape[1])
+            if column not in chosen.values()
+        }
+        agreeing = {column: _common(pair) for column, pair in joined.items()}
+        chosen[line] = max(agreeing, key=lambda column: (agreeing[column], -column))
+        known = joined[chosen[line]]
+        total += agreeing[chosen[line]]
+    return total, tuple(chosen[line] for line in range(len(lines)))
+
+
+def _joined(
+    known: tuple[Numbers, Numbers], added: tuple[Numbers, Numbers]
+) -> tuple[Numbers, Numbers]:
+    """Number the pairs of a known and an added value, alike for both tables."""
+    values = np.concatenate(added)
+    code = np.concatenate(known) * (1 + int(values.max())) + values
+    number = np.unique(code, return_inverse=True)[1].astype(np.int64)
+    return number[: len(known[0])], number[len(known[0]) :]
+
+
+def _common(numbers: tuple[Numbers, Numbers]) -> int:
+    classes = 1 + max(int(part.max()) for part in numbers)
+    one, other = (np.bincount(part, minlength=classes) for part in numbers)
+    return int(np.minimum(one, other).sum())

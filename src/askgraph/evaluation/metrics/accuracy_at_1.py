@@ -11,8 +11,7 @@ stands for the first query that was generated, not for the first value, which is
 two are the same only where answer and gold have one value each.
 """
 
-from askgraph.evaluation import Score, Table
-from askgraph.evaluation.values import aligned
+from askgraph.evaluation import Score, Table, aligned
 
 __all__ = ["accuracy_at_1"]
 

@@ -10,9 +10,7 @@ instead of multisets.
 from collections.abc import Set
 from statistics import fmean
 
-from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics._sets import set_score
-from askgraph.evaluation.values import aligned
+from askgraph.evaluation import Score, Table, aligned, set_score
 from askgraph.sparql.comparison import Cell
 
 __all__ = ["best_column"]

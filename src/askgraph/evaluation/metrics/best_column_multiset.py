@@ -16,8 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
-from askgraph.evaluation import Score, Table
-from askgraph.evaluation.values import aligned
+from askgraph.evaluation import Score, Table, aligned
 from askgraph.sparql.comparison import Cell
 
 __all__ = ["best_column_multiset"]

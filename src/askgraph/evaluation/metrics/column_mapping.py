@@ -14,9 +14,7 @@ from statistics import fmean
 
 from scipy.optimize import linear_sum_assignment
 
-from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics._sets import set_score
-from askgraph.evaluation.values import aligned
+from askgraph.evaluation import Score, Table, aligned, set_score
 
 __all__ = ["column_mapping"]
 

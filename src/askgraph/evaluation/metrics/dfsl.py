@@ -11,9 +11,7 @@ it is each value. By this definition it is the same as `flattened`, and has a na
 that a report can say whose figures it stands beside.
 """
 
-from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics._sets import set_score
-from askgraph.evaluation.values import aligned
+from askgraph.evaluation import Score, Table, aligned, set_score
 
 __all__ = ["dfsl"]
 

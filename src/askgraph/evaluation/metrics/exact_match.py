@@ -7,8 +7,7 @@ order of columns, the order of rows, or duplicates.
 from collections.abc import Iterator
 from itertools import islice
 
-from askgraph.evaluation import Score, Table
-from askgraph.evaluation.values import aligned
+from askgraph.evaluation import Score, Table, aligned
 
 __all__ = ["exact_match"]
 

@@ -8,9 +8,7 @@ The form of the official TEXT2SPARQL measure (2025), with values compared as in 
 as strings, and without its quirk that a correct `false` or a correct empty result scores 0.
 """
 
-from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics._sets import set_score
-from askgraph.evaluation.values import aligned
+from askgraph.evaluation import Score, Table, aligned, set_score
 
 __all__ = ["flattened"]
 

@@ -11,8 +11,7 @@ instead of F1: see the figures in brackets in Walter and Bast, "GRASP" (arXiv 25
 
 from itertools import chain
 
-from askgraph.evaluation import Score, Table
-from askgraph.evaluation.values import aligned
+from askgraph.evaluation import Score, Table, aligned
 
 __all__ = ["hits_at_1"]
 

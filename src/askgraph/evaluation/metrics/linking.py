@@ -18,8 +18,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import QueryError
-from askgraph.evaluation import Score
-from askgraph.evaluation.metrics._sets import set_score
+from askgraph.evaluation import Score, set_score
 from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Bind, Call, Path, Pattern, Query, Values

@@ -24,10 +24,9 @@ from typing import Literal as Choice
 import numpy as np
 from pyoxigraph import Literal
 
-from askgraph.evaluation import Score, Table
+from askgraph.evaluation import Score, Table, aligned
 from askgraph.evaluation.metrics._best_rows import best_row_score
 from askgraph.evaluation.metrics._hubs import Numbers
-from askgraph.evaluation.values import aligned
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import Term
 

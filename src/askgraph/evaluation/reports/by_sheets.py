@@ -3,21 +3,21 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from askgraph.evaluation.reports.confidence import mean_at
-from askgraph.evaluation.reports.group_rows import (
+from askgraph.evaluation.reports.confidence import RIGHT_FROM, mean_at, policies
+from askgraph.evaluation.reports.groups import (
     ANSWERED,
     ENDS,
     LABEL,
     Row,
     answered,
+    groups_of,
+    incomplete,
     label,
     mean_and_ends,
 )
-from askgraph.evaluation.reports.groups import groups_of, incomplete
 from askgraph.evaluation.reports.outcomes import calibration_of
-from askgraph.evaluation.reports.rejections import RIGHT_FROM, policies
-from askgraph.evaluation.reports.render import Column, Sheet
 from askgraph.evaluation.reports.report import MAIN, SLICES
+from askgraph.evaluation.reports.sheet import Column, Sheet
 from askgraph.evaluation.runs.run_folder import Run
 
 __all__ = ["BY", "by_sheet"]

@@ -5,12 +5,28 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from askgraph.errors import SetupError
+from askgraph.evaluation.reports.outcomes import has_failed
 from askgraph.evaluation.reports.report import MAIN, Report
+from askgraph.evaluation.reports.sheet import Cell, Column
 from askgraph.evaluation.reports.statistics import Interval, bootstrap_interval
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import Run
 
-__all__ = ["Group", "MethodsOracle", "groups_of", "incomplete", "methods_oracles"]
+__all__ = [
+    "ANSWERED",
+    "ENDS",
+    "LABEL",
+    "Group",
+    "MethodsOracle",
+    "Row",
+    "answered",
+    "groups_of",
+    "incomplete",
+    "label",
+    "mean_and_ends",
+    "methods_oracles",
+    "report_json",
+]
 
 
 @dataclass(frozen=True)
@@ -114,3 +130,70 @@ def _by_gold(report: Report) -> Mapping[tuple[str, str | None], float]:
 def _labels(groups: Sequence[Group]) -> tuple[str, ...]:
     several = len({group.run for group in groups}) > 1
     return tuple(f"{g.run}:{g.method}" if several else g.method for g in groups)
+
+
+Row = tuple[Cell, ...]
+
+LABEL = (Column("run", context=True), Column("benchmark", context=True), Column("method"))
+ENDS = (Column("low", "share"), Column("high", "share"))
+ANSWERED = (Column("answered", "count"), Column("failed", "count"))
+
+
+def label(group: Group) -> Row:
+    """Return the cells under `LABEL`."""
+    return group.run, group.benchmark, group.method
+
+
+def answered(report: Report) -> Row:
+    """Return how many answerable records were answered, and on how many something failed."""
+    answered = sum(record.status == "answer" for record in report.answerable)
+    failed = sum(map(has_failed, report.answerable))
+    return answered, failed
+
+
+def mean_and_ends(report: Report, metric: str | None = None) -> Row:
+    """Return the mean of a metric and the ends of its interval; unknown of no question."""
+    if not report.answerable:
+        return None, None, None
+    interval = report.interval(metric)
+    return interval.mean, interval.low, interval.high
+
+
+Json = dict[str, object]
+
+
+def report_json(runs: Sequence[Run], *, metric: str = MAIN, times: bool = True) -> Json:
+    """Return all figures as a JSON object; without `times` nothing in it depends on the clock."""
+    groups = groups_of(runs, metric=metric)
+    return {
+        "runs": [_run_json(run, times=times) for run in runs],
+        "groups": [
+            {
+                "run": group.run,
+                "benchmark": group.benchmark,
+                "method": group.method,
+                **group.report.json(times=times),
+            }
+            for group in groups
+        ],
+        "oracle_methods": [
+            {
+                "benchmark": oracle.benchmark,
+                "methods": list(oracle.methods),
+                "n": oracle.n,
+                "score": round(oracle.mean.mean, 6),
+                "low": round(oracle.mean.low, 6),
+                "high": round(oracle.mean.high, 6),
+                "best_single": round(oracle.best_single, 6),
+            }
+            for oracle in methods_oracles(groups)
+        ],
+    }
+
+
+def _run_json(run: Run, *, times: bool) -> Json:
+    settings = {key: run.settings[key] for key in sorted(run.settings)}
+    if not times:
+        settings.pop("created", None)
+    state = {"planned": run.planned, "records": len(run.records), "complete": run.complete}
+    return {"name": run.name, **state, "settings": settings}

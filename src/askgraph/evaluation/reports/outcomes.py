@@ -10,11 +10,10 @@ from askgraph.evaluation.metrics.executable import Executable, executable
 from askgraph.evaluation.metrics.rejection import Rejection, rejection
 from askgraph.evaluation.reports.confidence import Calibration, calibration
 from askgraph.evaluation.reports.failures import failure_of
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs.record import REJECTED, Record
 from askgraph.trace import Usage
 
 __all__ = [
-    "REJECTED",
     "calibration_of",
     "drafts_oracle",
     "errors_of",
@@ -27,7 +26,6 @@ __all__ = [
     "usage_of",
 ]
 
-REJECTED = ("refusal", "clarification")
 RIGHT = 1 - 1e-9
 DRAFTS = (1, 3, 5, 10, 20, 50)
 

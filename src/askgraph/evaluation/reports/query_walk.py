@@ -1,11 +1,11 @@
 """What is met on a walk through a query: patterns, words, operators, and what these are given."""
 
-from collections.abc import Iterator, Sequence, Set
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, is_dataclass
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.evaluation.reports.variable_digests import Triple, term_key
 from askgraph.rdf.vocabulary import LABEL_PREDICATES, RDF_TYPE
 from askgraph.sparql.tree import (
     Bind,
@@ -24,7 +24,61 @@ from askgraph.sparql.tree import (
 )
 from askgraph.sparql.write import text_of
 
-__all__ = ["Found"]
+__all__ = [
+    "Found",
+    "Triple",
+    "digests",
+]
+
+
+Triple = tuple[Term, str, Term]  # subject, predicate as text, object
+
+ROUNDS = 6  # as far as a variable's neighbourhood is looked at
+
+
+def term_key(term: Term) -> str:
+    """Return an IRI, or the text of a literal whatever its datatype and language."""
+    return f'"{term.value}"' if isinstance(term, Literal) else str(term)
+
+
+def digests(
+    patterns: Sequence[Triple], *, marked: Set[Variable] = frozenset(), directed: bool = True
+) -> Mapping[Term, str]:
+    """Return a name for each subject and object: a digest for a variable, else its key.
+
+    `marked` variables are told from others. Without direction, which end of a pattern is which
+    makes no difference.
+    """
+    names: Mapping[Term, str] = {
+        term: ("?column" if term in marked else "?")
+        if isinstance(term, Variable)
+        else term_key(term)
+        for subject, _, value in patterns
+        for term in (subject, value)
+    }
+    for _ in range(ROUNDS):
+        names = {
+            term: _renamed(term, names, patterns, directed) if isinstance(term, Variable) else name
+            for term, name in names.items()
+        }
+    return names
+
+
+def _renamed(
+    variable: Variable, names: Mapping[Term, str], patterns: Sequence[Triple], directed: bool
+) -> str:
+    seen = [
+        ("out" if directed else "", predicate, names[value])
+        for subject, predicate, value in patterns
+        if subject == variable
+    ] + [
+        ("in" if directed else "", predicate, names[subject])
+        for subject, predicate, value in patterns
+        if value == variable
+    ]
+    text = repr((names[variable], sorted(seen)))
+    return "?" + hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]
+
 
 SAME = {"MINUS": "NOT EXISTS", "COUNT DISTINCT": "COUNT"}
 

@@ -15,7 +15,6 @@ from askgraph.evaluation.reports.confidence import (
     mean_at,
 )
 from askgraph.evaluation.reports.outcomes import (
-    REJECTED,
     calibration_of,
     drafts_oracle,
     executable_of,
@@ -26,7 +25,7 @@ from askgraph.evaluation.reports.outcomes import (
     usage_of,
 )
 from askgraph.evaluation.reports.statistics import Interval, bootstrap_interval
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs.record import REJECTED, Record
 
 __all__ = ["MAIN", "SLICES", "Report", "coverage_mean", "percentile", "slice_place"]
 

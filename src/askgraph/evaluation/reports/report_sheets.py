@@ -5,16 +5,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from askgraph.evaluation.reports.by_sheets import by_sheet
 from askgraph.evaluation.reports.confidence import RISKS, aurc, coverage_at, excess_aurc
 from askgraph.evaluation.reports.failures import Failure
-from askgraph.evaluation.reports.group_rows import (
+from askgraph.evaluation.reports.groups import (
     ANSWERED,
     ENDS,
     LABEL,
+    Group,
     Row,
     answered,
+    groups_of,
+    incomplete,
     label,
     mean_and_ends,
+    methods_oracles,
 )
-from askgraph.evaluation.reports.groups import Group, groups_of, incomplete, methods_oracles
 from askgraph.evaluation.reports.outcomes import (
     calibration_of,
     drafts_oracle,
@@ -24,8 +27,8 @@ from askgraph.evaluation.reports.outcomes import (
     rejection_of,
     usage_of,
 )
-from askgraph.evaluation.reports.render import Column, Sheet
 from askgraph.evaluation.reports.report import MAIN, percentile
+from askgraph.evaluation.reports.sheet import Column, Sheet
 from askgraph.evaluation.runs.record import GOLD_LINKS
 from askgraph.evaluation.runs.run_folder import Run
 

@@ -6,28 +6,36 @@ unless its answers are stored.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+from askgraph.agent.own_predicates import with_own_predicates
 from askgraph.answers.codec import status_of
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.evaluation import Score
-from askgraph.evaluation.gold.links import gold_links
+from askgraph.evaluation import Table
 from askgraph.evaluation.gold.tables import answer_table, gold_or_reason, query_table
 from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.evaluation.metrics.linking import links
 from askgraph.evaluation.pool import given_up
-from askgraph.evaluation.reports.failures import failure_of
-from askgraph.evaluation.runs.detail import detail_of
-from askgraph.evaluation.runs.query_shape import form_and_patterns
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.scoring import link_scores, same_scores, scores_of
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.runs.record import REJECTED
+from askgraph.evaluation.runs.scoring import (
+    Scored,
+    done_task,
+    link_scores,
+    named,
+    same_scores,
+    scores_of,
+)
 from askgraph.evaluation.runs.steps import sound_steps, step_object
 from askgraph.evaluation.runs.task import Done, Task
-from askgraph.evaluation.values import Table
-from askgraph.trace import Answer, Draft, Outcome, Question, Step, Usage, spent
+from askgraph.graph import KnowledgeGraph
+from askgraph.methods import Method
+from askgraph.trace import Answer, Draft, Outcome, Question, Step, Trace, Usage, attempt_of, spent
 
-__all__ = ["Asker", "asked"]
+__all__ = ["Asker", "asked", "asker", "collect", "gold_links", "trace_of"]
 
 Asker = Callable[[Question, list[Step]], Awaitable[None]]
 """Answers a question and adds each step to the list as it comes; may raise."""
@@ -54,38 +62,48 @@ async def asked(
     best, question = attempt.best, task.question
     sparql = best.query if best else None
     counted = sparql if attempt.status == "answer" or not task.options.abstain else None
-    form, patterns = form_and_patterns(question.sparql, known)
-    record = Record(
-        id=question.id,
-        question=question.text,
+    found = link_scores(counted, question.sparql, prefixes=prefixes)
+    return done_task(
+        task,
+        replace(scored, scores={**scored.scores, **found}),
         status=attempt.status,
         confidence=best.confidence if best else 0.0,
-        scores={**scored.scores, **link_scores(counted, question.sparql, prefixes=known)},
-        seconds=round(attempt.seconds, 6),
         sparql=sparql,
-        gold_sparql=question.sparql,
-        benchmark=task.benchmark,
-        graph=graph,
-        method=task.method,
-        repeat=task.repeat,
-        language=question.language,
-        tags=question.tags,
-        form=form,
-        patterns=patterns,
-        unanswerable=question.unanswerable,
-        executed=scored.predicted is not None,
-        rows=len(scored.predicted.rows) if scored.predicted else None,
-        drafts=scored.drafts,
-        attempts=attempt.number,
-        gold_links=task.gold_links,
         usage=attempt.usage,
-        error=attempt.error or scored.error,
-        gold_error=scored.gold_error,
-        fingerprint=task.fingerprint,
+        seconds=round(attempt.seconds, 6),
+        graph=graph,
+        prefixes=known,
+        error=attempt.error,
+        attempts=attempt.number,
+        steps=tuple(step_object(step) for step in attempt.steps),
     )
-    steps = tuple(step_object(step) for step in attempt.steps)
-    detail = detail_of(record.key, scored.predicted, scored.gold, steps=steps)
-    return Done(replace(record, failure=_failure(record, scored, known)), detail)
+
+
+def asker(method: Method, graphs: Sequence[KnowledgeGraph]) -> Asker:
+    """Return a function that answers a question and puts each step into a list as it comes."""
+    return partial(collect, method=method, graphs=graphs)
+
+
+async def trace_of(
+    question: Question, *, method: Method, name: str, graphs: Sequence[KnowledgeGraph]
+) -> Trace:
+    """Answer one question and return all steps; `name` is the method's."""
+    steps: list[Step] = []
+    await collect(question, steps, method=method, graphs=graphs)
+    return Trace(question, name, tuple(steps))
+
+
+async def collect(
+    question: Question, steps: list[Step], *, method: Method, graphs: Sequence[KnowledgeGraph]
+) -> None:
+    """Answer one question and put each step into the list as it comes; an error leaves the rest."""
+    stream = method.answer(question, graphs)
+    try:
+        async for step in stream:
+            steps.append(with_own_predicates(step, graphs))
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
 
 
 @dataclass(frozen=True)
@@ -105,10 +123,7 @@ class _Attempt:
 
     @property
     def best(self) -> Answer | None:
-        outcome = self.outcome
-        if outcome is None or isinstance(outcome, Answer):
-            return outcome
-        return outcome.best
+        return attempt_of(self.outcome) if self.outcome else None
 
     @property
     def status(self) -> str:
@@ -134,6 +149,21 @@ def _asked_question(task: Task, prefixes: Mapping[str, str]) -> Question:
     return Question(gold.text, language, given=given)
 
 
+def gold_links(
+    question: GoldQuestion, *, prefixes: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """Return the IRIs of entities, classes and relations: the benchmark's own, else the query's.
+
+    None where the gold query has none, or there is no gold query. `prefixes` are those that it may
+    use without declaring them.
+    """
+    named = (*question.entities, *question.predicates)
+    if named:
+        return tuple(dict.fromkeys(named))
+    found = links(question.sparql, prefixes=prefixes)
+    return (*sorted(found.entities), *sorted(found.predicates))
+
+
 async def _attempt(
     task: Task, question: Question, ask: Asker
 ) -> tuple[tuple[Step, ...], str | None, float, bool]:
@@ -150,7 +180,7 @@ async def _attempt(
     except SetupError:
         raise
     except AskgraphError as failure:
-        error, again = _named(failure), isinstance(failure, ServiceError)
+        error, again = named(failure), isinstance(failure, ServiceError)
     except asyncio.CancelledError:
         if given_up():
             raise
@@ -166,22 +196,12 @@ async def _attempt(
     return sound, error, took, again and error is not None
 
 
-@dataclass(frozen=True)
-class _Scored:
-    scores: Mapping[str, Score]
-    predicted: Table | None = None
-    gold: Table | None = None
-    error: str | None = None
-    gold_error: str | None = None
-    drafts: tuple[float, ...] = ()
-
-
 async def _scored(
     task: Task, attempt: _Attempt, endpoint: Endpoint, prefixes: Mapping[str, str]
-) -> _Scored:
+) -> Scored:
     question, options = task.question, task.options
     if question.unanswerable:
-        return _Scored(same_scores(float(attempt.status in ("refusal", "clarification"))))
+        return Scored(same_scores(float(attempt.status in REJECTED)))
     stored, timeout = options.stored_gold, options.gold_timeout
     gold, gold_error = await gold_or_reason(
         question, endpoint, stored=stored, prefixes=prefixes, timeout=timeout
@@ -189,10 +209,10 @@ async def _scored(
     predicted, error = await _predicted(task, attempt, endpoint)
     counts = attempt.status == "answer" or not options.abstain
     if gold is None:
-        return _Scored(same_scores(0.0), predicted, None, error, gold_error)
+        return Scored(same_scores(0.0), predicted, None, error, gold_error)
     scores = await asyncio.to_thread(scores_of, predicted if counts else None, gold)
     drafts = await _drafts(task, attempt, gold, endpoint)
-    return _Scored(scores, predicted, gold, error, gold_error, drafts)
+    return Scored(scores, predicted, gold, error, gold_error, drafts)
 
 
 async def _predicted(
@@ -204,7 +224,7 @@ async def _predicted(
         timeout = task.options.gold_timeout
         return await answer_table(attempt.best, endpoint, timeout=timeout), None
     except AskgraphError as failure:
-        return None, _named(failure)
+        return None, named(failure)
 
 
 async def _drafts(
@@ -221,23 +241,3 @@ async def _drafts(
         else:
             scores.append(round(best_column(table, gold).f1, 9))
     return tuple(scores)
-
-
-def _failure(record: Record, scored: _Scored, prefixes: Mapping[str, str]) -> str | None:
-    return failure_of(
-        record.sparql,
-        record.gold_sparql,
-        status=record.status,
-        error=record.error,
-        scores=record.scores,
-        rows=len(scored.predicted.rows) if scored.predicted else None,
-        gold_rows=len(scored.gold.rows) if scored.gold else None,
-        executed=record.executed,
-        unanswerable=record.unanswerable,
-        gold_error=record.gold_error,
-        prefixes=prefixes,
-    )
-
-
-def _named(error: AskgraphError) -> str:
-    return f"{type(error).__name__}: {error}"

@@ -15,20 +15,37 @@ several answers to one question. Lines of `askgraph batch` are such lines. A QAL
 `{id: {value: 1, …}}`, where `{"true": 0}` is "no".
 """
 
+import asyncio
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks.reading import Unfit, table_of_result, text_of
-from askgraph.evaluation.values import Table
+from askgraph.endpoint import Endpoint
+from askgraph.errors import AskgraphError, SetupError
+from askgraph.evaluation import Score, Table
+from askgraph.evaluation.benchmarks.formats import Unfit, table_of_result, text_of
+from askgraph.evaluation.gold.tables import gold_or_reason, query_table
+from askgraph.evaluation.runs.record import REJECTED
+from askgraph.evaluation.runs.scoring import (
+    Scored,
+    done_task,
+    link_scores,
+    named,
+    same_scores,
+    scores_of,
+)
+from askgraph.evaluation.runs.task import Done, Task
 from askgraph.trace import Usage
 
-__all__ = ["Prediction", "read_predictions"]
+__all__ = [
+    "Prediction",
+    "read_predictions",
+    "scored",
+]
 
-Record = Mapping[str, object]
+Line = Mapping[str, object]
 
 STATUSES = ("answer", "clarification", "refusal", "error")
 USAGE = tuple(part.name for part in fields(Usage) if part.name != "seconds")
@@ -172,20 +189,20 @@ def _of_values(item: object) -> Prediction:
             raise Unfit("expected an object whose keys are the values")
 
 
-def _object(item: object) -> Record:
+def _object(item: object) -> Line:
     if not isinstance(item, dict):
         raise Unfit("expected an object")
     return item
 
 
-def _identity(record: Record) -> str:
+def _identity(record: Line) -> str:
     value = record.get("id")
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise Unfit("no 'id'")
     return str(value)
 
 
-def _text(record: Record, key: str) -> str | None:
+def _text(record: Line, key: str) -> str | None:
     value = record.get(key)
     if isinstance(value, dict):
         value = value.get("sparql")
@@ -194,7 +211,7 @@ def _text(record: Record, key: str) -> str | None:
     return value.strip() or None if value else None
 
 
-def _number(record: Record, key: str) -> float | None:
+def _number(record: Line, key: str) -> float | None:
     value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float | None):
         raise Unfit(f"{key!r} must be a number")
@@ -203,7 +220,7 @@ def _number(record: Record, key: str) -> float | None:
     return value
 
 
-def _answers(record: Record) -> Table | None:
+def _answers(record: Line) -> Table | None:
     if "columns" in record:
         return _of_batch(record)
     answers = record.get("answers")
@@ -220,7 +237,7 @@ def _answers(record: Record) -> Table | None:
             return table_of_result(answers)
 
 
-def _of_batch(record: Record) -> Table | None:
+def _of_batch(record: Line) -> Table | None:
     """The rows of a line of `askgraph batch`, where they are all there."""
     match record:
         case {"truncated": dict()} | {"sparql": None}:
@@ -234,17 +251,114 @@ def _of_batch(record: Record) -> Table | None:
             raise Unfit("'columns' and 'rows' must be lists")
 
 
-def _answering(record: Record, table: Table) -> tuple[str, ...]:
+def _answering(record: Line, table: Table) -> tuple[str, ...]:
     """The columns that a line of `askgraph batch` says to answer; those it does not have do not."""
     named = record.get("answer_columns")
     given = named if isinstance(named, list) else []
     return tuple(name for name in table.variables if name in given)
 
 
-def _usage(record: Record) -> Usage:
+def _usage(record: Line) -> Usage:
     given = record.get("usage") or {}
     seconds = _number(record, "seconds") or 0.0
     if not isinstance(given, dict) or not given.keys() <= set(USAGE):
         raise Unfit(f"'usage' is an object with some of {', '.join(USAGE)}")
     counts = {key: _number(given, key) or 0 for key in USAGE}
     return Usage(seconds=seconds, **counts)  # type: ignore[arg-type]
+
+
+NO_PREDICTION = "no prediction"
+
+
+async def scored(
+    task: Task,
+    prediction: Prediction | None,
+    endpoint: Endpoint | None,
+    *,
+    graph: str = "",
+    prefixes: Mapping[str, str] | None = None,
+) -> Done:
+    """Score what was predicted for the question of a task; None scores 0, as "no prediction".
+
+    Without an endpoint, gold and prediction must both be stored answers. An answer without a
+    confidence counts as sure. Raises `SetupError`, and `Unreachable` and `Unauthorised` where gold
+    cannot be had.
+    """
+    said = prediction or Prediction(task.question.id, status="error", error=NO_PREDICTION)
+    judge = _Judge(task, endpoint, {**dict(task.prefixes), **(prefixes or {})})
+    gold, gold_error = await judge.gold()
+    predicted, error = await judge.predicted(said)
+    scores = await asyncio.to_thread(judge.scores, said, predicted, gold)
+    if said.sparql is not None or said.answers is None:
+        sparql = said.sparql if judge.counts(said) else None
+        scores |= link_scores(sparql, task.question.sparql, prefixes=judge.prefixes)
+    return done_task(
+        task,
+        Scored(scores, predicted, gold, error, gold_error),
+        status=said.status,
+        confidence=_confidence(said),
+        sparql=said.sparql,
+        usage=said.usage,
+        seconds=said.usage.seconds,
+        graph=graph,
+        prefixes=judge.prefixes,
+        error=said.error,
+    )
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Finds both results of a task; `prefixes` need not be declared in queries."""
+
+    task: Task
+    endpoint: Endpoint | None
+    prefixes: Mapping[str, str]
+
+    async def gold(self) -> tuple[Table | None, str | None]:
+        question, options = self.task.question, self.task.options
+        if question.unanswerable:
+            return None, None
+        return await gold_or_reason(
+            question,
+            self.endpoint,
+            stored=options.stored_gold,
+            prefixes=self.prefixes,
+            timeout=options.gold_timeout,
+        )
+
+    async def predicted(self, said: Prediction) -> tuple[Table | None, str | None]:
+        if said.answers is not None or said.sparql is None:
+            return said.answers, None
+        if self.endpoint is None:
+            raise SetupError(
+                f"the prediction for {said.id!r} is a query and no answer: name the graph to run "
+                "it on with -g"
+            )
+        try:
+            timeout = self.task.options.gold_timeout
+            table = await query_table(
+                said.sparql, self.endpoint, prefixes=self.prefixes, timeout=timeout
+            )
+        except SetupError:
+            raise
+        except AskgraphError as failure:
+            return None, named(failure)
+        return table, None
+
+    def scores(
+        self, said: Prediction, predicted: Table | None, gold: Table | None
+    ) -> dict[str, Score]:
+        if self.task.question.unanswerable:
+            return same_scores(float(said.status in REJECTED))
+        if gold is None or not self.counts(said):
+            return same_scores(0.0)
+        return scores_of(predicted, gold)
+
+    def counts(self, said: Prediction) -> bool:
+        return said.status == "answer" or not self.task.options.abstain
+
+
+def _confidence(said: Prediction) -> float:
+    if said.confidence is not None:
+        return said.confidence
+    return 1.0 if said.status == "answer" else 0.0

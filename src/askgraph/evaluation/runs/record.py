@@ -7,12 +7,15 @@ from dataclasses import asdict, dataclass, field, fields
 from askgraph.evaluation import Score
 from askgraph.trace import Usage
 
-__all__ = ["GOLD_LINKS", "Record"]
+__all__ = ["GOLD_LINKS", "REJECTED", "Record", "record_key"]
 
 Json = dict[str, object]
 
 GOLD_LINKS = "[gold links]"
 """Marks a method that was told what only gold knows; see `Record.system`."""
+
+REJECTED = ("refusal", "clarification")
+"""The statuses that hold an answer back."""
 
 NO_SCORE = Score(0.0, 0.0, 0.0)
 

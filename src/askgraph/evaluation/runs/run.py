@@ -8,10 +8,9 @@ from itertools import takewhile
 from pathlib import Path
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.lines import LineFile
+from askgraph.evaluation.files import LineFile, TraceFile, replaced
 from askgraph.evaluation.pool import completed
 from askgraph.evaluation.runs.budget import Budget, Spent
-from askgraph.evaluation.runs.lock import Lock
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import (
     EXAMPLES,
@@ -22,10 +21,37 @@ from askgraph.evaluation.runs.run_folder import (
     read_settings,
 )
 from askgraph.evaluation.runs.task import Done, Task, Worker
-from askgraph.evaluation.runs.trace_file import TraceFile
-from askgraph.evaluation.whole_file import replaced
 
 __all__ = ["Progress", "evaluate"]
+
+
+class Lock:
+    """Held from the moment it is made; `SetupError` where another process holds it.
+
+    Where the system has no file locks, it holds nothing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file = path.open("w")
+        except OSError as error:
+            raise SetupError(f"cannot write to {path.parent}: {error.strerror}") from error
+        try:
+            import fcntl
+        except ImportError:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._file.close()
+            raise SetupError(f"another process is writing to {path.parent}") from error
+        except OSError:  # a file system without locks
+            return
+
+    def release(self) -> None:
+        """Let others have it; a second call does nothing."""
+        self._file.close()
+
 
 Progress = Callable[[Record, int, int], None]
 """Told after each question: its record, how many are done, and how many there will be."""

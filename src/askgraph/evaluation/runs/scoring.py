@@ -1,14 +1,121 @@
-"""All scores of an answer at once."""
+"""The score of an answer, and the record and the detail that a run keeps of it."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 
 from askgraph import registry
-from askgraph.evaluation import Metric, Score
+from askgraph.answers.codec import Json, plain_value
+from askgraph.errors import AskgraphError, QueryError
+from askgraph.evaluation import Metric, Score, Table, aligned
 from askgraph.evaluation.metrics.linking import linking
-from askgraph.evaluation.values import Table
+from askgraph.evaluation.reports.failures import failure_of
+from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs.run_folder import Detail
+from askgraph.evaluation.runs.task import Done, Task
+from askgraph.sparql.comparison import Cell
+from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.read import read
+from askgraph.sparql.tree import Pattern
+from askgraph.trace import Usage
 
-__all__ = ["link_scores", "same_scores", "scores_of", "table_metrics"]
+__all__ = [
+    "Scored",
+    "detail_of",
+    "done_task",
+    "link_scores",
+    "named",
+    "same_scores",
+    "scores_of",
+    "table_metrics",
+]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Both results of a question, their scores, and why one of them is missing.
+
+    `drafts` are the F1 that the candidates of the method would have given.
+    """
+
+    scores: Mapping[str, Score]
+    predicted: Table | None = None
+    gold: Table | None = None
+    error: str | None = None
+    gold_error: str | None = None
+    drafts: tuple[float, ...] = ()
+
+
+def done_task(
+    task: Task,
+    scored: Scored,
+    *,
+    status: str,
+    confidence: float,
+    sparql: str | None,
+    usage: Usage,
+    seconds: float,
+    graph: str,
+    prefixes: Mapping[str, str],
+    error: str | None = None,
+    attempts: int = 1,
+    steps: Sequence[Json] = (),
+) -> Done:
+    """Return the record and the detail of a question that was answered and scored.
+
+    `graph` is the name to record; queries may use `prefixes` without declaring them.
+    """
+    question, rows = task.question, len(scored.predicted.rows) if scored.predicted else None
+    form, patterns = _form_and_patterns(question.sparql, prefixes)
+    record = Record(
+        id=question.id,
+        question=question.text,
+        status=status,
+        confidence=confidence,
+        scores=scored.scores,
+        seconds=seconds,
+        sparql=sparql,
+        gold_sparql=question.sparql,
+        benchmark=task.benchmark,
+        graph=graph,
+        method=task.method,
+        repeat=task.repeat,
+        language=question.language,
+        tags=question.tags,
+        form=form,
+        patterns=patterns,
+        unanswerable=question.unanswerable,
+        executed=scored.predicted is not None,
+        rows=rows,
+        drafts=scored.drafts,
+        attempts=attempts,
+        gold_links=task.gold_links,
+        usage=usage,
+        error=error or scored.error,
+        gold_error=scored.gold_error,
+        fingerprint=task.fingerprint,
+    )
+    failure = failure_of(
+        sparql,
+        question.sparql,
+        status=status,
+        error=record.error,
+        scores=scored.scores,
+        rows=rows,
+        gold_rows=len(scored.gold.rows) if scored.gold else None,
+        executed=record.executed,
+        unanswerable=question.unanswerable,
+        gold_error=scored.gold_error,
+        prefixes=prefixes,
+    )
+    detail = detail_of(record.key, scored.predicted, scored.gold, steps=steps)
+    return Done(replace(record, failure=failure), detail)
+
+
+def named(error: AskgraphError) -> str:
+    """Return an error as a record holds it: its class and its text."""
+    return f"{type(error).__name__}: {error}"
 
 
 @cache
@@ -37,3 +144,86 @@ def link_scores(
 def same_scores(value: float) -> dict[str, Score]:
     """Return this value as the score of every metric."""
     return dict.fromkeys(table_metrics(), Score(value, value, value))
+
+
+HEAD = 20
+
+
+def detail_of(
+    key: str, predicted: Table | None, gold: Table | None, *, steps: Sequence[Json] = ()
+) -> Detail:
+    """Return the detail of the record with a key; None is a result that there is not."""
+    missing, extra = _difference(predicted, gold)
+    return Detail(key, tuple(steps), _head(predicted), _head(gold), missing, extra)
+
+
+def _head(table: Table | None) -> Json | None:
+    if table is None:
+        return None
+    rows = [list(row) for row in _plain(table, table.rows[:HEAD], table.terms[:HEAD])]
+    return {"columns": list(table.variables), "rows": rows, "n": len(table.rows)}
+
+
+def _plain(
+    table: Table, rows: Sequence[tuple[Cell | None, ...]], terms: Sequence[tuple[object, ...]]
+) -> list[tuple[object, ...]]:
+    if table.terms:
+        return [tuple(plain_value(term) for term in row) for row in terms]  # type: ignore[arg-type]
+    return [tuple(cell and cell[1] for cell in row) for row in rows]
+
+
+def _difference(
+    predicted: Table | None, gold: Table | None
+) -> tuple[tuple[tuple[object, ...], ...], tuple[tuple[object, ...], ...]]:
+    """The first rows that only gold has, and that only the answer has, as they are."""
+    if predicted is None or gold is None:
+        return (), ()
+    ours, theirs = aligned(predicted, gold)
+    missing = _left(theirs.rows, ours.rows)
+    extra = _left(ours.rows, theirs.rows)
+    return _at(gold, missing), _at(predicted, extra)
+
+
+def _left(rows: Sequence[object], taken: Sequence[object]) -> list[int]:
+    """Where the rows stand that are not among those taken, each taken once."""
+    counts = Counter(taken)
+    left: list[int] = []
+    for at, row in enumerate(rows):
+        if counts[row] > 0:
+            counts[row] -= 1
+        elif len(left) < HEAD:
+            left.append(at)
+    return left
+
+
+def _at(table: Table, places: Sequence[int]) -> tuple[tuple[object, ...], ...]:
+    rows = [table.rows[at] for at in places]
+    terms = [table.terms[at] for at in places] if table.terms else []
+    return tuple(_plain(table, rows, terms))
+
+
+def _form_and_patterns(
+    query: str | None, prefixes: Mapping[str, str]
+) -> tuple[str | None, int | None]:
+    """Return the form (`SELECT`, `ASK`, …) of a query and the number of its triple patterns.
+
+    It may use `prefixes` without declaring them. None for what cannot be read.
+    """
+    if query is None:
+        return None, None
+    try:
+        tree = read(with_declared(query, prefixes))
+    except QueryError:
+        return None, None
+    return tree.form, sum(1 for _ in _patterns(tree.where))
+
+
+def _patterns(part: object) -> Iterator[Pattern]:
+    if isinstance(part, Pattern):
+        yield part
+    elif isinstance(part, tuple):
+        for piece in part:
+            yield from _patterns(piece)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _patterns(getattr(part, field.name))

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
 from askgraph.errors import QueryError, ServiceError
+from askgraph.evaluation import Table
 from askgraph.evaluation.gold.tables import gold_table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.values import Table
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.form import Form
 from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from askgraph.evaluation.reports.by_sheets import by_sheet
-from askgraph.evaluation.reports.group_rows import LABEL, label
-from askgraph.evaluation.reports.groups import Group, groups_of
+from askgraph.evaluation.reports.groups import LABEL, Group, groups_of, label
 from askgraph.evaluation.reports.html.plots import Bar, Dot, Point, bars, dots, lines
 from askgraph.evaluation.reports.html.systems import system_of
 from askgraph.evaluation.reports.outcomes import failure_counts
-from askgraph.evaluation.reports.render import Cell, Column, Sheet
 from askgraph.evaluation.reports.report import percentile
 from askgraph.evaluation.reports.report_sheets import report_sheets
+from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.evaluation.runs.run_folder import Run
 
 __all__ = ["Figure", "Section", "sections"]

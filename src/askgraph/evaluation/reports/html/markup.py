@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from askgraph.evaluation.reports.render import Sheet
+from askgraph.evaluation.reports.sheet import Sheet
 
 __all__ = ["data_script", "details", "escaped", "json_script", "table"]
 

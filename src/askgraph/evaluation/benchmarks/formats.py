@@ -1,0 +1,98 @@
+"""A benchmark in any public format: the format is detected from the file, or named.
+
+`read_questions` is the strict door to two of the formats, our own lines and SHACL examples: there,
+the first thing wrong is an error, and every text of a question is asked.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from askgraph import registry
+from askgraph.errors import SetupError
+from askgraph.evaluation.benchmarks import Benchmark, Contents
+from askgraph.evaluation.benchmarks._answers import table_of_result
+from askgraph.evaluation.benchmarks._records import Unfit
+from askgraph.evaluation.benchmarks.questions_jsonl import QuestionsJsonl
+from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.metadata.bundles import head_of, text_of
+
+__all__ = ["Unfit", "detected", "read_benchmark", "read_questions", "table_of_result", "text_of"]
+
+
+def read_benchmark(
+    path: Path | str, *, format: str | None = None, language: str | None = None
+) -> tuple[str, Contents]:
+    """Read a file, folder or archive; return the name of its format and what it holds.
+
+    `format` is the name of a benchmark plugin, None to tell it from the file; `language` is that of
+    `Benchmark.read`. Raises `SetupError` where there is no such file, where it is of no known
+    format or may be of several, where it cannot be read at all and where it holds nothing.
+    """
+    file = Path(path)
+    if not file.exists():
+        raise SetupError(f"there is no file or folder {str(path)!r}")
+    name = format or detected(file)
+    reader: Benchmark = registry.load("benchmark", name)()
+    contents = reader.read(file, language=language)
+    if not contents.questions and not contents.unreadable:
+        raise SetupError(f"{path} holds no questions in the format {name!r}")
+    return name.strip().lower().replace("-", "_"), contents
+
+
+def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion, ...]:
+    """Read a `.jsonl` file of questions or a `.ttl` file of SHACL examples, in file order.
+
+    Raises `SetupError`, with file and line, for what is not a question, a missing or repeated id,
+    a file without questions and, with `need_gold`, for a question that cannot be scored.
+    """
+    questions: list[GoldQuestion] = []
+    seen: dict[str, str] = {}
+    for place, question in _items(path):
+        if isinstance(question, str):
+            raise SetupError(f"{place}: {question}")
+        if question.id in seen:
+            raise SetupError(f"{place}: the id {question.id!r} is taken by {seen[question.id]}")
+        if need_gold and not question.has_gold:
+            raise SetupError(
+                f"{place}: question {question.id!r} has no gold to score against; "
+                "give it 'sparql' or 'answers', or '\"sparql\": null' where the graph has no answer"
+            )
+        seen[question.id] = place
+        questions.append(question)
+    if not questions:
+        raise SetupError(f"{path} holds no questions")
+    return tuple(questions)
+
+
+def detected(path: Path) -> str:
+    """Return the name of the only format that a file is of."""
+    head = head_of(path)
+    claims: list[str] = []
+    missing: list[str] = []
+    for name in registry.names("benchmark"):
+        try:
+            reader: Benchmark = registry.load("benchmark", name)()
+        except SetupError as error:
+            missing.append(str(error))
+            continue
+        if reader.recognises(path, head):
+            claims.append(name)
+    if len(claims) == 1:
+        return claims[0]
+    if claims:
+        raise SetupError(
+            f"{path} may be {' or '.join(map(repr, claims))}: name its format, one of these"
+        )
+    if not head.strip() and not path.is_dir():
+        raise SetupError(f"{path} is empty: it holds no questions")
+    raise SetupError(
+        f"{path} is of no format that is known; name its format, one of "
+        f"{', '.join(registry.names('benchmark'))}{''.join(f'; {reason}' for reason in missing)}"
+    )
+
+
+def _items(path: Path) -> Iterator[tuple[str, GoldQuestion | str]]:
+    if path.name.removesuffix(".gz").endswith(".ttl"):
+        return ShaclExamples().items(path, language="*")
+    return QuestionsJsonl().items(path)

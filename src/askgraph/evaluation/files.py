@@ -1,0 +1,227 @@
+"""Files of a run that survive being killed: replaced as a whole, or grown by whole lines."""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from askgraph.errors import SetupError
+
+__all__ = [
+    "Appending",
+    "LineFile",
+    "TraceFile",
+    "json_line",
+    "replaced",
+    "write_lines",
+]
+
+
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write, which takes the place of this one once all is written without error.
+
+    Raises `SetupError` where it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(path.stat().st_mode if path.exists() else 0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise SetupError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
+    """Write objects as lines of JSON over what was there; `SetupError` where that cannot be."""
+    with replaced(path) as file:
+        file.writelines(map(json_line, lines))
+
+
+def json_line(record: Mapping[str, object]) -> bytes:
+    """Return an object as a line of JSON."""
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode("utf-8", "backslashreplace")  # a lone surrogate stays JSON
+
+
+class Appending:
+    """Opened to be added to; all beyond its first `whole` bytes is cut off.
+
+    Everything raises `SetupError` where the file cannot be written.
+    """
+
+    def __init__(self, path: Path, *, whole: int) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("ab", buffering=0)
+            self._file.truncate(whole)
+        except OSError as error:
+            raise SetupError(f"cannot write {path}: {error.strerror}") from error
+
+    def append(self, piece: bytes) -> None:
+        """Add a piece; when this returns it is on the disk."""
+        left = memoryview(piece)
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise SetupError(f"cannot write {self.path}: {error.strerror}") from error
+
+    def replace(self, pieces: Iterable[bytes]) -> None:
+        """Make these the whole file; until they are on the disk, the old one is there."""
+        with replaced(self.path) as fresh:
+            fresh.writelines(pieces)
+        self._file.close()
+        self._file = self.path.open("ab", buffering=0)
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        self._file.close()
+
+
+class LineFile:
+    """Objects with an id, a line each, appended durably; of two with one id the later counts.
+
+    `name` is the key that the id stands under.
+
+    A last line that a crash left half-written is cut off when the file is opened; anything else
+    that is not a line of ours raises `SetupError`, and the file is left as it is.
+    """
+
+    def __init__(self, path: Path, *, name: str = "id") -> None:
+        self.path = path
+        self._name = name
+        self.lines: dict[str, Mapping[str, object]] = {}
+        self._written: list[str] = []
+        self._file = Appending(path, whole=self._read())
+
+    def append(self, line: Mapping[str, object]) -> None:
+        """Add one line; when this returns it is on the disk."""
+        self._file.append(json_line(line))
+        self._take(line)
+
+    def reorder(self, ids: Iterable[str]) -> None:
+        """Put the lines into this order, others behind, one an id; the file is never halved."""
+        order = list(dict.fromkeys([*(i for i in ids if i in self.lines), *self.lines]))
+        if order == self._written:
+            return
+        self._file.replace(json_line(self.lines[identity]) for identity in order)
+        self.lines, self._written = {identity: self.lines[identity] for identity in order}, order
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        self._file.close()
+
+    def __enter__(self) -> "LineFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read(self) -> int:
+        """Take over the lines there are; return the length of the whole ones, in bytes."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise SetupError(f"cannot read {self.path}: {error.strerror}") from error
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].split(b"\n"), start=1):
+            if line.strip():
+                self._take(self._record(line, number))
+        return whole
+
+    def _take(self, line: Mapping[str, object]) -> None:
+        self.lines[str(line[self._name])] = line
+        self._written.append(str(line[self._name]))
+
+    def _record(self, line: bytes, number: int) -> Mapping[str, object]:
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise SetupError(f"{self.path}, line {number}: not JSON: {error}") from error
+        if not isinstance(record, dict) or self._name not in record:
+            raise SetupError(
+                f"{self.path}, line {number}: not a line of results: it has no {self._name!r}"
+            )
+        return record
+
+
+class TraceFile:
+    """Objects with a `key`; of two with one key the later counts. Only where lines stand is kept.
+
+    A last line that a crash left half-written is cut off when the file is opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._places: dict[str, tuple[int, int]] = {}
+        self._end = self._scan()
+        self._file = Appending(path, whole=self._end)
+
+    def append(self, line: Mapping[str, object]) -> None:
+        """Add one line; it is on the disk when this returns."""
+        data = json_line(line)
+        self._file.append(data)
+        self._places[str(line["key"])] = self._end, len(data)
+        self._end += len(data)
+
+    def reorder(self, keys: Iterable[str]) -> None:
+        """Put the lines into this order, others behind, one a key; the file is never halved."""
+        order = dict.fromkeys([*(key for key in keys if key in self._places), *self._places])
+        places = [self._places[key] for key in order]
+        if self._in_order(places):
+            return
+        self._file.replace(self._read(places))
+        self._places, self._end = {}, 0
+        for key, (_, length) in zip(order, places, strict=True):
+            self._places[key] = self._end, length
+            self._end += length
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        self._file.close()
+
+    def _in_order(self, places: Sequence[tuple[int, int]]) -> bool:
+        end = 0
+        for start, length in places:
+            if start != end:
+                return False
+            end = start + length
+        return end == self._end
+
+    def _read(self, places: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            for start, length in places:
+                file.seek(start)
+                yield file.read(length)
+
+    def _scan(self) -> int:
+        """Note where each whole line stands; return where the last one ends."""
+        if not self.path.exists():
+            return 0
+        end = 0
+        try:
+            with self.path.open("rb") as file:
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        break
+                    self._places[str(json.loads(line)["key"])] = end, len(line)
+                    end += len(line)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SetupError(f"{self.path} holds no traces of a run: {error}") from error
+        return end

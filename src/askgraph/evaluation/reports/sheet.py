@@ -1,0 +1,203 @@
+"""A table of figures, and the forms it is written in: one file each."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "Cell",
+    "Column",
+    "Kind",
+    "Sheet",
+    "as_csv",
+    "as_latex",
+    "as_markdown",
+    "rounded",
+    "shown",
+]
+
+Cell = str | int | float | None
+
+Kind = Literal["text", "count", "share", "number", "p"]
+"""How a cell is written for people: a share of 1 as per cent, a p value with three digits."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """The head of a column, and the kind of its cells; all but text are aligned to the right.
+
+    A `context` column that says the same in all rows can be told once, in the title.
+    """
+
+    head: str
+    kind: Kind = "text"
+    context: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its cells are aligned to the left."""
+        return self.kind == "text"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with a title, and notes that belong under it. Every row is as long as the columns."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"{len(row)} cells for {len(self.columns)} columns: {row!r}")
+
+    def compact(self) -> "Sheet":
+        """Return the table with context that is the same in all rows in its title only."""
+        told = [
+            at
+            for at, column in enumerate(self.columns)
+            if column.context and len({row[at] for row in self.rows}) == 1
+        ]
+        kept = [at for at in range(len(self.columns)) if at not in told]
+        words = [f"{self.columns[at].head} {self.rows[0][at]}" for at in told if self.rows[0][at]]
+        return Sheet(
+            ", ".join([self.title, *words]),
+            tuple(self.columns[at] for at in kept),
+            tuple(tuple(row[at] for at in kept) for row in self.rows),
+            self.notes,
+        )
+
+    def texts(self) -> list[list[str]]:
+        """Return the rows as people read them."""
+        return [
+            [shown(cell, column.kind) for cell, column in zip(row, self.columns, strict=True)]
+            for row in self.rows
+        ]
+
+    def json(self) -> Mapping[str, object]:
+        """Return the table as a JSON object; numbers are in full, shares are shares of 1."""
+        heads = [column.head for column in self.columns]
+        return {
+            "title": self.title,
+            "rows": [dict(zip(heads, map(rounded, row), strict=True)) for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+
+def shown(cell: Cell, kind: Kind) -> str:
+    """Return a cell as people read it; None is a dash, a text is left as it is."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, str):
+        return cell
+    match kind:
+        case "share":
+            return f"{100 * cell:.1f}"
+        case "p":
+            return "<0.001" if cell < 0.001 else f"{cell:.3f}"
+        case "number":
+            return f"{cell:.3f}"
+        case _:
+            return str(cell)
+
+
+def rounded(cell: Cell) -> Cell:
+    """Return a number with at most six digits behind the point, any other cell as it is."""
+    return round(cell, 6) if isinstance(cell, float) else cell
+
+
+def as_csv(sheet: Sheet) -> str:
+    """Return the heads and the rows; the title and the notes are left out."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([column.head for column in sheet.columns])
+    writer.writerows([rounded(cell) for cell in row] for row in sheet.rows)
+    return text.getvalue()
+
+
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&$#])")
+
+
+def as_markdown(sheet: Sheet) -> str:
+    """Return the title, the table and its notes; a cell never ends its row, whatever it holds."""
+    heads = [column.head for column in sheet.columns]
+    marks = ["---" if column.is_text else "---:" for column in sheet.columns]
+    table = [_line(map(_markdown_text, heads)), _line(marks)]
+    table += [_line(map(_markdown_text, row)) for row in sheet.texts()]
+    notes = [f"- {_markdown_text(note)}" for note in sheet.notes]
+    parts = [[f"### {_markdown_text(sheet.title)}"], table, notes]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _markdown_text(text: str) -> str:
+    lines = [_MARKDOWN.sub(r"\\\1", line) for line in text.splitlines()]
+    return "<br>".join(lines)
+
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "&": r"\&",
+        "#": r"\#",
+        "_": r"\_",
+        "%": r"\%",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "–": "--",
+    }
+)
+
+
+def as_latex(sheet: Sheet) -> str:
+    """Return a `table` with the title as its caption and the notes under it, to be put in a paper.
+
+    It needs `\\usepackage{booktabs}` and T1 fonts.
+    """
+    places = "".join("l" if column.is_text else "r" for column in sheet.columns)
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex_text(sheet.title)}}}",
+            rf"\begin{{tabular}}{{{places}}}",
+            r"\toprule",
+            _row(column.head for column in sheet.columns),
+            r"\midrule",
+            *map(_row, sheet.texts()),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(rf"\par\footnotesize {_latex_text(note)}" for note in sheet.notes),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _row(cells: Iterable[str]) -> str:
+    return " & ".join(map(_guarded, cells)) + r" \\"
+
+
+def _guarded(cell: str) -> str:
+    """A cell; `[` at its start would be taken for an argument of the row end before it."""
+    text = _latex_text(cell)
+    return "{}" + text if text.startswith(("[", "*")) else text
+
+
+def _latex_text(text: str) -> str:
+    return " ".join(text.split()).translate(_LATEX)

@@ -1,0 +1,1 @@
+"""Studies that reproduce the tables of papers over our methods."""

@@ -1,0 +1,83 @@
+"""Telling a format from a file, naming it, and what goes wrong."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from askgraph.errors import SetupError
+from askgraph.evaluation.benchmarks.formats import detected, read_benchmark
+
+LINE = json.dumps({"id": "a", "question": "A?", "sparql": "ASK {}"})
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_a_format_that_is_named_is_not_guessed(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", "\n" + LINE)
+    name, contents = read_benchmark(str(path), format="Questions-JSONL")
+    assert (name, [q.id for q in contents.questions]) == ("questions_jsonl", ["a"])
+
+
+def test_a_file_of_no_known_format_says_which_there_are(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "id,question\n1,Who?")
+    with pytest.raises(SetupError, match=r"a\.csv is of no format .*one of dblp_quad, .*qald"):
+        read_benchmark(path)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_said_to_be_empty(text: str, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"a\.jsonl is empty"):
+        read_benchmark(write(tmp_path, "a.jsonl", text))
+
+
+def test_a_file_of_two_formats_asks_which_it_is(tmp_path: Path) -> None:
+    records = [{"corrected_question": "A?", "NNQT_question": "A?"}]
+    path = write(tmp_path, "a.json", json.dumps(records))
+    with pytest.raises(SetupError, match="may be 'lcquad' or 'lcquad2': name its format"):
+        detected(path)
+
+
+def test_an_unknown_format_is_a_setup_error(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="no benchmark named 'quald'; did you mean 'qald'"):
+        read_benchmark(write(tmp_path, "a.json", LINE), format="quald")
+
+
+def test_a_file_that_is_not_there_is_a_setup_error(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"no file or folder '.*absent\.json'"):
+        read_benchmark(tmp_path / "absent.json")
+
+
+def test_a_file_without_items_is_a_setup_error(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="holds no questions in the format 'qald'"):
+        read_benchmark(write(tmp_path, "a.json", '{"questions": []}'), format="qald")
+
+
+def test_invalid_json_names_file_and_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.json", '[{"corrected_question": "A?"},\n {"corrected_question": ]')
+    with pytest.raises(SetupError, match=r"a\.json, line 2: not JSON"):
+        read_benchmark(path)
+
+
+def test_without_the_library_of_one_format_the_others_are_still_told(tmp_path: Path) -> None:
+    lines = write(tmp_path, "a.jsonl", LINE)
+    other = write(tmp_path, "a.yml", "dataset: {}\nquestions: []\n")
+    script = (
+        "import sys; sys.modules['yaml'] = None\n"
+        "from pathlib import Path\n"
+        "from askgraph.errors import SetupError\n"
+        "from askgraph.evaluation.benchmarks.formats import detected\n"
+        f"print(detected(Path({str(lines)!r})))\n"
+        f"try: detected(Path({str(other)!r}))\n"
+        "except SetupError as error: print(error)\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
+    assert said.startswith("questions_jsonl\n")
+    assert "benchmark 'text2sparql' needs yaml: pip install 'askgraph[evaluation]'" in said

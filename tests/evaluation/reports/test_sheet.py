@@ -1,0 +1,162 @@
+"""Tables in every form, whatever stands in their cells."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from askgraph.cli.tables import plain_text
+from askgraph.evaluation.reports.sheet import (
+    Cell,
+    Column,
+    Sheet,
+    as_csv,
+    as_latex,
+    as_markdown,
+    shown,
+)
+from askgraph.evaluation.reports.terminal import as_blocks
+
+SHEET = Sheet(
+    "Scores of a_b",
+    (Column("run", context=True), Column("method"), Column("F1", "share"), Column("p", "p")),
+    (("first", "x|y & z", 0.12345678, 0.0004), ("first", "50 %\n", 1.0, None)),
+    ("a note with 5 %",),
+)
+
+texts = st.text(st.sampled_from("a|&%$#_{}~^\\<>[]*`\"',;\n\r\t\u2028 –é"), max_size=12)
+cells = st.one_of(st.none(), st.integers(), st.floats(0, 1), texts)
+
+
+@st.composite
+def sheets(draw: st.DrawFn) -> Sheet:
+    width = draw(st.integers(1, 4))
+    columns = tuple(
+        Column(draw(texts), draw(st.sampled_from(["text", "count", "share", "number", "p"])))
+        for _ in range(width)
+    )
+    rows = draw(st.lists(st.tuples(*[cells] * width), max_size=4))
+    return Sheet(draw(texts), columns, tuple(rows), tuple(draw(st.lists(texts, max_size=2))))
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind", "expected"),
+    [
+        (0.6666, "share", "66.7"),
+        (0.6666, "number", "0.667"),
+        (0.0004, "p", "<0.001"),
+        (0.04, "p", "0.040"),
+        (12000, "count", "12000"),
+        (None, "share", "–"),
+        ("as it is", "share", "as it is"),
+    ],
+)
+def test_a_cell_for_people(cell: Cell, kind: str, expected: str) -> None:
+    assert shown(cell, kind) == expected  # type: ignore[arg-type]
+
+
+def test_a_row_of_another_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 cells for 1 columns"):
+        Sheet("", (Column("a"),), ((1, 2),))
+
+
+def test_context_that_is_the_same_in_all_rows_moves_into_the_title() -> None:
+    found = SHEET.compact()
+    assert found.title == "Scores of a_b, run first"
+    assert [column.head for column in found.columns] == ["method", "F1", "p"]
+    assert Sheet("t", SHEET.columns, ()).compact().columns == SHEET.columns
+
+
+def test_markdown() -> None:
+    assert as_markdown(SHEET.compact()) == (
+        "### Scores of a\\_b, run first\n"
+        "\n"
+        "| method | F1 | p |\n"
+        "| --- | ---: | ---: |\n"
+        "| x\\|y \\& z | 12.3 | \\<0.001 |\n"
+        "| 50 % | 100.0 | – |\n"
+        "\n"
+        "- a note with 5 %\n"
+    )
+
+
+def test_latex() -> None:
+    assert as_latex(SHEET.compact()).splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{Scores of a\_b, run first}",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"method & F1 & p \\",
+        r"\midrule",
+        r"x\textbar{}y \& z & 12.3 & \textless{}0.001 \\",
+        r"50 \% & 100.0 & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\par\footnotesize a note with 5 \%",
+        r"\end{table}",
+    ]
+
+
+def test_csv_has_numbers_in_full() -> None:
+    assert as_csv(SHEET) == (
+        'run,method,F1,p\r\nfirst,x|y & z,0.123457,0.0004\r\nfirst,"50 %\n",1.0,\r\n'
+    )
+
+
+def test_json_has_a_row_as_an_object() -> None:
+    assert SHEET.json()["rows"] == [
+        {"run": "first", "method": "x|y & z", "F1": 0.123457, "p": 0.0004},
+        {"run": "first", "method": "50 %\n", "F1": 1.0, "p": None},
+    ]
+
+
+def test_the_terminal_shows_what_looks_like_markup_as_it_is() -> None:
+    sheet = Sheet("[bold]t", (Column("[red]a"),), (("[/x] [link=y]",),), ("[b]",))
+    assert plain_text(as_blocks(sheet, width=80), width=80).split() == [
+        *("[bold]t", "[red]a", "─" * 13),
+        *("[/x]", "[link=y]", "[b]"),
+    ]
+
+
+@given(sheets())
+def test_markdown_keeps_its_rows_and_columns(sheet: Sheet) -> None:
+    lines = as_markdown(sheet).split("\n\n", 1)[1].split("\n")[: 2 + len(sheet.rows)]
+    for line in lines:
+        borders = re.findall(r"\\.|(\|)", line)
+        assert borders.count("|") == len(sheet.columns) + 1
+    assert not any(line.splitlines()[1:] for line in lines)
+
+
+@given(sheets())
+def test_latex_keeps_its_rows_and_columns(sheet: Sheet) -> None:
+    lines = as_latex(sheet).split("\n")
+    rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+    assert len(rows) == len(sheet.rows)
+    for row in [lines[5], *rows]:
+        bare = re.sub(r"\\(textbackslash|text\w+)\{\}|\\[{}$&#_%]", "", row)
+        assert bare.count("&") == len(sheet.columns) - 1
+        assert bare.endswith(r" \\")
+        assert not re.search(r"[$#_%~^<>|\"]", bare)
+        assert not re.match(r"\s*[\[*]", row)
+
+
+@given(sheets())
+def test_csv_comes_back_as_it_was(sheet: Sheet) -> None:
+    head, *rows = csv.reader(io.StringIO(as_csv(sheet), newline=""))
+    assert head == [column.head for column in sheet.columns]
+    assert [len(row) for row in rows] == [len(sheet.columns)] * len(sheet.rows)
+    for read, row in zip(rows, sheet.rows, strict=True):
+        assert [cell for cell, known in zip(read, row, strict=True) if isinstance(known, str)] == [
+            cell for cell in row if isinstance(cell, str)
+        ]
+
+
+@given(sheets())
+def test_every_sheet_can_be_json_and_a_block(sheet: Sheet) -> None:
+    assert json.loads(json.dumps(sheet.json()))["title"] == sheet.title
+    assert plain_text(as_blocks(sheet, width=100), width=100).strip() or not sheet.title.strip()

@@ -1,0 +1,103 @@
+"""What a policy of rejection catches and loses, over cases made by hand."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.evaluation.reports.records import record
+
+from askgraph.agent.meeting import REACHES
+from askgraph.evaluation.metrics.linking import Links
+from askgraph.evaluation.studies.policies import policies
+from askgraph.evaluation.studies.stages import StageCase
+
+METRIC = "best_column"
+NONE, AT_ONCE, FURTHER, NOWHERE = REACHES
+
+
+def case(
+    number: int,
+    f1: float,
+    *,
+    reach: str = AT_ONCE,
+    status: str = "answer",
+    written: int = 1,
+    confidence: float = 0.9,
+    graph: str = "space",
+) -> StageCase:
+    made = record(f"q{number}", f1, status=status, confidence=confidence, graph=graph)
+    return StageCase(made, Links(), Links(), Links(), reach, written)
+
+
+def shares(cases: list[StageCase], policy: str) -> tuple[float | None, float | None]:
+    found = policies(cases, METRIC)[policy]
+    return found.caught, found.lost
+
+
+def test_each_policy_catches_more_than_the_one_before() -> None:
+    cases = [
+        case(1, 1.0),
+        case(2, 0.0, written=0, status="refusal"),
+        case(3, 0.0, status="refusal"),
+        case(4, 0.0, reach=NOWHERE),
+        case(5, 0.5, reach=FURTHER),
+        case(6, 1.0, reach=FURTHER),
+    ]
+
+    assert shares(cases, "writer says no") == (0.25, 0.0)
+    assert shares(cases, "execution") == (0.5, 0.0)
+    assert shares(cases, "filter (reach) and execution") == (0.75, 0.0)
+    assert shares(cases, "filter (direct) and execution") == (1.0, 0.5)
+
+
+def test_a_right_answer_that_is_empty_is_lost_where_the_empty_is_refused() -> None:
+    assert shares([case(1, 1.0, status="refusal"), case(2, 1.0)], "execution") == (None, 0.5)
+
+
+def test_a_threshold_is_chosen_on_the_other_graphs_alone() -> None:
+    cases = [case(at, 1.0, confidence=0.5 + at / 100, graph="one") for at in range(20)]
+    cases += [case(20 + at, 0.0, confidence=0.4, graph="one") for at in range(5)]
+    cases += [case(30, 0.0, confidence=0.51, graph="two"), case(31, 1.0, confidence=0.53,
+              graph="two")]  # fmt: skip
+    found = policies(cases, METRIC)["execution, confidence"]
+
+    # Two of twenty may be lost on `one`, which puts the threshold for `two` at 0.52; the threshold
+    # for `one` comes from the one right answer of `two`, of which none may be lost.
+    assert (found.wrong, found.wrong_rejected) == (6, 6)
+    assert (found.right, found.right_rejected) == (21, 3)
+
+
+def test_errors_are_left_out() -> None:
+    found = policies([case(1, 0.0, status="error"), case(2, 1.0)], METRIC)["execution"]
+
+    assert (found.wrong, found.right) == (0, 1)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 0.5, 1.0]),
+            st.sampled_from(REACHES),
+            st.sampled_from(["answer", "refusal"]),
+            st.integers(0, 3),
+            st.floats(0, 1),
+            st.sampled_from(["one", "two", "three"]),
+        )
+    )
+)
+def test_a_policy_that_adds_to_another_rejects_no_less(
+    drawn: list[tuple[float, str, str, int, float, str]],
+) -> None:
+    cases = [
+        case(at, f1, reach=reach, status=status, written=written, confidence=sure, graph=graph)
+        for at, (f1, reach, status, written, sure, graph) in enumerate(drawn)
+    ]
+    found = policies(cases, METRIC)
+
+    assert len({(one.wrong, one.right) for one in found.values()}) == 1
+    for less, more in (
+        ("execution", "filter (reach) and execution"),
+        ("filter (reach) and execution", "filter (direct) and execution"),
+        ("execution", "execution, confidence"),
+        ("filter (direct) and execution", "filter (direct) and execution, confidence"),
+    ):
+        assert found[less].wrong_rejected <= found[more].wrong_rejected
+        assert found[less].right_rejected <= found[more].right_rejected
