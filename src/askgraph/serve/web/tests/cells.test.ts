@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cellText } from "../src/ask/HeadlineView.tsx";
 import { speak } from "../src/i18n/index.ts";
-import { cellText } from "../src/parts/cells.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const typed = (value: string, type: string) =>

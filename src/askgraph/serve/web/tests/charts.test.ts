@@ -4,11 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Cell, Row } from "../src/api/types.ts";
 import { bars, bins, chartsOf, lines } from "../src/results/charts.ts";
-import { columnsOf } from "../src/results/columns.ts";
-import { headingOf, wordsOf } from "../src/results/headings.ts";
-import { pinsOf } from "../src/results/places.ts";
-import { several } from "../src/results/plural.ts";
+import { columnsOf, headingOf, pinsOf, wordsOf } from "../src/results/columns.ts";
 import { binBounds, numberScale, timeAxis, yearBounds } from "../src/results/scales.ts";
+import { several } from "../src/results/words.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const thing = (name: string): Cell => ({ type: "iri", value: `http://x/${name}`, label: name });

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerView, Cell, RunView } from "../src/api/types.ts";
-import { groups, lettersOf, resultKey } from "../src/compare/agreement.ts";
-import { differences } from "../src/compare/differences.ts";
+import { differences, groups, lettersOf, resultKey } from "../src/compare/agreement.ts";
 
 const thing = (name: string): Cell => ({ type: "iri", value: `http://x/${name}` });
 const number = (value: string): Cell => ({ type: "literal", value, datatype: "http://x/number" });

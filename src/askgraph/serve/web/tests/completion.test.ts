@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { completed, isCompletable, merged } from "../src/ask/completion.ts";
+import { completed, isCompletable, merged } from "../src/ask/QuestionBox.tsx";
 
 const jupiter = { text: "Jupiter", label: "Jupiter", iri: "e:J", kind: "entity", start: 12 };
 

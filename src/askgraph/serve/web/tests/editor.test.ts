@@ -5,9 +5,8 @@ import { test } from "node:test";
 import { Text } from "@codemirror/state";
 import { classHighlighter, highlightTree } from "@lezer/highlight";
 import type { Vocabulary } from "../src/api/types.ts";
-import { sparql } from "../src/editor/editor.ts";
+import { spanOf, sparql } from "../src/editor/editor.ts";
 import { compact, options } from "../src/editor/names.ts";
-import { spanOf } from "../src/editor/spans.ts";
 import { tokenLines } from "../src/editor/sparql.ts";
 
 const VOCABULARY: Vocabulary = {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { starPlaces } from "../src/results/canvas.ts";
 import { drawingOf, drawn, joined, termOf } from "../src/results/evidence.ts";
 import {
   fitting,
@@ -12,7 +13,6 @@ import {
   spotOf,
   zoomed,
 } from "../src/results/projection.ts";
-import { starPlaces } from "../src/results/star.ts";
 
 const IO = "<http://x/Io>";
 const SIZE = '"1000"^^<http://www.w3.org/2001/XMLSchema#integer>';

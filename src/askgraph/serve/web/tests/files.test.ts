@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatOf, isName, judged, suggestedName } from "../src/add/files.ts";
-import { listed, ranked } from "../src/browse/listing.ts";
+import { listed, ranked } from "../src/browse/TermList.tsx";
 
 const file = (name: string, size = 10) => new File(["x".repeat(size)], name);
 

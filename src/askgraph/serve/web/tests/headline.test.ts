@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerView, Cell } from "../src/api/types.ts";
-import { edited } from "../src/ask/edited.ts";
-import { headlineOf } from "../src/ask/headline.ts";
+import { edited, headlineOf } from "../src/ask/headline.ts";
 
 const iri = (name: string): Cell => ({ type: "iri", value: `http://e.org/${name}`, label: name });
 const literal = (value: string): Cell => ({ type: "literal", value });

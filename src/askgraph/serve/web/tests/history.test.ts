@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunSummary } from "../src/api/types.ts";
-import { byDay, daysAgo } from "../src/history/days.ts";
-import { firstOfEach } from "../src/history/recent.ts";
+import { byDay, daysAgo } from "../src/history/HistoryPage.tsx";
+import { firstOfEach } from "../src/history/SideList.tsx";
 
 function run(id: string, created: string, question = id): RunSummary {
   return {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sureness } from "../src/ask/confidence.ts";
+import { sureness } from "../src/ask/AnswerPart.tsx";
 import { stepTitle } from "../src/ask/stepWords.ts";
 import { formatSeconds, speak } from "../src/i18n/index.ts";
 import { methodTitle, methodWords } from "../src/parts/methods.ts";

@@ -1,13 +1,16 @@
 // Adds a graph, from files or from an address.
 
 import { useEffect, useId, useState } from "preact/hooks";
+import type { Added } from "../api/jobs.ts";
 import { knownGraphs, knownMe, knownServer, may } from "../app/known.ts";
+import { navigate } from "../app/router.ts";
+import { chooseGraphs } from "../ask/choices.ts";
+import { formatNumber } from "../i18n/index.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { TabList } from "../results/TabList.tsx";
-import { AddProgress } from "./AddProgress.tsx";
-import { AddressForm } from "./AddressForm.tsx";
-import { adding } from "./adding.ts";
-import { FilesForm } from "./FilesForm.tsx";
-import { words } from "./words.ts";
+import { type Adding, adding, cancel, restart } from "./adding.ts";
+import { AddressForm, FilesForm } from "./forms.tsx";
+import { stageWords, words } from "./words.ts";
 
 type Way = "files" | "address";
 
@@ -45,6 +48,119 @@ export function AddPage() {
           </div>
         </>
       )}
+    </div>
+  );
+}
+
+// How far the adding of a graph is, and where to go when it is there.
+
+function AddProgress({ now }: { now: Adding }) {
+  const say = words();
+  switch (now.state) {
+    case "sending":
+      return <Bar name={now.name} doing={say.sending} share={now.share} />;
+    case "working": {
+      const { state, doing, done, total } = now.job;
+      const share = total ? done / total : null;
+      return (
+        <Bar
+          name={now.name}
+          doing={state === "queued" ? say.queued : doing ? stageWords(doing) : say.running}
+          share={share}
+          count={share === null && done > 0 ? formatNumber(done) : ""}
+        />
+      );
+    }
+    case "done":
+      return <Done name={now.name} added={now.added} />;
+    case "cancelled":
+      return (
+        <p class="note" role="status">
+          {say.cancelled}
+        </p>
+      );
+    case "failed": {
+      const title = now.problem.status === 0 ? now.problem.title : say.failed;
+      return <ProblemNote problem={{ ...now.problem, title }} />;
+    }
+  }
+}
+
+interface BarProps {
+  readonly name: string;
+  readonly doing: string;
+  /** Between 0 and 1; null where nobody knows. */
+  readonly share: number | null;
+  /** What was counted where nobody knows how much there is. */
+  readonly count?: string;
+}
+
+function Bar({ name, doing, share, count = "" }: BarProps) {
+  const say = words();
+  return (
+    <div class="card adding">
+      <h2>
+        <bdi>{name}</bdi>
+      </h2>
+      <progress
+        aria-label={doing}
+        max={1}
+        {...(share === null ? {} : { value: Math.min(1, Math.max(0, share)) })}
+      />
+      <div class="row spread">
+        <p role="status">
+          {doing}
+          {share !== null && <span class="muted number"> {say.percent(share)}</span>}
+          {count && <span class="muted number"> {count}</span>}
+        </p>
+        <button type="button" class="button small" onClick={() => void cancel()}>
+          {say.cancel}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Done({ name, added }: { name: string; added: Added | null }) {
+  const say = words();
+  return (
+    <div class="card adding" role="status">
+      <h2>
+        <bdi>{say.done(name)}</bdi>
+      </h2>
+      {added && (
+        <p class="muted">
+          {say.counted(
+            formatNumber(added.triples),
+            formatNumber(added.classes),
+            formatNumber(added.predicates),
+          )}
+        </p>
+      )}
+      {added?.cuts.map((cut) => (
+        <p key={cut} class="muted small">
+          {cut}
+        </p>
+      ))}
+      <div class="row">
+        <button
+          type="button"
+          class="button primary"
+          onClick={() => {
+            chooseGraphs([name]);
+            restart();
+            navigate("/");
+          }}
+        >
+          {say.ask}
+        </button>
+        <a class="button" href={`/graphs/${encodeURIComponent(name)}`} onClick={restart}>
+          {say.browse}
+        </a>
+        <button type="button" class="button quiet" onClick={restart}>
+          {say.another}
+        </button>
+      </div>
     </div>
   );
 }

@@ -1,9 +1,9 @@
 // Which files can be added as a graph, judged by name and size before anything is sent.
 
 /** What is wrong with a file, or with all of them together; null is fine. */
-export type Fault = "unknown" | "empty" | "large" | "twice";
+type Fault = "unknown" | "empty" | "large" | "twice";
 
-export interface Judged {
+interface Judged {
   file: File;
   format: string | null;
   fault: Fault | null;

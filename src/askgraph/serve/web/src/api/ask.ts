@@ -1,7 +1,7 @@
 // Asking: the events of a run, taken up again where the connection broke; and what is done to runs.
 
 import { eventsOf } from "./events.ts";
-import { get, ProblemError, patch, post, remove, removed, request, withQuery } from "./http.ts";
+import { get, ProblemError, post, remove, removed, request, withQuery } from "./http.ts";
 import type { Asking, Problem, RunEvent, RunSummary, RunView, Step, Verdict } from "./types.ts";
 
 const ENDS = new Set(["outcome", "problem", "cancelled", "handed_back"]);
@@ -38,9 +38,6 @@ export const runs = (wanted: {
   before?: string;
   limit?: number;
 }) => get<{ runs: RunSummary[]; more: boolean }>(withQuery("/runs", wanted));
-
-export const renameSession = (id: string, title: string) =>
-  patch<unknown>(`/sessions/${id}`, { title });
 
 /** The steps of a run that is over, without its outcome. */
 export async function stepsOf(id: string): Promise<Step[]> {

@@ -2,7 +2,7 @@
 
 import { type Options, request } from "./http.ts";
 
-export interface ServerEvent {
+interface ServerEvent {
   readonly id: string;
   readonly name: string;
   readonly data: string;

@@ -1,6 +1,6 @@
 // Requests to /api/v1: JSON in and out, problems as errors, the API key where one is asked for.
 
-import { askForKey, currentKey, keyRefused } from "./key.ts";
+import { signal } from "@preact/signals";
 import type { Problem } from "./types.ts";
 
 /** The server's "no", or that it could not be reached (status 0). */
@@ -43,10 +43,6 @@ export async function get<T>(path: string, options: Options = {}): Promise<T> {
 
 export async function post<T>(path: string, body: unknown, options: Options = {}): Promise<T> {
   return json(await request("POST", path, body, options));
-}
-
-export async function patch<T>(path: string, body: unknown, options: Options = {}): Promise<T> {
-  return json(await request("PATCH", path, body, options));
 }
 
 export async function remove(path: string, options: Options = {}): Promise<void> {
@@ -124,4 +120,57 @@ async function problemOf(response: Response): Promise<Problem> {
   } catch {
     return fallback;
   }
+}
+
+// The API key: asked for when the server wants one, kept until the tab is closed.
+
+const NAME = "askgraph.key";
+
+interface Wanted {
+  /** Whether a key was given that the server refused. */
+  readonly refused: boolean;
+  readonly settle: (key: string | null) => void;
+}
+
+/** Set while the page waits for a key. */
+export const keyWanted = signal<Wanted | null>(null);
+
+/** Whether a key is in use. */
+export const keyInUse = signal(currentKey() !== null);
+
+let asked: Promise<boolean> | null = null;
+
+export function currentKey(): string | null {
+  try {
+    return sessionStorage.getItem(NAME);
+  } catch {
+    return null;
+  }
+}
+
+/** Uses a key from now on; null forgets it. */
+export function keepKey(key: string | null): void {
+  if (key === null) sessionStorage.removeItem(NAME);
+  else sessionStorage.setItem(NAME, key);
+  keyInUse.value = key !== null;
+}
+
+/** Forgets a key that was refused, unless another one was given meanwhile. */
+function keyRefused(key: string): void {
+  if (currentKey() === key) keepKey(null);
+}
+
+/** Asks the person for a key, once for all requests that wait; says whether one was given. */
+function askForKey(refused: boolean): Promise<boolean> {
+  if (currentKey() !== null) return Promise.resolve(true);
+  asked ??= new Promise<boolean>((resolve) => {
+    const settle = (key: string | null) => {
+      if (key !== null) keepKey(key);
+      keyWanted.value = null;
+      asked = null;
+      resolve(key !== null);
+    };
+    keyWanted.value = { refused, settle };
+  });
+  return asked;
 }

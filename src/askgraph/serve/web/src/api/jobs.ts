@@ -1,11 +1,10 @@
 // Adding graphs: the request, and how far the work that it began is.
 
 import { eventsOf } from "./events.ts";
-import { type Options, ProblemError, post, problemFrom, remove } from "./http.ts";
-import { currentKey } from "./key.ts";
+import { currentKey, type Options, ProblemError, post, problemFrom, remove } from "./http.ts";
 import type { Problem } from "./types.ts";
 
-export type JobState = "queued" | "running" | "done" | "failed" | "cancelled";
+type JobState = "queued" | "running" | "done" | "failed" | "cancelled";
 
 /** A graph that is being added, or was. */
 export interface Job {
@@ -30,7 +29,7 @@ export interface Added {
 }
 
 /** What is to be added under an address. */
-export interface Addition {
+interface Addition {
   readonly name: string;
   readonly url: string;
 }

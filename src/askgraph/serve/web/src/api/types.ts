@@ -20,7 +20,7 @@ export interface Cell {
 }
 
 export type Row = readonly (Cell | null)[];
-export type PlainValue = string | number | boolean | null;
+type PlainValue = string | number | boolean | null;
 
 export interface Usage {
   readonly requests: number;
@@ -39,7 +39,7 @@ export interface Evidence {
 }
 
 /** A reading of an ambiguous question. */
-export interface Option {
+interface Option {
   readonly words: string;
   readonly count: number;
   readonly query: string;
@@ -88,7 +88,7 @@ export interface AnswerView {
   readonly usage: Usage;
 }
 
-export type RunState = "queued" | "running" | "done" | "failed" | "cancelled" | "handed_back";
+type RunState = "queued" | "running" | "done" | "failed" | "cancelled" | "handed_back";
 
 export interface RunView {
   readonly id: string;
@@ -144,7 +144,7 @@ export interface Asking {
 
 // The steps, as askgraph.trace.lines writes them; only what the page shows is named.
 
-export interface Mention {
+interface Mention {
   readonly words: string;
   readonly kind: string;
   readonly target: string;
@@ -152,7 +152,7 @@ export interface Mention {
   readonly score: number;
 }
 
-export interface StepUsage extends Usage {
+interface StepUsage extends Usage {
   readonly seconds: number;
 }
 
@@ -211,7 +211,7 @@ export type RunEvent = { readonly seq: number; readonly id: string } & (
   | { readonly event: "handed_back" }
 );
 
-export interface MethodSetting {
+interface MethodSetting {
   readonly name: string;
   readonly type: "boolean" | "integer" | "number";
   readonly default: boolean | number;

@@ -1,16 +1,15 @@
 // The page: the shell around whichever part the address names.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { keyWanted } from "../api/http.ts";
 import { AskPage } from "../ask/AskPage.tsx";
 import { turns } from "../ask/conversation.ts";
 import { language } from "../i18n/index.ts";
-import { arrive } from "./arriving.ts";
+import { Dialog } from "../parts/Dialog.tsx";
 import { Header } from "./Header.tsx";
-import { KeyDialog } from "./KeyDialog.tsx";
 import { Later } from "./Later.tsx";
-import { followLinks, left, place, type Route, routeOf } from "./router.ts";
-import { ShortcutsDialog } from "./ShortcutsDialog.tsx";
-import { listenToShortcuts } from "./shortcuts.ts";
+import { arrive, followLinks, left, place, type Route, routeOf } from "./router.ts";
+import { listenToShortcuts, shortcutsShown, singleKeys, turnSingleKeys } from "./shortcuts.ts";
 import { words } from "./words.ts";
 
 const browse = () => import("../browse/BrowsePage.tsx").then((found) => found.BrowsePage);
@@ -101,4 +100,97 @@ function titleOf(route: Route): string {
     default:
       return "askgraph";
   }
+}
+
+// Asks for an API key where the server wants one.
+
+function KeyDialog() {
+  const [key, setKey] = useState("");
+  const wanted = keyWanted.value;
+  if (!wanted) return null;
+  const say = words();
+  const settle = (given: string | null) => {
+    setKey("");
+    wanted.settle(given);
+  };
+  return (
+    <Dialog title={say.keyTitle} close={() => settle(null)}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (key.trim()) settle(key.trim());
+        }}
+      >
+        <p class="muted">{wanted.refused ? say.keyRefused : say.keyMore}</p>
+        <label>
+          <span class="label">{say.keyLabel}</span>
+          <input
+            class="field"
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            value={key}
+            onInput={(event) => setKey(event.currentTarget.value)}
+          />
+        </label>
+        <div class="row">
+          <button type="submit" class="button primary" disabled={!key.trim()}>
+            {say.keyUse}
+          </button>
+          <button type="button" class="button quiet" onClick={() => settle(null)}>
+            {say.cancel}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+// The list of keyboard shortcuts.
+
+function ShortcutsDialog() {
+  if (!shortcutsShown.value) return null;
+  const say = words();
+  const close = () => {
+    shortcutsShown.value = false;
+  };
+  const shortcuts: readonly (readonly [string, string])[] = [
+    ["/", say.shortcutAsk],
+    ["n", say.shortcutNew],
+    ["Enter", say.shortcutSend],
+    ["Shift Enter", say.shortcutLine],
+    ["Esc", say.shortcutStop],
+    ["?", say.shortcutHelp],
+  ];
+  return (
+    <Dialog title={say.help} close={close}>
+      <dl class="shortcuts">
+        {shortcuts.map(([keys, does]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <label class="choice shortcuts-choice">
+        <input
+          type="checkbox"
+          checked={singleKeys.value}
+          onChange={(event) => turnSingleKeys(event.currentTarget.checked)}
+        />
+        <span>
+          <span class="choice-name">{say.singleKeys}</span>
+          <span class="choice-more">{say.singleKeysMore}</span>
+        </span>
+      </label>
+      <button type="button" class="button" onClick={close}>
+        {say.close}
+      </button>
+    </Dialog>
+  );
 }

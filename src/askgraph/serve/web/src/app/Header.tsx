@@ -1,6 +1,6 @@
 // The bar at the top: where one can go, and how the page looks and speaks.
 
-import { keepKey, keyInUse } from "../api/key.ts";
+import { keepKey, keyInUse } from "../api/http.ts";
 import { LANGUAGES, type Language, language, speak } from "../i18n/index.ts";
 import { Icon, type IconName } from "../parts/Icon.tsx";
 import type { Route } from "./router.ts";

@@ -4,7 +4,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { words } from "./words.ts";
 
-export interface LaterProps<P extends object> {
+interface LaterProps<P extends object> {
   readonly load: () => Promise<ComponentType<P>>;
   readonly props: P;
 }

@@ -1,11 +1,11 @@
 // What is asked of the server once and then known to all parts of the page.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { graphs, me, methods, server } from "../api/graphs.ts";
+import { graphs, me, methods, server, type Verified } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { GraphSummary, Me, Methods, Problem, ServerInfo } from "../api/types.ts";
 
-export interface Known<T> {
+interface Known<T> {
   readonly value: ReadonlySignal<T | null>;
   readonly problem: ReadonlySignal<Problem | null>;
   /** Asks the server (again). */
@@ -52,4 +52,10 @@ export function graphTitle(name: string): string {
 /** Whether the caller may do something; so until the server said otherwise. */
 export function may(scope: string): boolean {
   return knownMe.value.value?.scopes.includes(scope) ?? true;
+}
+
+// Who may withdraw a verified answer: whoever confirmed it, and administrators.
+
+export function mayWithdraw(one: Verified): boolean {
+  return may("confirm") && (one.mine || may("admin"));
 }

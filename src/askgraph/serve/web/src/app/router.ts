@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 
-export interface Place {
+interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
   /** What the link carried along that is not for the address bar. */
@@ -47,7 +47,7 @@ export function routeOf(path: string): Route {
   }
 }
 
-export interface Going {
+interface Going {
   readonly replace?: boolean;
   /** Whether what is on the screen stays there; else the new place is shown from its top. */
   readonly stay?: boolean;
@@ -116,4 +116,54 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
+}
+
+// After going to another place of the page, the keyboard is at its heading.
+
+const PATIENCE = 5000; // milliseconds for a page that is loaded first
+
+/** Follows one going; what else took the keyboard meanwhile keeps it. */
+export function arrive(): (() => void) | undefined {
+  const gone = left.value;
+  const main = document.getElementById("content");
+  if (!gone || !main) return undefined;
+  const look = () => {
+    const now = document.activeElement;
+    const isTaken = now !== null && now !== document.body && now !== gone.focus;
+    const heading = isTaken ? null : main.querySelector<HTMLElement>("h1:not(:empty)");
+    if (!isTaken && !heading) return;
+    stop();
+    if (!heading) return;
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  };
+  const changes = new MutationObserver(look);
+  const timer = setTimeout(() => changes.disconnect(), PATIENCE);
+  const stop = () => {
+    clearTimeout(timer);
+    changes.disconnect();
+  };
+  changes.observe(main, { childList: true, subtree: true, characterData: true });
+  const frame = requestAnimationFrame(look);
+  return () => {
+    cancelAnimationFrame(frame);
+    stop();
+  };
+}
+
+// Addresses of the page's own places that show things of a graph.
+
+/** The page of a thing of a graph. */
+export function thingAddress(graph: string, iri: string): string {
+  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ iri })}`;
+}
+
+/** The page of a class of a graph. */
+export function classAddress(graph: string, iri: string): string {
+  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ class: iri })}`;
+}
+
+/** The page of a predicate of a graph. */
+export function propertyAddress(graph: string, iri: string): string {
+  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ property: iri })}`;
 }

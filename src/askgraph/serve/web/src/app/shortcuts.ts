@@ -27,7 +27,7 @@ export function onEscape(stop: () => boolean): () => void {
 }
 
 /** Puts the cursor into the question box; from another page, on the page that has one. */
-export function toQuestionBox(): void {
+function toQuestionBox(): void {
   const box = questionBox();
   if (box) focusOn(box);
   else {

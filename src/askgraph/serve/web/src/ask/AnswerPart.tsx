@@ -1,35 +1,28 @@
 // An answer: first what it says, then how it was read and how sure it is, then all the rest.
 
 import { useState } from "preact/hooks";
-import { runQuery } from "../api/graphs.ts";
+import { looked, runQuery } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
-import type { AnswerView, Finding, Problem, RunView } from "../api/types.ts";
+import type { AnswerView, Finding, Problem, RunView, Step } from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { looked } from "../editor/looking.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { Confidence } from "./Confidence.tsx";
 import type { Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
-import { edited } from "./edited.ts";
 import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
-import { headlineOf } from "./headline.ts";
+import { edited, headlineOf } from "./headline.ts";
 import { Notes } from "./Notes.tsx";
-import { Options } from "./Options.tsx";
-import { QueryPart } from "./QueryPart.tsx";
+import { Options, Refusal } from "./Options.tsx";
 import { ReadBack } from "./ReadBack.tsx";
-import { Refusal } from "./Refusal.tsx";
 import { readerOf, spokenBy } from "./reading.ts";
-import { StepsOf } from "./StepsOf.tsx";
-import { useStanding } from "./standing.ts";
-import { Unused } from "./Unused.tsx";
-import { Verdict } from "./Verdict.tsx";
+import { StepsOf } from "./Steps.tsx";
+import { useStanding, Verdict } from "./Verdict.tsx";
 import { words } from "./words.ts";
 
 /** Loads how results are shown, which the question box can do without. */
 export const results = () => import("../results/ResultView.tsx").then((found) => found.ResultView);
 
-export interface AnswerPartProps {
+interface AnswerPartProps {
   readonly turn: Turn;
   readonly run: RunView;
   readonly answer: AnswerView;
@@ -158,5 +151,79 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
         </button>
       </p>
     </section>
+  );
+}
+
+// How sure an answer is: in a word, a bar and what the number means.
+
+function Confidence({ value }: { value: number }) {
+  const say = words();
+  const percent = Math.round(value * 100);
+  const word = sureness(value);
+  return (
+    <p class={`confidence ${word}`} title={say.confidence(percent)}>
+      <span class="seen-by-readers">{say.sureness}: </span>
+      <span class="confidence-word">{say[word]}</span>
+      <svg class="confidence-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="confidence-all" width="100" height="6" rx="3" />
+        <rect class="confidence-part" width={Math.max(4, percent)} height="6" rx="3" />
+      </svg>
+      <span class="number muted small" aria-hidden="true">
+        {percent} %
+      </span>
+      <span class="seen-by-readers">{say.confidence(percent)}</span>
+    </p>
+  );
+}
+
+// How sure an answer is, in the same words as on the command line.
+
+type Sureness = "sure" | "fairly" | "unsure" | "guess";
+
+/** The word for a confidence between 0 and 1. */
+export function sureness(confidence: number): Sureness {
+  if (confidence >= 0.85) return "sure";
+  if (confidence >= 0.6) return "fairly";
+  return confidence >= 0.35 ? "unsure" : "guess";
+}
+
+// The words of the question that no part of the query stands for, in any graph that was asked.
+
+function Unused({ steps }: { steps: readonly Step[] }) {
+  const found = steps.filter((step) => step.step === "findings");
+  const unused = (found[0]?.unused_words ?? []).filter((word) =>
+    found.every((step) => step.unused_words.includes(word)),
+  );
+  if (unused.length === 0) return null;
+  return (
+    <p class="muted small unused">
+      {words().unused}: <bdi>{[...new Set(unused)].join(", ")}</bdi>
+    </p>
+  );
+}
+
+// The query of an answer, folded away; opened, it is an editor that is loaded then.
+
+interface QueryPartProps {
+  readonly graph: string;
+  readonly query: string;
+  readonly original: string;
+  readonly isBusy: boolean;
+  readonly canRun: boolean;
+  readonly run: (query: string) => void;
+}
+
+const editor = () => import("../editor/QueryEditor.tsx").then((found) => found.QueryEditor);
+
+function QueryPart(props: QueryPartProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="fold query" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span>{words().query}</span>
+        <span class="fold-more">SPARQL</span>
+      </summary>
+      {isOpen && <Later load={editor} props={props} />}
+    </details>
   );
 }

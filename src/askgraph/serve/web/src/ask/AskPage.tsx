@@ -1,23 +1,23 @@
 // Asking, and the answers of a conversation.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { starters } from "../api/graphs.ts";
 import { graphTitle, knownGraphs, knownMe, knownMethods } from "../app/known.ts";
 import { preload } from "../app/Later.tsx";
 import { navigate, place } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
-import { SideList } from "../history/SideList.tsx";
+import { loadRecent, recent, SideList } from "../history/SideList.tsx";
+import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { results } from "./AnswerPart.tsx";
+import { GraphChooser, MethodChooser } from "./Choosers.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
 import { leave, put, show, stop, type Turn, turns } from "./conversation.ts";
-import { GraphChooser } from "./GraphChooser.tsx";
-import { MethodChooser } from "./MethodChooser.tsx";
 import { QuestionBox } from "./QuestionBox.tsx";
-import { Starters } from "./Starters.tsx";
 import { TurnView } from "./TurnView.tsx";
 import { words } from "./words.ts";
 
-export interface AskPageProps {
+interface AskPageProps {
   /** The run that the address names; null for a new conversation. */
   readonly run: string | null;
 }
@@ -154,4 +154,66 @@ function stopRunning(): boolean {
   const running = turns.value.filter((turn) => turn.isRunning);
   for (const turn of running) void stop(turn);
   return running.length > 0;
+}
+
+// Questions to start with, of the chosen graphs, and what was asked before.
+
+interface StartersProps {
+  readonly graphs: readonly string[];
+  readonly ask: (question: string) => void;
+}
+
+const SHOWN = 6;
+
+function Starters({ graphs, ask }: StartersProps) {
+  const say = words();
+  const questions = useStarters(graphs);
+  useEffect(loadRecent, []);
+  return (
+    <div class="starters">
+      {questions.length > 0 && (
+        <section aria-label={say.try}>
+          <h2>{say.try}</h2>
+          <ul>
+            {questions.map((question) => (
+              <li key={question}>
+                <button type="button" class="starter" onClick={() => ask(question)}>
+                  <bdi>{question}</bdi>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {recent.value.length > 0 && (
+        <section aria-label={say.recent}>
+          <h2>{say.recent}</h2>
+          <ul>
+            {recent.value.slice(0, 5).map((run) => (
+              <li key={run.id}>
+                <a class="starter recent" href={`/run/${run.id}`}>
+                  <bdi>{run.question}</bdi>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function useStarters(graphs: readonly string[]): readonly string[] {
+  const [found, setFound] = useState<readonly string[]>([]);
+  useEffect(() => {
+    const leaving = new AbortController();
+    const options = { signal: leaving.signal };
+    const each = Math.ceil(SHOWN / Math.max(1, graphs.length));
+    Promise.all(graphs.map((graph) => starters(graph, language.value, options))).then(
+      (lists) => setFound(lists.flatMap((list) => list.questions.slice(0, each))),
+      () => setFound([]), // the box works without them
+    );
+    return () => leaving.abort();
+  }, [graphs.join("\n"), language.value]);
+  return found;
 }

@@ -3,12 +3,11 @@
 import { useState } from "preact/hooks";
 import type { Step } from "../api/types.ts";
 import type { Turn } from "./conversation.ts";
-import { type Draft, useWords } from "./ReadDraft.tsx";
-import type { Reader } from "./reading.ts";
+import { type Draft, type Reader, useWords } from "./reading.ts";
 import { stepWords } from "./stepWords.ts";
 import { words } from "./words.ts";
 
-export interface DraftsProps {
+interface DraftsProps {
   readonly turn: Turn;
   /** The query that is shown, which is no alternative to itself. */
   readonly shown: string | null;

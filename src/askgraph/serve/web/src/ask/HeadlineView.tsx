@@ -1,7 +1,8 @@
 // The answer first and big: a yes, a value, a few names, or how many rows there are.
 
 import type { AnswerView, Cell } from "../api/types.ts";
-import { cellText } from "../parts/cells.ts";
+import { locale } from "../i18n/index.ts";
+import { textOf } from "../results/texts.ts";
 import { type Headline, headlineOf } from "./headline.ts";
 import { words } from "./words.ts";
 
@@ -73,4 +74,11 @@ function Value({ cell, graph }: { cell: Cell; graph: string }) {
 function tableWords(headline: Extract<Headline, { kind: "table" }>): string {
   const say = words();
   return headline.more ? say.rowsCut(headline.rows) : say.rows(headline.rows);
+}
+
+// Terms of a result as people read them, in the page's language.
+
+/** A cell in the page's language: a label, a number with separators, a day in words. */
+export function cellText(cell: Cell | null): string {
+  return cell ? textOf(cell, locale.value) : "";
 }

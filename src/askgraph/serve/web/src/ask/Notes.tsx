@@ -5,10 +5,10 @@ import { navigate } from "../app/router.ts";
 import { formatTime } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { again, type Turn } from "./conversation.ts";
-import type { Standing } from "./standing.ts";
+import type { Standing } from "./Verdict.tsx";
 import { words } from "./words.ts";
 
-export interface NotesProps {
+interface NotesProps {
   readonly answer: AnswerView;
   readonly turn: Turn;
   /** What is odd about a query that a person changed. */

@@ -4,13 +4,12 @@ import { useState } from "preact/hooks";
 import { choose } from "../api/ask.ts";
 import { problemFrom } from "../api/http.ts";
 import type { AnswerView, Problem, RunView } from "../api/types.ts";
-import { navigate } from "../app/router.ts";
+import { askAddress, navigate } from "../app/router.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { chosenReading, type Turn } from "./conversation.ts";
-import { WaysOn } from "./WaysOn.tsx";
 import { words } from "./words.ts";
 
-export interface OptionsProps {
+interface OptionsProps {
   readonly turn: Turn;
   readonly run: RunView;
   readonly answer: AnswerView;
@@ -69,5 +68,42 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
       )}
       {problem && <ProblemNote problem={problem} />}
     </section>
+  );
+}
+
+// Where to go from a question that came to nothing: other words, the graph, a new question.
+
+interface WaysOnProps {
+  /** The question to put in other words; "" where it is not known. */
+  readonly question: string;
+  readonly graphs: readonly string[];
+}
+
+export function WaysOn({ question, graphs }: WaysOnProps) {
+  const say = words();
+  const [graph] = graphs;
+  return (
+    <p class="row ways-on">
+      <a class="button small" href={question ? askAddress(question, graphs) : "/"}>
+        {question ? say.otherWords : say.askQuestion}
+      </a>
+      <a class="button small" href={graph ? `/graphs/${encodeURIComponent(graph)}` : "/graphs"}>
+        {graph ? say.whatItHolds : say.seeGraphs}
+      </a>
+    </p>
+  );
+}
+
+// That a question is not answered, why, and where to go on.
+
+export function Refusal({ answer, run }: { answer: AnswerView; run: RunView }) {
+  const say = words();
+  return (
+    <div class="note warn stack">
+      <h3>{say.refusal}</h3>
+      {answer.reason && <p dir="auto">{answer.reason}</p>}
+      {answer.sparql !== null && <p class="small muted">{say.refusalBest}</p>}
+      <WaysOn question={run.question} graphs={run.graphs} />
+    </div>
   );
 }

@@ -5,11 +5,9 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { complete } from "../api/graphs.ts";
 import type { Completion } from "../api/types.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { completed, isCompletable, merged } from "./completion.ts";
-import { SuggestionList } from "./SuggestionList.tsx";
 import { words } from "./words.ts";
 
-export interface QuestionBoxProps {
+interface QuestionBoxProps {
   readonly graphs: readonly string[];
   readonly ask: (question: string) => void;
   readonly label: string;
@@ -188,4 +186,79 @@ function grow(area: HTMLTextAreaElement | null): void {
   if (!area) return;
   area.style.height = "auto";
   area.style.height = `${area.scrollHeight}px`;
+}
+
+// The names that complete a question, as a listbox below it.
+
+interface SuggestionListProps {
+  readonly id: string;
+  readonly found: readonly Completion[];
+  readonly at: number;
+  readonly take: (completion: Completion) => void;
+}
+
+const KINDS: Readonly<Record<string, number>> = { entity: 0, class: 1, property: 2, predicate: 2 };
+
+function SuggestionList({ id, found, at, take }: SuggestionListProps) {
+  const say = words();
+  return (
+    <div id={id} class="suggestions" role="listbox" aria-label={say.suggestions}>
+      {found.map((one, position) => (
+        <div
+          key={`${one.iri} ${one.text}`}
+          id={`${id}-${position}`}
+          class="suggestion"
+          role="option"
+          tabIndex={-1}
+          aria-selected={position === at}
+          onPointerDown={(event) => {
+            event.preventDefault();
+            take(one);
+          }}
+        >
+          <bdi>{one.text}</bdi>
+          <span class="suggestion-kind">
+            {one.label !== one.text && <bdi>{one.label} · </bdi>}
+            {say.kinds[KINDS[one.kind] ?? 3]}
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+// Completing names while a question is typed.
+
+/** Whether the words before the cursor are worth asking the graph for. */
+export function isCompletable(before: string): boolean {
+  const last = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*$/u.exec(before)?.[0] ?? "";
+  return [...last].length >= 3 || /\p{N}/u.test(last);
+}
+
+/** The question with a completion in place of the words that it completes, and the new cursor. */
+export function completed(
+  text: string,
+  cursor: number,
+  completion: Completion,
+): { readonly text: string; readonly cursor: number } {
+  const start = Math.min(Math.max(completion.start, 0), cursor);
+  const rest = text.slice(cursor);
+  const gap = rest === "" || /^[^\s?.,;:!)]/.test(rest) ? " " : "";
+  const head = text.slice(0, start) + completion.text;
+  return { text: head + gap + rest, cursor: head.length + gap.length };
+}
+
+/** The completions of several graphs as one list, in turn, each name once. */
+export function merged(found: readonly (readonly Completion[])[], limit: number): Completion[] {
+  const all: Completion[] = [];
+  const longest = Math.max(0, ...found.map((list) => list.length));
+  for (let at = 0; at < longest; at += 1) {
+    for (const list of found) {
+      const one = list[at];
+      if (one && !all.some((other) => other.iri === one.iri && other.text === one.text)) {
+        all.push(one);
+      }
+    }
+  }
+  return all.slice(0, limit);
 }

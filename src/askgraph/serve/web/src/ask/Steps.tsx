@@ -1,15 +1,18 @@
 // The steps of a run, folded away but there.
 
 import { useState } from "preact/hooks";
-import type { Step, Usage } from "../api/types.ts";
+import { stepsOf } from "../api/ask.ts";
+import { problemFrom } from "../api/http.ts";
+import type { Problem, RunView, Step, Usage } from "../api/types.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { Folded } from "../parts/Folded.tsx";
-import { type Draft, useWords } from "./ReadDraft.tsx";
-import type { Reader } from "./reading.ts";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import type { Turn } from "./conversation.ts";
+import { type Draft, type Reader, useWords } from "./reading.ts";
 import { kindWord, stepTitle, stepWords } from "./stepWords.ts";
 import { words } from "./words.ts";
 
-export interface StepsProps {
+interface StepsProps {
   readonly steps: readonly Step[];
   readonly isRunning: boolean;
   readonly seconds: number | null;
@@ -143,4 +146,47 @@ function messageText(message: unknown): string {
   return typeof content === "string"
     ? `${String(role ?? "")}:\n${content}`
     : JSON.stringify(message, null, 1);
+}
+
+// The steps of a run that is over: as they came, or fetched when they are opened.
+
+interface StepsOfProps {
+  readonly turn: Turn;
+  readonly run: RunView;
+  readonly read: Reader;
+}
+
+export function StepsOf({ turn, run, read }: StepsOfProps) {
+  const say = words();
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isLoading, setLoading] = useState(false);
+  const steps = turn.steps.value;
+  if (steps.length > 0) {
+    return (
+      <Steps
+        steps={steps}
+        isRunning={false}
+        seconds={run.seconds}
+        usage={run.answer?.usage ?? null}
+        read={read}
+      />
+    );
+  }
+  const load = async () => {
+    if (isLoading) return;
+    setLoading(true);
+    try {
+      turn.steps.value = await stepsOf(run.id);
+    } catch (error) {
+      setProblem(problemFrom(error));
+    }
+  };
+  return (
+    <details class="fold steps" onToggle={() => void load()}>
+      <summary>
+        <span>{say.stepsOf}</span>
+      </summary>
+      {problem ? <ProblemNote problem={problem} /> : <p class="muted">{say.loadSteps}</p>}
+    </details>
+  );
 }

@@ -1,19 +1,20 @@
 // One question of the conversation, and its answer as it forms.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { graphTitle } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
 import { formatSeconds } from "../i18n/index.ts";
+import { Icon } from "../parts/Icon.tsx";
 import { methodTitle } from "../parts/methods.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { AnswerPart } from "./AnswerPart.tsx";
 import { again, stop, type Turn } from "./conversation.ts";
-import { Progress } from "./Progress.tsx";
+import { WaysOn } from "./Options.tsx";
 import { Steps } from "./Steps.tsx";
-import { WaysOn } from "./WaysOn.tsx";
+import { stepTitle } from "./stepWords.ts";
 import { words } from "./words.ts";
 
-export interface TurnViewProps {
+interface TurnViewProps {
   readonly turn: Turn;
   readonly isFirst: boolean;
   readonly isLast: boolean;
@@ -120,5 +121,41 @@ function Earlier({ before }: { before: readonly { readonly question: string }[] 
         ))}
       </ol>
     </section>
+  );
+}
+
+// That a question is being worked on: what happens, for how long, and how to stop it.
+
+/** Below it nothing is shown, so that quick answers do not flicker. */
+const SHOWN_AFTER = 250;
+
+export function Progress({ turn, stop }: { turn: Turn; stop: () => void }) {
+  const say = words();
+  const [elapsed, setElapsed] = useState(() => performance.now() - turn.begun);
+  useEffect(() => {
+    const timer = setInterval(() => setElapsed(performance.now() - turn.begun), 100);
+    return () => clearInterval(timer);
+  }, [turn]);
+  const last = turn.steps.value.at(-1);
+  const doing =
+    turn.state.value === "queued"
+      ? say.queued(turn.ahead.value)
+      : last
+        ? stepTitle(last)
+        : say.asking;
+  return (
+    <div class="progress" data-shown={elapsed > SHOWN_AFTER}>
+      <span class="spinner" aria-hidden="true" />
+      <span class="progress-doing" role="status">
+        <bdi>{doing}</bdi>
+      </span>
+      <span class="muted number" aria-hidden="true">
+        {formatSeconds(elapsed / 1000)}
+      </span>
+      <button type="button" class="button small" onClick={stop}>
+        <Icon name="stop" />
+        {say.stop}
+      </button>
+    </div>
   );
 }

@@ -1,19 +1,19 @@
 // Whether an answer is right: confirm it, say what is wrong, share it.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { confirm, feedback, share, withdraw } from "../api/ask.ts";
+import { type Verified, verifiedOf, withdrawVerified } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
-import type { Problem, RunView } from "../api/types.ts";
-import { may } from "../app/known.ts";
+import type { Confirmed, Problem, RunView } from "../api/types.ts";
+import { may, mayWithdraw } from "../app/known.ts";
 import { CopyButton } from "../parts/CopyButton.tsx";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import type { Turn } from "./conversation.ts";
-import type { Standing } from "./standing.ts";
 import { words } from "./words.ts";
 
-export interface VerdictProps {
+interface VerdictProps {
   readonly turn: Turn;
   readonly run: RunView;
   /** The query that is shown where it is not the run's own. */
@@ -46,7 +46,7 @@ export function Verdict({ turn, run, query, standing }: VerdictProps) {
     <div class="verdict">
       <div class="row">
         {run.verified ? (
-          <Confirmed undo={() => void attempt(withdraw(run.id))} />
+          <Marked undo={() => void attempt(withdraw(run.id))} />
         ) : (
           <>
             <span class="muted small">{say.isRight}</span>
@@ -79,7 +79,7 @@ export function Verdict({ turn, run, query, standing }: VerdictProps) {
   );
 }
 
-function Confirmed({ undo }: { undo: () => void }) {
+function Marked({ undo }: { undo: () => void }) {
   const say = words();
   return (
     <>
@@ -194,4 +194,47 @@ function Share({ run, setShared }: { run: RunView; setShared: (shared: boolean) 
 
 function selectAll(event: Event): void {
   if (event.currentTarget instanceof HTMLInputElement) event.currentTarget.select();
+}
+
+// The verified answer that a question was answered with, where the caller may withdraw it.
+
+export interface Standing {
+  /** Whether it stands no longer. */
+  readonly isGone: boolean;
+  /** Withdraws it; null where the caller may not, or it is none. */
+  readonly withdraw: (() => Promise<void>) | null;
+  readonly problem: Problem | null;
+}
+
+export function useStanding(graph: string, confirmed: Confirmed | null): Standing {
+  const [one, setOne] = useState<Verified | null>(null);
+  const [isGone, setGone] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const isAllowed = may("confirm");
+  useEffect(() => {
+    if (!confirmed || !isAllowed) return;
+    let shown = true;
+    verifiedOf(graph).then(
+      ({ verified }) => shown && setOne(verified.find((it) => isSame(it, confirmed)) ?? null),
+      () => undefined, // the answer is then shown, and withdrawn on the graph's own page
+    );
+    return () => {
+      shown = false;
+    };
+  }, [graph, confirmed?.when, isAllowed]);
+  const withdraw = async () => {
+    if (!one) return;
+    setProblem(null);
+    try {
+      await withdrawVerified(graph, one.id);
+      setGone(true);
+    } catch (error) {
+      setProblem(problemFrom(error));
+    }
+  };
+  return { isGone, problem, withdraw: one && !isGone && mayWithdraw(one) ? withdraw : null };
+}
+
+function isSame(one: Verified, confirmed: Confirmed): boolean {
+  return one.when === confirmed.when && one.question === confirmed.question;
 }

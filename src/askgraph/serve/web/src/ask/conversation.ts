@@ -5,7 +5,7 @@ import { ask, cancel, runOf, watch } from "../api/ask.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Asking, Problem, RunEvent, RunView, Step } from "../api/types.ts";
 
-export type TurnState = "asking" | "queued" | "running" | "done" | "stopped" | "failed";
+type TurnState = "asking" | "queued" | "running" | "done" | "stopped" | "failed";
 
 let nextKey = 0;
 

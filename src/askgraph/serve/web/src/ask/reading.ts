@@ -1,7 +1,8 @@
 // Queries read back in words, each asked for once.
 
+import { useEffect, useState } from "preact/hooks";
 import { parts } from "../api/graphs.ts";
-import type { RunView } from "../api/types.ts";
+import type { RunView, Step } from "../api/types.ts";
 import { language } from "../i18n/index.ts";
 
 /** Reads a query back in words; "" where it cannot be. */
@@ -34,4 +35,22 @@ async function read(graph: string, query: string, told: string, question: string
   } catch {
     return ""; // which is no reason not to show what the query gives
   }
+}
+
+// A query that was considered, in words; they are asked for when it is shown.
+
+export type Draft = Extract<Step, { step: "draft" }>;
+
+/** The words of a draft; null until they are known, "" where there are none. */
+export function useWords(draft: Draft, read: Reader | null): string | null {
+  const [told, tell] = useState(draft.words || (read ? null : ""));
+  useEffect(() => {
+    if (told !== null || !read) return;
+    let shown = true;
+    void read(draft.query).then((words) => shown && tell(words));
+    return () => {
+      shown = false;
+    };
+  }, [draft.query]);
+  return told;
 }

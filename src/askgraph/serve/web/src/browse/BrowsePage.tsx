@@ -8,7 +8,7 @@ import { GraphPage } from "./GraphPage.tsx";
 import { PropertyPage } from "./PropertyPage.tsx";
 import { ThingPage } from "./ThingPage.tsx";
 
-export interface BrowsePageProps {
+interface BrowsePageProps {
   /** The graph that is shown; null for the list of all. */
   readonly graph: string | null;
   readonly query: URLSearchParams;

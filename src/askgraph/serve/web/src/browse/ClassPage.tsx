@@ -1,12 +1,11 @@
 // A class of a graph: what it is, and its instances in pages.
 
 import { useState } from "preact/hooks";
-import { instances, profile, resource } from "../api/browse.ts";
-import { askAddress } from "../app/router.ts";
+import { instances, profile, resource } from "../api/graphs.ts";
+import { askAddress, propertyAddress } from "../app/router.ts";
 import { language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { Cell } from "../results/Cell.tsx";
-import { propertyAddress } from "../results/links.ts";
 import { Pager } from "../results/Pager.tsx";
 import { shortName, visible } from "../results/texts.ts";
 import { Ends } from "./Ends.tsx";

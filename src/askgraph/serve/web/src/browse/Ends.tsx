@@ -1,6 +1,6 @@
 // Terms with how often they occur, in a row of links.
 
-import type { End } from "../api/browse.ts";
+import type { End } from "../api/graphs.ts";
 import { formatNumber } from "../i18n/index.ts";
 import { visible } from "../results/texts.ts";
 

@@ -1,13 +1,13 @@
 // What is said of a thing, or what points at it: by predicate, the first values of each.
 
 import { useState } from "preact/hooks";
-import { type Facts, resource } from "../api/browse.ts";
+import { type Facts, resource } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 import { language, locale } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { Cell } from "../results/Cell.tsx";
-import { wordsOf } from "../results/headings.ts";
+import { wordsOf } from "../results/columns.ts";
 import { textOf } from "../results/texts.ts";
 import { words } from "./words.ts";
 

@@ -1,7 +1,7 @@
 // All graphs that can be asked here.
 
 import { useState } from "preact/hooks";
-import { removeGraph } from "../api/browse.ts";
+import { removeGraph } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { GraphSummary, Problem } from "../api/types.ts";
 import { knownGraphs, may } from "../app/known.ts";

@@ -1,19 +1,26 @@
 // One graph: what it is about, what to ask it, its classes and predicates.
 
-import { graphOf, profile } from "../api/browse.ts";
-import { starters } from "../api/graphs.ts";
-import type { GraphSummary } from "../api/types.ts";
-import { askAddress } from "../app/router.ts";
+import { useEffect, useState } from "preact/hooks";
+import {
+  graphOf,
+  type Hit,
+  profile,
+  search,
+  starters,
+  type Verified,
+  verifiedOf,
+  withdrawVerified,
+} from "../api/graphs.ts";
+import { problemFrom } from "../api/http.ts";
+import type { GraphSummary, Problem } from "../api/types.ts";
+import { knownMe, may, mayWithdraw } from "../app/known.ts";
+import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { classAddress, propertyAddress } from "../results/links.ts";
 import { Counts } from "./GraphList.tsx";
-import { ofClass, ofPredicate } from "./listing.ts";
 import { Path } from "./Path.tsx";
-import { SearchBox } from "./SearchBox.tsx";
-import { TermList } from "./TermList.tsx";
+import { ofClass, ofPredicate, ranked, TermList } from "./TermList.tsx";
 import { useFetched } from "./useFetched.ts";
-import { VerifiedList } from "./VerifiedList.tsx";
 import { words } from "./words.ts";
 
 export function GraphPage({ graph }: { graph: string }) {
@@ -122,6 +129,130 @@ function Starters({ graph }: { graph: string }) {
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+// Finds things, classes and properties of a graph by name, while it is typed.
+
+const MOST = 20;
+const PAUSE = 150;
+const KINDS = ["entity", "class", "property"];
+const ADDRESSES = { entity: thingAddress, class: classAddress, property: propertyAddress };
+
+function SearchBox({ graph }: { graph: string }) {
+  const say = words();
+  const [text, setText] = useState("");
+  const [wanted, setWanted] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setWanted(text.trim()), PAUSE);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const found = useFetched(`${graph} ${language.value} ${wanted}`, async (signal) => {
+    if (wanted === "") return null;
+    const asked = { q: wanted, limit: MOST, language: language.value };
+    return ranked((await search(graph, asked, { signal })).hits);
+  });
+  return (
+    <search class="search-box">
+      <label>
+        <span class="seen-by-readers">{say.search}</span>
+        <input
+          class="field"
+          type="search"
+          dir="auto"
+          autocomplete="off"
+          placeholder={`${say.search}: ${say.searchHint}`}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      {found.problem && <ProblemNote problem={found.problem} />}
+      <div role="status">
+        {wanted !== "" && found.value?.length === 0 && !found.busy && (
+          <p class="muted small">{say.nothingFound}</p>
+        )}
+      </div>
+      {wanted !== "" && found.value && found.value.length > 0 && (
+        <ul class="hits" aria-label={say.searchResults}>
+          {found.value.map((hit) => (
+            <li key={`${hit.kind} ${hit.iri}`}>
+              <HitLink hit={hit} graph={graph} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </search>
+  );
+}
+
+function HitLink({ hit, graph }: { hit: Hit; graph: string }) {
+  const address = ADDRESSES[hit.kind];
+  return (
+    <a class="hit" href={address(graph, hit.iri)}>
+      <bdi class="hit-name">{hit.label}</bdi>
+      <span class="chip">{words().kinds[KINDS.indexOf(hit.kind)] ?? hit.kind}</span>
+      {hit.description && <bdi class="muted small hit-more">{hit.description}</bdi>}
+    </a>
+  );
+}
+
+// What questions of a graph are answered with at once, to withdraw by who may.
+
+/** Nothing for who may confirm nothing, and where nothing was confirmed. */
+function VerifiedList({ graph }: { graph: string }) {
+  useEffect(() => knownMe.need(), []);
+  if (!knownMe.value.value || !may("confirm")) return null;
+  return <List graph={graph} />;
+}
+
+function List({ graph }: { graph: string }) {
+  const say = words();
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const { value, again } = useFetched(graph, (signal) => verifiedOf(graph, { signal }));
+  const withdraw = async (one: Verified) => {
+    setProblem(null);
+    try {
+      await withdrawVerified(graph, one.id);
+      again();
+    } catch (error) {
+      setProblem(problemFrom(error));
+    }
+  };
+  if (!value || (value.verified.length === 0 && !problem)) return null;
+  return (
+    <section class="verified">
+      <h2 class="section-title">{say.verified}</h2>
+      <p class="muted small">{say.verifiedMore}</p>
+      <ul class="verified-list">
+        {value.verified.map((one) => (
+          <li key={one.id} class="row spread">
+            <span>
+              {one.mine && one.run ? (
+                <a href={`/run/${one.run}`}>
+                  <bdi>{one.question}</bdi>
+                </a>
+              ) : (
+                <bdi>{one.question}</bdi>
+              )}{" "}
+              <span class="muted small">
+                {[formatTime(one.when), one.mine ? "" : one.by].filter(Boolean).join(" · ")}
+              </span>
+            </span>
+            {mayWithdraw(one) && (
+              <button
+                type="button"
+                class="button quiet small"
+                aria-label={say.withdrawOne(one.question)}
+                onClick={() => void withdraw(one)}
+              >
+                {say.withdraw}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {problem && <ProblemNote problem={problem} />}
     </section>
   );
 }

@@ -1,10 +1,9 @@
 // A predicate of a graph: what it says, of which things, and what stands at its other end.
 
-import { profile, resource } from "../api/browse.ts";
-import { askAddress } from "../app/router.ts";
+import { profile, resource } from "../api/graphs.ts";
+import { askAddress, classAddress } from "../app/router.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { classAddress } from "../results/links.ts";
 import { shortName, visible } from "../results/texts.ts";
 import { Ends } from "./Ends.tsx";
 import { FactsTable } from "./FactsTable.tsx";

@@ -1,11 +1,13 @@
 // Classes or predicates of a graph: filtered, sorted by name or by how often they occur, in pages.
 
 import { useMemo, useState } from "preact/hooks";
+import type { ClassTerm, Hit, PredicateTerm } from "../api/graphs.ts";
+import type { Cell as Term } from "../api/types.ts";
 import { formatNumber, locale } from "../i18n/index.ts";
 import { Cell } from "../results/Cell.tsx";
 import { Pager } from "../results/Pager.tsx";
+import { folded } from "../results/sorting.ts";
 import { visible } from "../results/texts.ts";
-import { type Listed, listed, type TermOrder } from "./listing.ts";
 import { useFetched } from "./useFetched.ts";
 import { words } from "./words.ts";
 
@@ -113,3 +115,50 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
 }
 
 const SORTED = { name: "ascending", count: "descending" } as const;
+
+// Terms of a graph in the order and the choice that a reader wants.
+
+/** A class or a predicate in a list. */
+interface Listed {
+  readonly iri: string;
+  readonly label: string;
+  readonly count: number;
+  /** Some instances of a class. */
+  readonly examples: readonly Term[];
+  /** A value of a predicate. */
+  readonly example: string | null;
+}
+
+type TermOrder = "name" | "count";
+
+export function ofClass({ iri, label, instances, examples }: ClassTerm): Listed {
+  return { iri, label, count: instances, examples, example: null };
+}
+
+export function ofPredicate({ iri, label, triples, example }: PredicateTerm): Listed {
+  return { iri, label, count: triples, examples: [], example };
+}
+
+/** The terms whose name or IRI has the text, by name or the most frequent first. */
+export function listed(
+  terms: readonly Listed[],
+  filter: string,
+  order: TermOrder,
+  locale: string,
+): Listed[] {
+  const wanted = folded(filter.trim());
+  const found = terms.filter(({ label, iri }) => folded(`${label}\n${iri}`).includes(wanted));
+  const names = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
+  const byName = (one: Listed, other: Listed) => names.compare(one.label, other.label);
+  const byCount = (one: Listed, other: Listed) => other.count - one.count;
+  return found.sort((one, other) =>
+    order === "name" ? byName(one, other) : byCount(one, other) || byName(one, other),
+  );
+}
+
+/** Hits with the best first; of those that match alike, the shortest name, which says least else. */
+export function ranked(hits: readonly Hit[]): Hit[] {
+  return [...hits].sort(
+    (one, other) => other.score - one.score || one.label.length - other.label.length,
+  );
+}

@@ -1,14 +1,13 @@
 // A thing of a graph: its name and kind, what is said of it and what points at it.
 
 import { useMemo, useState } from "preact/hooks";
-import { resource } from "../api/browse.ts";
+import { resource } from "../api/graphs.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { askAddress } from "../app/router.ts";
+import { askAddress, classAddress } from "../app/router.ts";
 import { language, locale } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { drawingAround, joined } from "../results/evidence.ts";
-import { classAddress } from "../results/links.ts";
 import { shortName, textOf, visible } from "../results/texts.ts";
 import { pictureOf } from "../results/values.ts";
 import { FactsTable } from "./FactsTable.tsx";

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { problemFrom } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 
-export interface Fetched<T> {
+interface Fetched<T> {
   /** What came; that of before while something else is on its way. */
   readonly value: T | null;
   readonly problem: Problem | null;

@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { MethodInfo, Methods } from "../api/types.ts";
+import { GraphChooser } from "../ask/Choosers.tsx";
 import { chooseGraphs, chooseModel, chosenGraphs } from "../ask/choices.ts";
-import { GraphChooser } from "../ask/GraphChooser.tsx";
 import { methodTitle, methodWords } from "../parts/methods.ts";
 import type { Contest } from "./contest.ts";
 import { words } from "./words.ts";

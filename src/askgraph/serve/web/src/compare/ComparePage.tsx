@@ -1,17 +1,18 @@
 // One question, answered by several methods side by side.
 
 import { useEffect } from "preact/hooks";
+import { cancel } from "../api/ask.ts";
 import { knownGraphs, knownMethods, knownServer } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
+import type { Turn } from "../ask/conversation.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { groups, lettersOf } from "./agreement.ts";
 import { CompareForm } from "./CompareForm.tsx";
 import { begin, type Contest, entries, leave, recall } from "./contest.ts";
 import { EntryCard } from "./EntryCard.tsx";
-import { Summary } from "./Summary.tsx";
 import { words } from "./words.ts";
 
-export interface ComparePageProps {
+interface ComparePageProps {
   readonly query: URLSearchParams;
 }
 
@@ -83,4 +84,41 @@ function addressOf({ question, graphs, methods, model }: Contest): string {
   if (model) query.set("model", model);
   for (const { id } of entries.value) if (id.value) query.append("run", id.value);
   return `/compare?${query}`;
+}
+
+// Whether the methods agree, said once for all of them.
+
+function Summary({ turns }: { turns: readonly Turn[] }) {
+  const say = words();
+  const running = turns.filter((turn) => turn.isRunning);
+  const stopAll = () => {
+    for (const { id } of running) if (id.value) void cancel(id.value).catch(() => undefined);
+  };
+  return (
+    <div class="summary row">
+      <p role="status">{running.length > 0 ? progress(turns) : verdict(turns)}</p>
+      {running.length > 0 && (
+        <button type="button" class="button small" onClick={stopAll}>
+          {say.stopAll}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function progress(turns: readonly Turn[]): string {
+  return words().running(turns.filter((turn) => !turn.isRunning).length, turns.length);
+}
+
+function verdict(turns: readonly Turn[]): string {
+  const say = words();
+  const found = groups(turns.flatMap((turn) => turn.run.value ?? [])).filter(
+    (group) => group.answered,
+  );
+  const largest = found[0]?.runs.length ?? 0;
+  const answered = found.reduce((sum, group) => sum + group.runs.length, 0);
+  if (answered === 0) return say.noneAnswers;
+  if (answered === 1) return say.oneAnswers;
+  if (largest === turns.length) return say.allAgree(largest);
+  return largest > 1 ? say.someAgree(largest, turns.length) : say.noneAgree;
 }

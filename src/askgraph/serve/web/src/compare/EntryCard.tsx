@@ -3,12 +3,12 @@
 import type { AnswerView, RunView } from "../api/types.ts";
 import { stop, type Turn } from "../ask/conversation.ts";
 import { HeadlineView } from "../ask/HeadlineView.tsx";
-import { Progress } from "../ask/Progress.tsx";
+import { Progress } from "../ask/TurnView.tsx";
 import { formatNumber, formatSeconds } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { ResultView } from "../results/ResultView.tsx";
-import { QueryDifference } from "./QueryDifference.tsx";
+import { differences } from "./agreement.ts";
 import { words } from "./words.ts";
 
 interface Props {
@@ -116,5 +116,43 @@ function Numbers({ run, answer }: { run: RunView; answer: AnswerView }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+// A query beside another one: what both have, and what only one of them has.
+
+const SIGNS = { same: " ", removed: "−", added: "+" } as const;
+
+interface QueryDifferenceProps {
+  readonly query: string;
+  /** The query that it is compared with; null shows it alone. */
+  readonly other: string | null;
+  /** Whose query the other is. */
+  readonly name: string;
+}
+
+function QueryDifference({ query, other, name }: QueryDifferenceProps) {
+  const say = words();
+  const lines = differences(other ?? query, query);
+  const isSame = lines.every(({ kind }) => kind === "same");
+  return (
+    <figure class="query-difference">
+      {other !== null && (
+        <figcaption class="muted small">
+          {isSame ? say.sameQuery(name) : say.queryDiff(name)}
+        </figcaption>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
+      <pre tabIndex={0}>
+        {lines.map(({ kind, text }, at) => (
+          <span key={at} class={`query-line ${kind}`}>
+            {kind !== "same" && <span class="seen-by-readers">{say[kind]}: </span>}
+            <span aria-hidden="true">{SIGNS[kind]} </span>
+            {text}
+            {"\n"}
+          </span>
+        ))}
+      </pre>
+    </figure>
   );
 }

@@ -2,17 +2,16 @@
 
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatQuery, vocabulary } from "../api/graphs.ts";
+import { formatQuery, looked, vocabulary } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Finding, Problem, Vocabulary } from "../api/types.ts";
+import { texts } from "../i18n/index.ts";
 import { CopyButton } from "../parts/CopyButton.tsx";
 import { Icon } from "../parts/Icon.tsx";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { createEditor, redo, replaceText, undo } from "./editor.ts";
-import { looked } from "./looking.ts";
-import { words } from "./words.ts";
 
-export interface QueryEditorProps {
+interface QueryEditorProps {
   readonly graph: string;
   readonly query: string;
   readonly original: string;
@@ -139,3 +138,30 @@ function Findings({ found }: { found: readonly Finding[] }) {
     </div>
   );
 }
+
+// The editor's texts.
+
+const words = texts(
+  {
+    label: "SPARQL query",
+    run: "Run",
+    runKeys: "Run (Ctrl Enter)",
+    format: "Format",
+    undo: "Undo",
+    redo: "Redo",
+    original: "Back to the original",
+    repair: "Repair",
+    line: (line: number) => `Line ${line}:`,
+  },
+  {
+    label: "SPARQL-Anfrage",
+    run: "Ausführen",
+    runKeys: "Ausführen (Strg Eingabe)",
+    format: "Formatieren",
+    undo: "Rückgängig",
+    redo: "Wiederholen",
+    original: "Zurück zum Original",
+    repair: "Reparieren",
+    line: (line: number) => `Zeile ${line}:`,
+  },
+);

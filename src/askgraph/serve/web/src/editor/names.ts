@@ -3,7 +3,7 @@
 import type { Vocabulary, VocabularyTerm } from "../api/types.ts";
 import { FUNCTIONS, KEYWORDS } from "./sparql.ts";
 
-export interface NameOption {
+interface NameOption {
   /** What is written into the query. */
   readonly label: string;
   /** What is shown beside it. */

@@ -1,7 +1,9 @@
 // The latest questions beside a conversation, where the window is wide enough.
 
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { loadRecent, recent } from "./recent.ts";
+import { runs } from "../api/ask.ts";
+import type { RunSummary } from "../api/types.ts";
 import { words } from "./words.ts";
 
 const SHOWN = 18;
@@ -32,4 +34,31 @@ export function SideList({ shown, changed }: { shown: string | null; changed: st
       </p>
     </nav>
   );
+}
+
+// The caller's latest questions, for the lists beside and below the question box.
+
+/** The latest questions, each once, the latest first; empty until they are known. */
+export const recent = signal<readonly RunSummary[]>([]);
+
+const LATEST = 40;
+
+/** Asks the server for them. Where that fails, the lists stay as they are: they are a courtesy. */
+export function loadRecent(): void {
+  runs({ limit: LATEST }).then(
+    (found) => {
+      recent.value = firstOfEach(found.runs);
+    },
+    () => undefined,
+  );
+}
+
+/** Each question once: its latest run. */
+export function firstOfEach(found: readonly RunSummary[]): RunSummary[] {
+  const seen = new Set<string>();
+  return found.filter((run) => {
+    const isNew = !seen.has(run.question);
+    seen.add(run.question);
+    return isNew;
+  });
 }

@@ -11,10 +11,7 @@ export type Language = "en" | "de";
 /** Languages by their own names, in the order of the switch. */
 export const LANGUAGES: Readonly<Record<Language, string>> = { en: "English", de: "Deutsch" };
 
-export type Dictionary = Record<
-  string,
-  string | readonly string[] | ((...values: never[]) => string)
->;
+type Dictionary = Record<string, string | readonly string[] | ((...values: never[]) => string)>;
 
 type Same<T> = {
   [Key in keyof T]: T[Key] extends (...values: infer V) => string

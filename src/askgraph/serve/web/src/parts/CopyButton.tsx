@@ -9,7 +9,7 @@ const words = texts(
   { copy: "Kopieren", copied: "Kopiert", failed: "Der Browser hat es nicht erlaubt" },
 );
 
-export interface CopyButtonProps {
+interface CopyButtonProps {
   /** What is copied, or how to make it when the button is pressed. */
   readonly text: string | (() => string);
   readonly label?: string;

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly close: () => void;
   readonly children: ComponentChildren;

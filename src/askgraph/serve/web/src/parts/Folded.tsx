@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 
-export interface FoldedProps {
+interface FoldedProps {
   readonly title: ComponentChildren;
   readonly more?: ComponentChildren;
   readonly open?: boolean;

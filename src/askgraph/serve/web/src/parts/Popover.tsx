@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
-export interface PopoverProps {
+interface PopoverProps {
   readonly label: ComponentChildren;
   /** What the button does, where its label does not say so. */
   readonly title?: string;

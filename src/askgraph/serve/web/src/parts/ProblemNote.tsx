@@ -19,7 +19,7 @@ const words = texts(
   },
 );
 
-export interface ProblemNoteProps {
+interface ProblemNoteProps {
   readonly problem: Problem;
   /** Tries again; without it no button is shown. */
   readonly again?: () => void;

@@ -4,9 +4,7 @@ import type { ComponentChildren } from "preact";
 import { formatSeconds } from "../i18n/index.ts";
 import { Folded } from "../parts/Folded.tsx";
 import { counted, gradeOf, index, mainScore, type Step, spoken } from "./data.ts";
-import { Query } from "./Query.tsx";
-import type { Detailed } from "./QuestionView.tsx";
-import { Table } from "./Rows.tsx";
+import { type Detailed, Query, Table } from "./QuestionView.tsx";
 import { ScoreTag } from "./ScoreTag.tsx";
 
 const SHORT = 300; // characters of a text that is not folded away

@@ -16,7 +16,7 @@ export const EVERYTHING = {
 };
 
 /** The fields of the form; "" chooses all. */
-export type Choice = typeof EVERYTHING;
+type Choice = typeof EVERYTHING;
 
 /** A question with those of its answers that fit the choice. */
 export interface Listed {

@@ -42,7 +42,7 @@ export interface Question {
   readonly answers: readonly Answer[];
 }
 
-export interface Index {
+interface Index {
   readonly metric: string;
   readonly metrics: readonly string[];
   /** Whether the page has times. */
@@ -75,7 +75,7 @@ export interface Detail {
   readonly extra: Rows["rows"];
 }
 
-export type Grade = "right" | "part" | "wrong";
+type Grade = "right" | "part" | "wrong";
 
 export const GRADES: Readonly<Record<Grade, string>> = {
   right: "right",

@@ -1,6 +1,6 @@
 // The lines in which two queries differ; the names of variables do not count.
 
-import { commonPlaces } from "../compare/differences.ts";
+import { commonPlaces } from "../compare/agreement.ts";
 
 const VARIABLE = /[?$][\p{L}\p{N}_]+/gu;
 const MOST = 1e6; // pairs of lines

@@ -2,10 +2,10 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Cell as CellOf } from "../api/types.ts";
+import { thingAddress } from "../app/router.ts";
 import { language, locale } from "../i18n/index.ts";
 import { CopyButton } from "../parts/CopyButton.tsx";
 import { Icon } from "../parts/Icon.tsx";
-import { thingAddress } from "./links.ts";
 import { textOf, visible } from "./texts.ts";
 import { linkOf, numberOf, pictureOf } from "./values.ts";
 import { words } from "./words.ts";

@@ -22,7 +22,7 @@ import { markText, momentText, numberText } from "./texts.ts";
 import { useWidth } from "./useWidth.ts";
 import { words } from "./words.ts";
 
-export interface ChartViewProps {
+interface ChartViewProps {
   readonly charts: readonly Chart[];
   readonly rows: readonly Row[];
 }

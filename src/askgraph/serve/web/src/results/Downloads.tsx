@@ -1,13 +1,12 @@
 // The whole result as a file.
 
 import { useState } from "preact/hooks";
-import { download, problemFrom } from "../api/http.ts";
+import { download, problemFrom, withQuery } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 import { formatNumber } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { FORMATS, type Format, resultPath } from "./formats.ts";
 import { words } from "./words.ts";
 
 interface Props {
@@ -71,4 +70,29 @@ export function Downloads({ runId, graph, total }: Props) {
       {problem && <ProblemNote problem={problem} />}
     </>
   );
+}
+
+// The formats that the server gives a whole result in.
+
+interface Format {
+  /** What the server calls it, and how the file's name ends. */
+  readonly key: string;
+  readonly name: string;
+  /** Whether it holds the triples behind the rows. */
+  readonly triples: boolean;
+}
+
+const FORMATS: readonly Format[] = [
+  { key: "csv", name: "CSV", triples: false },
+  { key: "tsv", name: "TSV", triples: false },
+  { key: "json", name: "JSON", triples: false },
+  { key: "xml", name: "XML", triples: false },
+  { key: "ttl", name: "Turtle", triples: true },
+  { key: "nt", name: "N-Triples", triples: true },
+  { key: "jsonld", name: "JSON-LD", triples: true },
+];
+
+/** The path below /api/v1 of a run's whole result. */
+function resultPath(run: string, format: Format): string {
+  return withQuery(`/runs/${encodeURIComponent(run)}/result`, { format: format.key });
 }

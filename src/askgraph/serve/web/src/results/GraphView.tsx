@@ -2,20 +2,19 @@
 
 import type { Core } from "cytoscape";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { resource } from "../api/browse.ts";
+import { resource } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
+import { thingAddress } from "../app/router.ts";
 import { onThemeChange } from "../app/theme.ts";
 import { formatNumber, language, locale } from "../i18n/index.ts";
 import { ProblemNote } from "../parts/ProblemNote.tsx";
 import { canvasIn, choose, fitted, recolour, redraw, zoomBy } from "./canvas.ts";
-import { type Drawing, drawingAround, joined } from "./evidence.ts";
-import { thingAddress } from "./links.ts";
-import { TripleList } from "./TripleList.tsx";
+import { type Drawing, drawingAround, joined, type Node } from "./evidence.ts";
 import { words } from "./words.ts";
 import { ZoomButtons } from "./ZoomButtons.tsx";
 
-export interface GraphViewProps {
+interface GraphViewProps {
   readonly drawing: Drawing;
   readonly graph: string;
 }
@@ -111,5 +110,60 @@ function Legend({ drawing }: { drawing: Drawing }) {
       {kinds.has("class") && <li class="legend-class">{words().legendClass}</li>}
       {kinds.has("value") && <li class="legend-value">{words().legendValue}</li>}
     </ul>
+  );
+}
+
+// The triples of a drawing as a list: what each thing is said of, one after the other.
+
+interface Props {
+  readonly drawing: Drawing;
+  readonly graph: string;
+  readonly onExpand: (iri: string) => void;
+}
+
+function TripleList({ drawing, graph, onExpand }: Props) {
+  const nodes = new Map(drawing.nodes.map((node) => [node.id, node]));
+  const subjects = [...new Set(drawing.edges.map(({ source }) => source))];
+  return (
+    <ul class="triple-list">
+      {subjects.map((id) => {
+        const subject = nodes.get(id);
+        return (
+          subject && (
+            <li key={id}>
+              <Named node={subject} graph={graph} />
+              {subject.iri && (
+                <button
+                  type="button"
+                  class="button quiet small"
+                  onClick={() => subject.iri && onExpand(subject.iri)}
+                >
+                  {words().expand}
+                </button>
+              )}
+              <ul>
+                {drawing.edges
+                  .filter(({ source }) => source === id)
+                  .map(({ id: edge, label, target }) => (
+                    <li key={edge}>
+                      <bdi class="muted">{label}</bdi>{" "}
+                      <Named node={nodes.get(target)} graph={graph} />
+                    </li>
+                  ))}
+              </ul>
+            </li>
+          )
+        );
+      })}
+    </ul>
+  );
+}
+
+function Named({ node, graph }: { node: Node | undefined; graph: string }) {
+  if (!node?.iri) return <bdi>{node?.label}</bdi>;
+  return (
+    <a href={thingAddress(graph, node.iri)}>
+      <bdi>{node.label}</bdi>
+    </a>
   );
 }

@@ -1,13 +1,19 @@
 // The result on a map: coast lines of its own, tiles only where the server's operator set them.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { thingAddress } from "../app/router.ts";
 import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
-import { coastPath, UNITS } from "./coast.ts";
-import { thingAddress } from "./links.ts";
-import { Net } from "./Net.tsx";
-import { degreesText, type Pin } from "./places.ts";
-import { pixelOf, spotOf, type View } from "./projection.ts";
-import { Tiles } from "./Tiles.tsx";
+import { degreesText, type Pin } from "./columns.ts";
+import {
+  coastPath,
+  EDGE,
+  netStep,
+  pixelOf,
+  placeAt,
+  spotOf,
+  UNITS,
+  type View,
+} from "./projection.ts";
 import { usePanning } from "./usePanning.ts";
 import { useWidth } from "./useWidth.ts";
 import { words } from "./words.ts";
@@ -15,7 +21,7 @@ import { ZoomButtons } from "./ZoomButtons.tsx";
 
 const MANY = 60;
 
-export interface MapViewProps {
+interface MapViewProps {
   readonly pins: readonly Pin[];
   readonly graph: string;
   /** Rows of the result that have no place. */
@@ -164,4 +170,116 @@ function Card({ pin, pins, graph, locale }: CardProps) {
 
 function hostOf(template: string): string {
   return URL.canParse(template) ? new URL(template).hostname : template;
+}
+
+// The net of degrees over a map, with its numbers at the edges.
+
+interface Props {
+  readonly view: View;
+  readonly width: number;
+  readonly height: number;
+}
+
+function Net({ view, width, height }: Props) {
+  const step = netStep(view);
+  const half = { x: width / view.world / 2, y: height / view.world / 2 };
+  const from = placeAt({ x: view.x - half.x, y: view.y + half.y });
+  const to = placeAt({ x: view.x + half.x, y: view.y - half.y });
+  const east = degrees(Math.max(-180, from.longitude), Math.min(180, to.longitude), step);
+  const north = degrees(Math.max(-EDGE, from.latitude), Math.min(EDGE, to.latitude), step);
+  const at = (longitude: number, latitude: number) =>
+    pixelOf(spotOf({ longitude, latitude }), view, width, height);
+  return (
+    <g class="net">
+      {east.map((longitude) => {
+        const { x } = at(longitude, 0);
+        return (
+          <g key={longitude}>
+            <line x1={x} x2={x} y1={0} y2={height} />
+            <text x={x + 3} y={height - 5}>
+              {Math.abs(longitude)}°
+            </text>
+          </g>
+        );
+      })}
+      {north.map((latitude) => {
+        const { y } = at(0, latitude);
+        return (
+          <g key={latitude}>
+            <line x1={0} x2={width} y1={y} y2={y} />
+            <text x={4} y={y - 3}>
+              {Math.abs(latitude)}°
+            </text>
+          </g>
+        );
+      })}
+    </g>
+  );
+}
+
+function degrees(from: number, to: number, step: number): number[] {
+  const first = Math.ceil(from / step);
+  const count = Math.floor(to / step) - first + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, i) =>
+    Number(((first + i) * step).toFixed(2)),
+  );
+}
+
+// Map tiles behind the pins, from the address that the server's operator set.
+
+const SIZE = 256;
+const CLOSEST = 19;
+
+interface TilesProps {
+  /** An address with {z}, {x} and {y}; {s} is a mirror's letter. */
+  readonly template: string;
+  readonly view: View;
+  readonly width: number;
+  readonly height: number;
+}
+
+function Tiles({ template, view, width, height }: TilesProps) {
+  const zoom = Math.max(0, Math.min(CLOSEST, Math.round(Math.log2(view.world / SIZE))));
+  const count = 2 ** zoom;
+  const across = range(
+    (view.x - width / view.world / 2) * count,
+    (view.x + width / view.world / 2) * count,
+    count,
+  );
+  const down = range(
+    (view.y - height / view.world / 2) * count,
+    (view.y + height / view.world / 2) * count,
+    count,
+  );
+  const side = view.world / count;
+  return (
+    <g>
+      {down.flatMap((y) =>
+        across.map((x) => {
+          const at = pixelOf({ x: x / count, y: y / count }, view, width, height);
+          const href = template
+            .replace("{s}", "a")
+            .replace("{z}", `${zoom}`)
+            .replace("{x}", `${x}`)
+            .replace("{y}", `${y}`);
+          return (
+            <image
+              key={href}
+              href={href}
+              x={at.x}
+              y={at.y}
+              width={side + 0.5}
+              height={side + 0.5}
+            />
+          );
+        }),
+      )}
+    </g>
+  );
+}
+
+function range(from: number, to: number, count: number): number[] {
+  const first = Math.max(0, Math.floor(from));
+  const last = Math.min(count - 1, Math.floor(to));
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
 }

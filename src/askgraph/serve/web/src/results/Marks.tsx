@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { words } from "./words.ts";
 
-export interface Mark {
+interface Mark {
   /** What is said of it, as “Earth: 12,742”. */
   readonly words: string;
   /** Where its words are shown, in pixels from the top left. */

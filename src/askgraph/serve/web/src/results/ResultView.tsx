@@ -1,14 +1,13 @@
 // The result of an answer: as a table, a chart, a map or a graph.
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import type { RowEvidence } from "../api/browse.ts";
+import type { RowEvidence } from "../api/graphs.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale } from "../i18n/index.ts";
 import { chartsOf } from "./charts.ts";
-import { columnsOf } from "./columns.ts";
+import { columnsOf, pinsOf } from "./columns.ts";
 import { drawingOf, drawingOfTriples } from "./evidence.ts";
-import { pinsOf } from "./places.ts";
 import { resultOf, type Shown } from "./result.ts";
 import { TabList } from "./TabList.tsx";
 import { Table } from "./Table.tsx";
@@ -23,7 +22,7 @@ const MOST_DRAWN = 25;
 
 type Tab = "table" | "chart" | "map" | "graph";
 
-export interface ResultViewProps {
+interface ResultViewProps {
   /** An answer, or what a query run by hand gave. */
   readonly answer: Shown;
   /** The run whose whole result can be downloaded; null for a query run by hand. */

@@ -1,14 +1,19 @@
 // The result as a table: sorted by a press on a head, filtered, in pages, each row with its why.
 
-import { useMemo, useState } from "preact/hooks";
-import type { RowEvidence } from "../api/browse.ts";
-import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
+import { problemFrom } from "../api/http.ts";
+import type { Problem } from "../api/types.ts";
+import { locale as formatLocale, formatNumber, language, locale } from "../i18n/index.ts";
+import { CopyButton } from "../parts/CopyButton.tsx";
+import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { Cell } from "./Cell.tsx";
 import { type Column, classOf } from "./columns.ts";
+import { Downloads } from "./Downloads.tsx";
 import { Pager } from "./Pager.tsx";
 import type { Origin, Result } from "./result.ts";
-import { matching, nextOrder, type Order, sorted } from "./sorting.ts";
-import { TableRow } from "./TableRow.tsx";
-import { Toolbar } from "./Toolbar.tsx";
+import { matching, type Numbered, nextOrder, type Order, sorted } from "./sorting.ts";
+import { tabSeparated, textOf, visible } from "./texts.ts";
 import { words } from "./words.ts";
 
 const PAGE = 25;
@@ -130,5 +135,162 @@ function Limits({ result }: { result: Result }) {
       )}
       {truncated && <p class="note warn">{words().cutOff(truncated.by, truncated.reason)}</p>}
     </>
+  );
+}
+
+// A row of the table, and on demand the triples that put it there.
+
+interface TableRowProps {
+  readonly item: Numbered;
+  readonly columns: readonly Column[];
+  readonly origin: Origin;
+  readonly iris: boolean;
+  readonly pictures: boolean;
+  /** Whether it can be asked why the row is there. */
+  readonly explained: boolean;
+  readonly evidence: RowEvidence | null;
+  readonly onDraw: (evidence: RowEvidence) => void;
+}
+
+function TableRow({ item, columns, origin, explained, evidence, onDraw, ...shown }: TableRowProps) {
+  const [open, setOpen] = useState(false);
+  const first = columns.map(({ index }) => item.row[index]).find((cell) => cell);
+  const name = first ? textOf(first, locale.value) : String(item.number + 1);
+  return (
+    <>
+      <tr class={open ? "opened" : undefined}>
+        {columns.map((column) => (
+          <td key={column.index} class={classOf(column)}>
+            <Cell cell={item.row[column.index] ?? null} graph={origin.graph} {...shown} />
+          </td>
+        ))}
+        {explained && (
+          <td class="why-column">
+            <button
+              type="button"
+              class="button quiet small"
+              aria-expanded={open}
+              aria-label={words().whyRow(name)}
+              title={words().why}
+              onClick={() => setOpen(!open)}
+            >
+              {words().whyShort}
+            </button>
+          </td>
+        )}
+      </tr>
+      {open && (
+        <tr class="why-row">
+          <td colSpan={columns.length + 1}>
+            <Why row={item.number} known={evidence} {...{ origin, onDraw }} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+// Above the table: how many rows, the filter, copy and downloads.
+
+interface ToolbarProps {
+  readonly result: Result;
+  readonly columns: readonly Column[];
+  /** The rows that are left, in the order that they are shown in. */
+  readonly rows: readonly Numbered[];
+  readonly origin: Origin;
+  readonly iris: boolean;
+  readonly onIris: (shown: boolean) => void;
+  readonly searchable: boolean;
+  readonly search: string;
+  readonly onSearch: (search: string) => void;
+}
+
+function Toolbar(props: ToolbarProps) {
+  const { result, columns, rows, origin, iris, onIris, searchable, search, onSearch } = props;
+  const copied = () =>
+    tabSeparated(
+      columns.map((column) => column.title),
+      rows.map(({ row }) => columns.map(({ index }) => row[index] ?? null)),
+    );
+  return (
+    <div class="toolbar">
+      <span class="count" role="status">
+        {counted(rows.length, result)}
+      </span>
+      {searchable && (
+        <input
+          type="search"
+          class="field filter"
+          placeholder={words().filter}
+          aria-label={words().filter}
+          value={search}
+          onInput={(event) => onSearch(event.currentTarget.value)}
+        />
+      )}
+      <span class="tools">
+        {columns.some(({ kind }) => kind === "thing") && (
+          <button
+            type="button"
+            class="button quiet small"
+            aria-pressed={iris}
+            title={words().irisHint}
+            onClick={() => onIris(!iris)}
+          >
+            {words().iris}
+          </button>
+        )}
+        <CopyButton class="button quiet small" text={copied} title={words().copyHint} />
+        {origin.runId !== null && (
+          <Downloads runId={origin.runId} graph={origin.graph} total={result.total} />
+        )}
+      </span>
+    </div>
+  );
+}
+
+function counted(shown: number, { cells, total }: Result): string {
+  const all = Math.max(total, cells.length);
+  if (shown < cells.length) return words().someRows(formatNumber(shown), formatNumber(all));
+  return words().rows(all, formatNumber(all));
+}
+
+// The triples that put a row into the result, read out, and the way to their drawing.
+
+interface WhyProps {
+  readonly row: number;
+  readonly origin: Origin;
+  /** The evidence where the answer brought it; else it is asked for. */
+  readonly known: RowEvidence | null;
+  readonly onDraw: (evidence: RowEvidence) => void;
+}
+
+function Why({ row, origin, known, onDraw }: WhyProps) {
+  const [found, setFound] = useState(known);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  useEffect(() => {
+    if (known || origin.query === null) return;
+    const stop = new AbortController();
+    const wanted = { query: origin.query, row, language: language.value };
+    evidenceOf(origin.graph, wanted, { signal: stop.signal }).then(setFound, (error) => {
+      if (!stop.signal.aborted) setProblem(problemFrom(error));
+    });
+    return () => stop.abort();
+  }, [row, known, origin.graph, origin.query]);
+  if (problem) return <ProblemNote problem={problem} />;
+  if (!found) return <p class="muted small">{words().loading}</p>;
+  if (found.triples.length === 0) return <p class="muted small">{words().noEvidence}</p>;
+  return (
+    <div class="why">
+      <ul>
+        {found.words.map((sentence) => (
+          <li key={sentence}>
+            <bdi>{visible(sentence)}</bdi>
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="button small" onClick={() => onDraw(found)}>
+        {words().asDrawing}
+      </button>
+    </div>
   );
 }

@@ -6,14 +6,14 @@ import { textOf } from "./texts.ts";
 import { type Moment, momentOf, numberOf, parsedMoment } from "./values.ts";
 
 /** Rows with a name and a number, the first of them where there are too many to draw. */
-export interface Bars {
+interface Bars {
   kind: "bars";
   name: Column;
   value: Column;
 }
 
 /** A number over time, one line for each value of `series`. */
-export interface Line {
+interface Line {
   kind: "line";
   time: Column;
   value: Column;
@@ -21,7 +21,7 @@ export interface Line {
 }
 
 /** How often numbers or times of a column occur. */
-export interface Histogram {
+interface Histogram {
   kind: "histogram";
   value: Column;
 }

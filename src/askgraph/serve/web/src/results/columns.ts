@@ -1,10 +1,11 @@
 // What the columns of a result hold, which decides how they are sorted, aligned and drawn.
 
 import type { Cell, Row } from "../api/types.ts";
-import { headingOf } from "./headings.ts";
-import { checkedPlace, momentOf, numberOf, pictureOf, placeOf } from "./values.ts";
+import { shortName, textOf, visible } from "./texts.ts";
+import { checkedPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
+import { words } from "./words.ts";
 
-export type Kind =
+type Kind =
   | "number"
   | "time"
   | "thing"
@@ -26,7 +27,7 @@ export interface Column {
 }
 
 /** Two columns of degrees that name one place together. */
-export interface Degrees {
+interface Degrees {
   latitude: Column;
   longitude: Column;
 }
@@ -101,4 +102,75 @@ function isYear(cell: Cell | null): boolean {
 /** The classes of a column's cells. */
 export function classOf(column: Column): string {
   return column.answers ? column.kind : `${column.kind} context`;
+}
+
+// What stands above a column: the graph's name for what its variable stands for.
+
+const COUNTED = "number of ";
+
+/** The heading of a variable; `labels` (by IRI) are those of the query's terms, then of its rows. */
+export function headingOf(name: string, labels: Readonly<Record<string, string>> = {}): string {
+  const plain = wordsOf(name);
+  const isCount = plain.startsWith(COUNTED) && plain.length > COUNTED.length;
+  const named = isCount ? plain.slice(COUNTED.length) : plain;
+  const iri = Object.keys(labels).find((one) => wordsOf(shortName(one)) === named);
+  const label = (iri && labels[iri]) || named;
+  return visible(isCount ? words().numberOf(label) : label);
+}
+
+/** A variable's name in words: `dwarfPlanet` and `dwarf_planet` are “dwarf planet”. */
+export function wordsOf(name: string): string {
+  const words = name.replace(/[_-]+/g, " ").replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2");
+  return /\p{Lu}{2}/u.test(words) ? words : words.toLowerCase();
+}
+
+// Which rows of a result lie somewhere, and where.
+
+/** A row with its place and the name that stands beside it. */
+export interface Pin {
+  readonly row: number;
+  readonly place: Place;
+  readonly name: string;
+  /** The IRI of the thing that lies there, where there is one. */
+  readonly iri: string | null;
+}
+
+/** The rows that have a place: a point in well-known text, or a pair of degrees. */
+export function pinsOf(columns: readonly Column[], rows: readonly Row[], locale: string): Pin[] {
+  const place = placer(columns, rows);
+  if (!place) return [];
+  const named = columns.filter(
+    ({ kind }) => kind === "thing" || kind === "text" || kind === "mixed",
+  );
+  return rows.flatMap((row, number) => {
+    const at = place(row);
+    if (!at) return [];
+    const cell = named.map(({ index }) => row[index]).find((found) => found);
+    const name = cell ? textOf(cell, locale) : degreesText(at, locale);
+    return [{ row: number, place: at, name, iri: cell?.type === "iri" ? cell.value : null }];
+  });
+}
+
+/** A place in degrees, as “48.1° N, 11.6° E”. */
+export function degreesText({ latitude, longitude }: Place, locale: string): string {
+  const degrees = (value: number, signs: string) => {
+    const number = Math.abs(value).toLocaleString(locale, { maximumFractionDigits: 2 });
+    return `${number}° ${value < 0 ? signs[1] : signs[0]}`;
+  };
+  return `${degrees(latitude, "NS")}, ${degrees(longitude, locale.startsWith("de") ? "OW" : "EW")}`;
+}
+
+function placer(
+  columns: readonly Column[],
+  rows: readonly Row[],
+): ((row: Row) => Place | null) | null {
+  const point = columns.find(({ kind }) => kind === "place");
+  if (point) return (row) => placeOf(row[point.index] ?? null);
+  const degrees = degreesOf(columns, rows);
+  if (!degrees) return null;
+  return (row) => {
+    const north = numberOf(row[degrees.latitude.index] ?? null);
+    const east = numberOf(row[degrees.longitude.index] ?? null);
+    return north === null || east === null ? null : checkedPlace(east, north);
+  };
 }

@@ -1,6 +1,6 @@
 // The triples behind a result as a drawing: things and values, joined by predicates.
 
-import type { Resource } from "../api/browse.ts";
+import type { Resource } from "../api/graphs.ts";
 import type { Cell, Evidence, Row } from "../api/types.ts";
 import { shortName, textOf, visible } from "./texts.ts";
 
@@ -12,7 +12,7 @@ export interface Node {
   readonly kind: "thing" | "value" | "class";
 }
 
-export interface Edge {
+interface Edge {
   readonly id: string;
   readonly source: string;
   readonly target: string;

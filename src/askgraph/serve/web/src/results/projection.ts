@@ -1,6 +1,9 @@
 // The map's projection: Mercator by d3-geo, as map tiles have it, on a square of side 1.
 
-import { geoMercator } from "d3-geo";
+import { geoMercator, geoPath } from "d3-geo";
+import { feature } from "topojson-client";
+import type { GeometryCollection, Topology } from "topojson-specification";
+import land from "world-atlas/land-110m.json";
 import type { Place } from "./values.ts";
 
 export interface Spot {
@@ -20,7 +23,7 @@ export const EDGE = 85.0511;
 const CLOSEST = 256 * 2 ** 17;
 
 /** The projection onto a square of this side. */
-export function mercator(side: number) {
+function mercator(side: number) {
   return geoMercator()
     .scale(side / (2 * Math.PI))
     .translate([side / 2, side / 2]);
@@ -112,4 +115,16 @@ function bounded(view: View, width: number, height: number): View {
 
 function within(middle: number, share: number): number {
   return share >= 1 ? 0.5 : Math.min(1 - share / 2, Math.max(share / 2, middle));
+}
+
+// The coast lines of the world, as a path on the square of the projection; loaded with the map.
+
+/** The square is drawn this many units wide, so that a path needs few decimals. */
+export const UNITS = 10_000;
+
+/** The land of the world as an SVG path. */
+export function coastPath(): string {
+  const topology = land as unknown as Topology<{ land: GeometryCollection }>;
+  const path = geoPath(mercator(UNITS)).digits(1);
+  return path(feature(topology, topology.objects.land)) ?? "";
 }

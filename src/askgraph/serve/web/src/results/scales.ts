@@ -4,7 +4,7 @@ import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { utcTicks } from "d3-time";
 
 /** A scale of times, with its marks and how finely they are to be written. */
-export interface TimeAxis {
+interface TimeAxis {
   readonly scale: ScaleLinear<number, number>;
   readonly ticks: readonly Date[];
   readonly precision: "year" | "month" | "day";

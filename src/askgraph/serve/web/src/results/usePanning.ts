@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fitting, moved, type Spot, type View, zoomed } from "./projection.ts";
 
-export interface Panning {
+interface Panning {
   readonly view: View;
   readonly zoom: (factor: number) => void;
   readonly fit: () => void;

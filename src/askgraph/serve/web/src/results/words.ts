@@ -1,7 +1,6 @@
 // What the views of a result say.
 
 import { texts } from "../i18n/index.ts";
-import { several } from "./plural.ts";
 
 export const words = texts(
   {
@@ -164,3 +163,12 @@ export const words = texts(
     source: (host) => `Kacheln von ${host}`,
   },
 );
+
+// The plural of English nouns.
+
+/** The plural of an English noun, by the rules alone. */
+export function several(noun: string): string {
+  if (!/^[a-z ]+$/.test(noun) || noun.endsWith("s")) return noun;
+  if (/(x|z|ch|sh)$/.test(noun)) return `${noun}es`;
+  return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+}

@@ -1,12 +1,19 @@
 // How an answer is found: the method and, where it needs one, the model, with what they cost.
 
 import type { MethodInfo, ModelInfo } from "../api/types.ts";
-import { knownMethods } from "../app/known.ts";
+import { graphTitle, knownGraphs, knownMethods } from "../app/known.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { methodTitle, methodWords } from "../parts/methods.ts";
 import { Popover } from "../parts/Popover.tsx";
-import { chooseMethod, chooseModel, chosenMethod, chosenModel } from "./choices.ts";
+import {
+  chooseGraphs,
+  chooseMethod,
+  chooseModel,
+  chosenGraphs,
+  chosenMethod,
+  chosenModel,
+} from "./choices.ts";
 import { words } from "./words.ts";
 
 export function MethodChooser() {
@@ -138,4 +145,63 @@ function first(methods: readonly MethodInfo[], name: string): MethodInfo[] {
     ...methods.filter((method) => method.name === name),
     ...methods.filter((method) => method.name !== name),
   ];
+}
+
+// Which graphs are asked.
+
+export function GraphChooser() {
+  const say = words();
+  const all = knownGraphs.value.value ?? [];
+  const chosen = chosenGraphs.value;
+  if (all.length === 0) return null;
+  const label =
+    chosen.length === 1 ? graphTitle(chosen[0] ?? "") : say.severalGraphs(chosen.length);
+  const toggle = (name: string, on: boolean) => {
+    const next = on ? [...chosen, name] : chosen.filter((one) => one !== name);
+    if (next.length > 0) chooseGraphs(next);
+  };
+  return (
+    <Popover
+      title={say.chooseGraphs}
+      label={
+        <>
+          <Icon name="graph" />
+          <bdi class="chooser-label">{label}</bdi>
+          <Icon name="down" size={12} />
+        </>
+      }
+    >
+      {() => (
+        <fieldset class="choices">
+          <legend>{say.chooseGraphs}</legend>
+          {all.map((graph) => (
+            <label key={graph.name} class="choice">
+              <input
+                type="checkbox"
+                checked={chosen.includes(graph.name)}
+                disabled={chosen.length === 1 && chosen.includes(graph.name)}
+                onChange={(event) => toggle(graph.name, event.currentTarget.checked)}
+              />
+              <span>
+                <bdi class="choice-name">{graph.title || graph.name}</bdi>
+                <span class="choice-more">
+                  {graph.description && <bdi>{graph.description} </bdi>}
+                  {[
+                    graph.triples === null ? "" : say.triples(graph.triples),
+                    graph.remote ? say.remote : "",
+                  ]
+                    .filter(Boolean)
+                    .join(" · ")}
+                </span>
+              </span>
+            </label>
+          ))}
+          <div class="choices-foot">
+            <a href={`/graphs/${encodeURIComponent(chosen[0] ?? "")}`}>{say.browseGraph}</a>
+            <a href="/add">{say.addGraph}</a>
+          </div>
+        </fieldset>
+      )}
+    </Popover>
+  );
 }

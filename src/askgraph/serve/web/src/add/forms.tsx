@@ -1,13 +1,13 @@
 // Files to make a graph of: dropped or chosen, checked before anything is sent.
 
-import { useRef, useState } from "preact/hooks";
-import { upload } from "../api/jobs.ts";
-import { knownServer } from "../app/known.ts";
+import { useId, useRef, useState } from "preact/hooks";
+import { addAddress, upload } from "../api/jobs.ts";
+import { knownGraphs, knownServer } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
+import { linkOf } from "../results/values.ts";
 import { add, draft } from "./adding.ts";
-import { ENDINGS, judged, sizeText, suggestedName } from "./files.ts";
-import { isFree, NameField } from "./NameField.tsx";
+import { ENDINGS, isName, judged, sizeText, suggestedName } from "./files.ts";
 import { words } from "./words.ts";
 
 const MEGABYTE = 1_000_000;
@@ -121,4 +121,110 @@ function DropZone({ onFiles, most }: ZoneProps) {
       <p class="muted small">{say.accepted(most)}</p>
     </div>
   );
+}
+
+// The address of a SPARQL endpoint to add.
+
+export function AddressForm() {
+  const say = words();
+  const address = draft.address.value;
+  const name = draft.name.value;
+  const [named, setNamed] = useState(name !== "");
+  const id = useId();
+  const link = linkOf(address.trim());
+  const fault = address.trim() !== "" && link === null;
+  const ready = link !== null && isFree(name);
+  return (
+    <form
+      class="add-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (ready) void add(name, (_, signal) => addAddress({ name, url: link }, { signal }));
+      }}
+    >
+      <div>
+        <label class="label" for={id}>
+          {say.address}
+        </label>
+        <input
+          id={id}
+          class="field"
+          type="url"
+          inputMode="url"
+          autocomplete="off"
+          placeholder="https://example.org/sparql"
+          value={address}
+          aria-invalid={fault}
+          aria-describedby={`${id}-hint`}
+          onInput={(event) => {
+            const typed = event.currentTarget.value;
+            draft.address.value = typed;
+            if (!named) draft.name.value = suggestedName(typed.trim());
+          }}
+        />
+        <p id={`${id}-hint`} class={fault ? "fault small" : "muted small"}>
+          {fault ? say.addressWrong : say.addressHint}
+        </p>
+      </div>
+      <NameField
+        name={name}
+        onName={(typed) => {
+          draft.name.value = typed;
+          setNamed(true);
+        }}
+      />
+      <div>
+        <button type="submit" class="button primary" disabled={!ready}>
+          {say.addAddress}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+// The name that a graph gets, checked while it is typed.
+
+interface Props {
+  readonly name: string;
+  readonly onName: (name: string) => void;
+}
+
+function NameField({ name, onName }: Props) {
+  const say = words();
+  const id = useId();
+  const fault = faultOf(name);
+  return (
+    <div>
+      <label class="label" for={id}>
+        {say.name}
+      </label>
+      <input
+        id={id}
+        class="field name-field"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        maxLength={40}
+        value={name}
+        aria-invalid={fault !== null}
+        aria-describedby={`${id}-hint`}
+        onInput={(event) => onName(event.currentTarget.value.toLowerCase())}
+      />
+      <p id={`${id}-hint`} class={fault ? "fault small" : "muted small"}>
+        {fault ?? say.nameHint}
+      </p>
+    </div>
+  );
+}
+
+/** Whether a graph can be added under a name. */
+function isFree(name: string): boolean {
+  return name !== "" && faultOf(name) === null;
+}
+
+function faultOf(name: string): string | null {
+  if (name === "") return null;
+  if (!isName(name)) return words().nameWrong;
+  const isTaken = knownGraphs.value.value?.some((graph) => graph.name === name);
+  return isTaken ? words().nameTaken : null;
 }
