@@ -3,19 +3,18 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import type { Added } from "../api/jobs.ts";
 import { knownGraphs, knownMe, knownServer, may } from "../app/known.ts";
-import { navigate } from "../app/router.ts";
+import { graphAddress, navigate } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
 import { formatNumber } from "../i18n/index.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { Button, ProblemNote } from "../parts/parts.tsx";
 import { TabList } from "../results/TabList.tsx";
 import { type Adding, adding, cancel, restart } from "./adding.ts";
 import { AddressForm, FilesForm } from "./forms.tsx";
-import { stageWords, words } from "./words.ts";
+import { say, stageWords } from "./words.ts";
 
 type Way = "files" | "address";
 
 export function AddPage() {
-  const say = words();
   const [way, setWay] = useState<Way>("files");
   const id = useId();
   useEffect(() => {
@@ -55,7 +54,6 @@ export function AddPage() {
 // How far the adding of a graph is, and where to go when it is there.
 
 function AddProgress({ now }: { now: Adding }) {
-  const say = words();
   switch (now.state) {
     case "sending":
       return <Bar name={now.name} doing={say.sending} share={now.share} />;
@@ -96,7 +94,6 @@ interface BarProps {
 }
 
 function Bar({ name, doing, share, count = "" }: BarProps) {
-  const say = words();
   return (
     <div class="card adding">
       <h2>
@@ -113,16 +110,13 @@ function Bar({ name, doing, share, count = "" }: BarProps) {
           {share !== null && <span class="muted number"> {say.percent(share)}</span>}
           {count && <span class="muted number"> {count}</span>}
         </p>
-        <button type="button" class="button small" onClick={() => void cancel()}>
-          {say.cancel}
-        </button>
+        <Button onClick={() => void cancel()}>{say.cancel}</Button>
       </div>
     </div>
   );
 }
 
 function Done({ name, added }: { name: string; added: Added | null }) {
-  const say = words();
   return (
     <div class="card adding" role="status">
       <h2>
@@ -143,9 +137,8 @@ function Done({ name, added }: { name: string; added: Added | null }) {
         </p>
       ))}
       <div class="row">
-        <button
-          type="button"
-          class="button primary"
+        <Button
+          look="primary"
           onClick={() => {
             chooseGraphs([name]);
             restart();
@@ -153,13 +146,13 @@ function Done({ name, added }: { name: string; added: Added | null }) {
           }}
         >
           {say.ask}
-        </button>
-        <a class="button" href={`/graphs/${encodeURIComponent(name)}`} onClick={restart}>
+        </Button>
+        <a class="button" href={graphAddress(name)} onClick={restart}>
           {say.browse}
         </a>
-        <button type="button" class="button quiet" onClick={restart}>
+        <Button look="quiet" onClick={restart}>
           {say.another}
-        </button>
+        </Button>
       </div>
     </div>
   );

@@ -5,15 +5,15 @@ import { addAddress, upload } from "../api/jobs.ts";
 import { knownGraphs, knownServer } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
+import { Button } from "../parts/parts.tsx";
 import { linkOf } from "../results/values.ts";
 import { add, draft } from "./adding.ts";
 import { ENDINGS, isName, judged, sizeText, suggestedName } from "./files.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 const MEGABYTE = 1_000_000;
 
 export function FilesForm() {
-  const say = words();
   const files = draft.files.value;
   const name = draft.name.value;
   const most = (knownServer.value.value?.upload_mb ?? 200) * MEGABYTE;
@@ -40,17 +40,15 @@ export function FilesForm() {
               <span class="muted small number">
                 {[format, sizeText(file.size, locale.value)].filter(Boolean).join(" · ")}
               </span>
-              <button
-                type="button"
-                class="button quiet icon small"
-                aria-label={say.takeOut(file.name)}
-                title={say.takeOut(file.name)}
+              <Button
+                look="quiet icon small"
+                label={say.takeOut(file.name)}
                 onClick={() => {
                   draft.files.value = files.filter((_, other) => other !== at);
                 }}
               >
                 <Icon name="cross" size={14} />
-              </button>
+              </Button>
               {fault && (
                 <p class="fault small" role="alert">
                   {say[fault]}
@@ -67,9 +65,9 @@ export function FilesForm() {
         }}
       />
       <div>
-        <button type="submit" class="button primary" disabled={!ready}>
+        <Button look="primary" type="submit" disabled={!ready}>
           {say.addFiles}
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -82,7 +80,6 @@ interface ZoneProps {
 }
 
 function DropZone({ onFiles, most }: ZoneProps) {
-  const say = words();
   const [over, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -102,9 +99,9 @@ function DropZone({ onFiles, most }: ZoneProps) {
     >
       <p class="drop-title">{say.drop}</p>
       <p class="muted small">{say.or}</p>
-      <button type="button" class="button" onClick={() => input.current?.click()}>
+      <Button look="" onClick={() => input.current?.click()}>
         {say.choose}
-      </button>
+      </Button>
       <input
         ref={input}
         type="file"
@@ -126,7 +123,6 @@ function DropZone({ onFiles, most }: ZoneProps) {
 // The address of a SPARQL endpoint to add.
 
 export function AddressForm() {
-  const say = words();
   const address = draft.address.value;
   const name = draft.name.value;
   const [named, setNamed] = useState(name !== "");
@@ -174,9 +170,9 @@ export function AddressForm() {
         }}
       />
       <div>
-        <button type="submit" class="button primary" disabled={!ready}>
+        <Button look="primary" type="submit" disabled={!ready}>
           {say.addAddress}
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -190,7 +186,6 @@ interface Props {
 }
 
 function NameField({ name, onName }: Props) {
-  const say = words();
   const id = useId();
   const fault = faultOf(name);
   return (
@@ -224,7 +219,7 @@ function isFree(name: string): boolean {
 
 function faultOf(name: string): string | null {
   if (name === "") return null;
-  if (!isName(name)) return words().nameWrong;
+  if (!isName(name)) return say.nameWrong;
   const isTaken = knownGraphs.value.value?.some((graph) => graph.name === name);
-  return isTaken ? words().nameTaken : null;
+  return isTaken ? say.nameTaken : null;
 }

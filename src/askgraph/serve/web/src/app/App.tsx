@@ -5,12 +5,12 @@ import { keyWanted } from "../api/http.ts";
 import { AskPage } from "../ask/AskPage.tsx";
 import { turns } from "../ask/conversation.ts";
 import { language } from "../i18n/index.ts";
-import { Dialog } from "../parts/Dialog.tsx";
+import { Button, Dialog } from "../parts/parts.tsx";
 import { Header } from "./Header.tsx";
 import { Later } from "./Later.tsx";
 import { arrive, followLinks, left, place, type Route, routeOf } from "./router.ts";
 import { listenToShortcuts, shortcutsShown, singleKeys, turnSingleKeys } from "./shortcuts.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 const browse = () => import("../browse/BrowsePage.tsx").then((found) => found.BrowsePage);
 const add = () => import("../add/AddPage.tsx").then((found) => found.AddPage);
@@ -32,7 +32,7 @@ export function App() {
   return (
     <>
       <a class="skip-link" href="#content">
-        {words().skip}
+        {say.skip}
       </a>
       <Header route={route} />
       <main id="content" tabIndex={-1}>
@@ -67,7 +67,6 @@ function Page({ route }: { route: Route }) {
 }
 
 function Missing() {
-  const say = words();
   return (
     <div class="page missing">
       <h1>{say.missing}</h1>
@@ -82,7 +81,6 @@ function Missing() {
 }
 
 function titleOf(route: Route): string {
-  const say = words();
   switch (route.page) {
     case "run": {
       const asked = turns.value[turns.value.length - 1]?.question;
@@ -108,7 +106,6 @@ function KeyDialog() {
   const [key, setKey] = useState("");
   const wanted = keyWanted.value;
   if (!wanted) return null;
-  const say = words();
   const settle = (given: string | null) => {
     setKey("");
     wanted.settle(given);
@@ -135,12 +132,12 @@ function KeyDialog() {
           />
         </label>
         <div class="row">
-          <button type="submit" class="button primary" disabled={!key.trim()}>
+          <Button look="primary" type="submit" disabled={!key.trim()}>
             {say.keyUse}
-          </button>
-          <button type="button" class="button quiet" onClick={() => settle(null)}>
+          </Button>
+          <Button look="quiet" onClick={() => settle(null)}>
             {say.cancel}
-          </button>
+          </Button>
         </div>
       </form>
     </Dialog>
@@ -151,7 +148,6 @@ function KeyDialog() {
 
 function ShortcutsDialog() {
   if (!shortcutsShown.value) return null;
-  const say = words();
   const close = () => {
     shortcutsShown.value = false;
   };
@@ -188,9 +184,9 @@ function ShortcutsDialog() {
           <span class="choice-more">{say.singleKeysMore}</span>
         </span>
       </label>
-      <button type="button" class="button" onClick={close}>
+      <Button look="" onClick={close}>
         {say.close}
-      </button>
+      </Button>
     </Dialog>
   );
 }

@@ -3,10 +3,11 @@
 import { keepKey, keyInUse } from "../api/http.ts";
 import { LANGUAGES, type Language, language, speak } from "../i18n/index.ts";
 import { Icon, type IconName } from "../parts/Icon.tsx";
+import { Button } from "../parts/parts.tsx";
 import type { Route } from "./router.ts";
 import { shortcutsShown } from "./shortcuts.ts";
 import { chooseTheme, type Theme, theme } from "./theme.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 const THEMES: readonly Theme[] = ["system", "light", "dark"];
 const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
@@ -16,7 +17,6 @@ const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
 };
 
 export function Header({ route }: { route: Route }) {
-  const say = words();
   const shown = route.page === "run" ? "ask" : route.page === "graph" ? "graphs" : route.page;
   const link = (page: "ask" | "graphs" | "compare" | "history", href: string) => (
     <a href={href} aria-current={shown === page ? "page" : undefined}>
@@ -37,23 +37,21 @@ export function Header({ route }: { route: Route }) {
       </nav>
       <div class="bar-tools">
         {keyInUse.value && (
-          <button type="button" class="button quiet small" onClick={() => keepKey(null)}>
+          <Button look="quiet small" onClick={() => keepKey(null)}>
             {say.keyForget}
-          </button>
+          </Button>
         )}
         <LanguageSwitch />
         <ThemeSwitch />
-        <button
-          type="button"
-          class="button quiet icon small wide-only"
+        <Button
+          look="quiet icon small wide-only"
+          icon="help"
           aria-label={say.help}
           title={`${say.help} (?)`}
           onClick={() => {
             shortcutsShown.value = true;
           }}
-        >
-          <Icon name="help" />
-        </button>
+        />
       </div>
     </header>
   );
@@ -63,34 +61,26 @@ function LanguageSwitch() {
   const tags = Object.keys(LANGUAGES) as Language[];
   const next = tags[(tags.indexOf(language.value) + 1) % tags.length] ?? "en";
   return (
-    <button
-      type="button"
-      class="button quiet small"
+    <Button
+      look="quiet small"
       lang={next}
       title={LANGUAGES[next]}
-      aria-label={`${next.toUpperCase()}, ${words().language}: ${LANGUAGES[next]}`}
+      aria-label={`${next.toUpperCase()}, ${say.language}: ${LANGUAGES[next]}`}
       onClick={() => speak(next)}
     >
       {next.toUpperCase()}
-    </button>
+    </Button>
   );
 }
 
 function ThemeSwitch() {
-  const say = words();
   const at = THEMES.indexOf(theme.value);
   const next = THEMES[(at + 1) % THEMES.length] ?? "system";
   const label = `${say.theme}: ${say.themes[at]}`;
   return (
-    <button
-      type="button"
-      class="button quiet icon small"
-      aria-label={label}
-      title={label}
-      onClick={() => chooseTheme(next)}
-    >
+    <Button look="quiet icon small" label={label} onClick={() => chooseTheme(next)}>
       <Icon name={THEME_ICONS[theme.value]} />
-    </button>
+    </Button>
   );
 }
 

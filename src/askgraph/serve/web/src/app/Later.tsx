@@ -2,7 +2,8 @@
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { words } from "./words.ts";
+import { Button } from "../parts/parts.tsx";
+import { say } from "./words.ts";
 
 interface LaterProps<P extends object> {
   readonly load: () => Promise<ComponentType<P>>;
@@ -39,17 +40,14 @@ export function Later<P extends object>({ load, props }: LaterProps<P>) {
   }, [load]);
   if (Part) return <Part {...props} />;
   if (failed) return <Failed />;
-  return <p class="page muted later">{words().loading}</p>;
+  return <p class="page muted later">{say.loading}</p>;
 }
 
 function Failed() {
-  const say = words();
   return (
     <div class="page note bad" role="alert">
       <p>{say.failed}</p>
-      <button type="button" class="button small" onClick={() => location.reload()}>
-        {say.reload}
-      </button>
+      <Button onClick={() => location.reload()}>{say.reload}</Button>
     </div>
   );
 }

@@ -151,19 +151,20 @@ export function arrive(): (() => void) | undefined {
   };
 }
 
-// Addresses of the page's own places that show things of a graph.
+/** The page of a graph. */
+export function graphAddress(graph: string): string {
+  return `/graphs/${encodeURIComponent(graph)}`;
+}
 
 /** The page of a thing of a graph. */
-export function thingAddress(graph: string, iri: string): string {
-  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ iri })}`;
-}
+export const thingAddress = addressOf("iri");
 
 /** The page of a class of a graph. */
-export function classAddress(graph: string, iri: string): string {
-  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ class: iri })}`;
-}
+export const classAddress = addressOf("class");
 
 /** The page of a predicate of a graph. */
-export function propertyAddress(graph: string, iri: string): string {
-  return `/graphs/${encodeURIComponent(graph)}?${new URLSearchParams({ property: iri })}`;
+export const propertyAddress = addressOf("property");
+
+function addressOf(kind: string): (graph: string, iri: string) => string {
+  return (graph, iri) => `${graphAddress(graph)}?${new URLSearchParams({ [kind]: iri })}`;
 }

@@ -2,11 +2,11 @@
 
 import { useState } from "preact/hooks";
 import { looked, runQuery } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
 import type { AnswerView, Finding, Problem, RunView, Step } from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { useAttempt } from "../parts/asking.ts";
+import { Button, ProblemNote } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
 import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
@@ -17,7 +17,7 @@ import { ReadBack } from "./ReadBack.tsx";
 import { readerOf, spokenBy } from "./reading.ts";
 import { StepsOf } from "./Steps.tsx";
 import { useStanding, Verdict } from "./Verdict.tsx";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 /** Loads how results are shown, which the question box can do without. */
 export const results = () => import("../results/ResultView.tsx").then((found) => found.ResultView);
@@ -30,11 +30,10 @@ interface AnswerPartProps {
 }
 
 export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps) {
-  const say = words();
   const [changed, setChanged] = useState<AnswerView | null>(null);
   const [findings, setFindings] = useState<readonly Finding[]>([]);
   const [isNone, setNone] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [attempt, problem, setProblem] = useAttempt();
   const [isBusy, setBusy] = useState(false);
   const answer = changed ?? first;
   const graph = first.graph ?? run.graphs[0] ?? "";
@@ -44,17 +43,13 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
 
   const runChanged = async (query: string, words: string, told = spokenBy(run)) => {
     setBusy(true);
-    setProblem(null);
-    try {
+    await attempt(async () => {
       const found = await runQuery(graph, query, told);
       const [said, odd] = await Promise.all([words || read(query), looked(graph, query)]);
       setFindings(odd?.findings ?? []);
       setChanged(edited(first, query, found, said));
-    } catch (error) {
-      setProblem(problemFrom(error));
-    } finally {
-      setBusy(false);
-    }
+    });
+    setBusy(false);
   };
   const back = () => {
     setChanged(null);
@@ -131,7 +126,7 @@ function Result(props: { answer: AnswerView; runId: string | null; graph: string
   return (
     <details class="fold result-fold">
       <summary>
-        <span>{words().results}</span>
+        <span>{say.results}</span>
       </summary>
       <Later load={results} props={props} />
     </details>
@@ -140,15 +135,12 @@ function Result(props: { answer: AnswerView; runId: string | null; graph: string
 
 /** That a changed query failed; the answer before it is not what it gives. */
 function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
-  const say = words();
   return (
     <section class="faulty stack" aria-label={say.faulty}>
       <p class="headline nothing">{say.faulty}</p>
       <ProblemNote problem={problem} />
       <p>
-        <button type="button" class="button small" onClick={back}>
-          {say.backToAnswer}
-        </button>
+        <Button onClick={back}>{say.backToAnswer}</Button>
       </p>
     </section>
   );
@@ -157,7 +149,6 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
 // How sure an answer is: in a word, a bar and what the number means.
 
 function Confidence({ value }: { value: number }) {
-  const say = words();
   const percent = Math.round(value * 100);
   const word = sureness(value);
   return (
@@ -197,7 +188,7 @@ function Unused({ steps }: { steps: readonly Step[] }) {
   if (unused.length === 0) return null;
   return (
     <p class="muted small unused">
-      {words().unused}: <bdi>{[...new Set(unused)].join(", ")}</bdi>
+      {say.unused}: <bdi>{[...new Set(unused)].join(", ")}</bdi>
     </p>
   );
 }
@@ -220,7 +211,7 @@ function QueryPart(props: QueryPartProps) {
   return (
     <details class="fold query" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <span>{words().query}</span>
+        <span>{say.query}</span>
         <span class="fold-more">SPARQL</span>
       </summary>
       {isOpen && <Later load={editor} props={props} />}

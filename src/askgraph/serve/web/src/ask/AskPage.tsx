@@ -8,14 +8,14 @@ import { navigate, place } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
 import { loadRecent, recent, SideList } from "../history/SideList.tsx";
 import { language } from "../i18n/index.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { Named, ProblemNote } from "../parts/parts.tsx";
 import { results } from "./AnswerPart.tsx";
 import { GraphChooser, MethodChooser } from "./Choosers.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
 import { leave, put, show, stop, type Turn, turns } from "./conversation.ts";
 import { QuestionBox } from "./QuestionBox.tsx";
 import { TurnView } from "./TurnView.tsx";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface AskPageProps {
   /** The run that the address names; null for a new conversation. */
@@ -39,7 +39,6 @@ export function AskPage({ run }: AskPageProps) {
 }
 
 function Welcome() {
-  const say = words();
   const { query, state } = place.value;
   const wanted = query.getAll("graph");
   useEffect(() => {
@@ -52,7 +51,7 @@ function Welcome() {
   return (
     <div class="page welcome">
       <h1>{say.welcome}</h1>
-      {problem && <ProblemNote problem={problem} again={() => void knownGraphs.load()} />}
+      <ProblemNote problem={problem} again={() => void knownGraphs.load()} />
       {isBare ? (
         <NoGraphs />
       ) : (
@@ -80,7 +79,6 @@ function Welcome() {
 }
 
 function NoGraphs() {
-  const say = words();
   return (
     <div class="card stack">
       <h2>{say.noGraphs}</h2>
@@ -95,7 +93,6 @@ function NoGraphs() {
 }
 
 function Conversation() {
-  const say = words();
   const shown = turns.value;
   const last = shown[shown.length - 1];
   const graphs = last && last.graphs.length > 0 ? last.graphs : chosenGraphs.value;
@@ -166,7 +163,6 @@ interface StartersProps {
 const SHOWN = 6;
 
 function Starters({ graphs, ask }: StartersProps) {
-  const say = words();
   const questions = useStarters(graphs);
   useEffect(loadRecent, []);
   return (
@@ -191,9 +187,9 @@ function Starters({ graphs, ask }: StartersProps) {
           <ul>
             {recent.value.slice(0, 5).map((run) => (
               <li key={run.id}>
-                <a class="starter recent" href={`/run/${run.id}`}>
-                  <bdi>{run.question}</bdi>
-                </a>
+                <Named class="starter recent" href={`/run/${run.id}`}>
+                  {run.question}
+                </Named>
               </li>
             ))}
           </ul>

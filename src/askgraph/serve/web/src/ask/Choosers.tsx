@@ -2,6 +2,7 @@
 
 import type { MethodInfo, ModelInfo } from "../api/types.ts";
 import { graphTitle, knownGraphs, knownMethods } from "../app/known.ts";
+import { graphAddress } from "../app/router.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { methodTitle, methodWords } from "../parts/methods.ts";
@@ -14,10 +15,9 @@ import {
   chosenMethod,
   chosenModel,
 } from "./choices.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 export function MethodChooser() {
-  const say = words();
   const known = knownMethods.value.value;
   const chosen = chosenMethod.value;
   if (!known || !chosen) return null;
@@ -74,7 +74,7 @@ function MethodChoice({ method, isChosen, isUsual }: MethodChoiceProps) {
       <span>
         <span class="choice-name">
           {methodTitle(method.name)}
-          {isUsual && <span class="chip">{words().usual}</span>}
+          {isUsual && <span class="chip">{say.usual}</span>}
         </span>
         <span class="choice-more">{methodWords(method)}</span>
         <span class="choice-cost">{costWords(method)}</span>
@@ -84,7 +84,6 @@ function MethodChoice({ method, isChosen, isUsual }: MethodChoiceProps) {
 }
 
 function NotSetUp({ methods }: { methods: readonly MethodInfo[] }) {
-  const say = words();
   const reasons = [...new Set(methods.map((method) => method.missing ?? ""))].filter(Boolean);
   return (
     <details class="not-set-up">
@@ -107,7 +106,6 @@ function NotSetUp({ methods }: { methods: readonly MethodInfo[] }) {
 }
 
 function ModelChoice({ models }: { models: readonly ModelInfo[] }) {
-  const say = words();
   if (models.length === 0) return null;
   return (
     <label class="model-choice">
@@ -129,7 +127,6 @@ function ModelChoice({ models }: { models: readonly ModelInfo[] }) {
 
 /** What a question costs, as far as it was seen on this server. */
 function costWords(method: MethodInfo): string {
-  const say = words();
   return [
     method.needs_model ? say.needsModel : say.withoutModel,
     method.seconds === null ? "" : say.onAverage(formatSeconds(method.seconds)),
@@ -150,7 +147,6 @@ function first(methods: readonly MethodInfo[], name: string): MethodInfo[] {
 // Which graphs are asked.
 
 export function GraphChooser() {
-  const say = words();
   const all = knownGraphs.value.value ?? [];
   const chosen = chosenGraphs.value;
   if (all.length === 0) return null;
@@ -197,7 +193,7 @@ export function GraphChooser() {
             </label>
           ))}
           <div class="choices-foot">
-            <a href={`/graphs/${encodeURIComponent(chosen[0] ?? "")}`}>{say.browseGraph}</a>
+            <a href={graphAddress(chosen[0] ?? "")}>{say.browseGraph}</a>
             <a href="/add">{say.addGraph}</a>
           </div>
         </fieldset>

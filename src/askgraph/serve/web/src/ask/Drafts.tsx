@@ -2,10 +2,11 @@
 
 import { useState } from "preact/hooks";
 import type { Step } from "../api/types.ts";
+import { Button } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import { type Draft, type Reader, useWords } from "./reading.ts";
-import { stepWords } from "./stepWords.ts";
-import { words } from "./words.ts";
+import { stepSay } from "./stepWords.ts";
+import { say } from "./words.ts";
 
 interface DraftsProps {
   readonly turn: Turn;
@@ -18,7 +19,6 @@ interface DraftsProps {
 const SHOWN = 8;
 
 export function Drafts({ turn, shown, open, read }: DraftsProps) {
-  const say = words();
   const [isOpen, setOpen] = useState(false);
   const drafts = draftsOf(turn.steps.value, shown);
   if (drafts.length === 0) return null;
@@ -33,16 +33,10 @@ export function Drafts({ turn, shown, open, read }: DraftsProps) {
             <div>
               {isOpen && <Read draft={draft} read={read} />}
               <p class="muted small">
-                {stepWords().score} {draft.score.toFixed(2)}
+                {stepSay.score} {draft.score.toFixed(2)}
               </p>
             </div>
-            <button
-              type="button"
-              class="button small"
-              onClick={() => open(draft.query, draft.words)}
-            >
-              {say.useThis}
-            </button>
+            <Button onClick={() => open(draft.query, draft.words)}>{say.useThis}</Button>
           </li>
         ))}
       </ol>

@@ -1,13 +1,14 @@
 // The answer first and big: a yes, a value, a few names, or how many rows there are.
 
 import type { AnswerView, Cell } from "../api/types.ts";
+import { thingAddress } from "../app/router.ts";
 import { locale } from "../i18n/index.ts";
+import { Named } from "../parts/parts.tsx";
 import { textOf } from "../results/texts.ts";
 import { type Headline, headlineOf } from "./headline.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: string }) {
-  const say = words();
   const headline = headlineOf(answer);
   switch (headline.kind) {
     case "boolean":
@@ -42,7 +43,6 @@ export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: str
 
 /** The headline as one text, for those who hear it. */
 export function spokenHeadline(answer: AnswerView): string {
-  const say = words();
   const headline = headlineOf(answer);
   switch (headline.kind) {
     case "boolean":
@@ -61,18 +61,14 @@ export function spokenHeadline(answer: AnswerView): string {
 }
 
 function Value({ cell, graph }: { cell: Cell; graph: string }) {
-  const text = cellText(cell);
-  if (cell.type !== "iri") return <bdi>{text}</bdi>;
-  const query = new URLSearchParams({ iri: cell.value });
   return (
-    <a href={`/graphs/${encodeURIComponent(graph)}?${query}`} title={cell.value}>
-      <bdi>{text}</bdi>
-    </a>
+    <Named href={cell.type === "iri" ? thingAddress(graph, cell.value) : null} title={cell.value}>
+      {cellText(cell)}
+    </Named>
   );
 }
 
 function tableWords(headline: Extract<Headline, { kind: "table" }>): string {
-  const say = words();
   return headline.more ? say.rowsCut(headline.rows) : say.rows(headline.rows);
 }
 

@@ -3,10 +3,10 @@
 import type { AnswerView, Finding } from "../api/types.ts";
 import { navigate } from "../app/router.ts";
 import { formatTime } from "../i18n/index.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { Button, ProblemNote } from "../parts/parts.tsx";
 import { again, type Turn } from "./conversation.ts";
 import type { Standing } from "./Verdict.tsx";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface NotesProps {
   readonly answer: AnswerView;
@@ -17,7 +17,6 @@ interface NotesProps {
 }
 
 export function Notes({ answer, turn, findings, standing }: NotesProps) {
-  const say = words();
   const { confirmed, truncated, why_empty, cut_short } = answer;
   return (
     <>
@@ -64,26 +63,20 @@ export function Notes({ answer, turn, findings, standing }: NotesProps) {
           {confirmed.change && <p dir="auto">{confirmed.change}</p>}
           {standing.isGone && <p role="status">{say.withdrawn}</p>}
           <p class="row">
-            <button
-              type="button"
-              class="button small"
+            <Button
               onClick={() =>
                 again(turn, { anew: true }, (id) => navigate(`/run/${id}`, { stay: true }))
               }
             >
               {standing.isGone ? say.askAgain : say.askAnew}
-            </button>
+            </Button>
             {standing.withdraw && (
-              <button
-                type="button"
-                class="button quiet small"
-                onClick={() => void standing.withdraw?.()}
-              >
+              <Button look="quiet small" onClick={() => void standing.withdraw?.()}>
                 {say.withdraw}
-              </button>
+              </Button>
             )}
           </p>
-          {standing.problem && <ProblemNote problem={standing.problem} />}
+          <ProblemNote problem={standing.problem} />
         </div>
       )}
     </>

@@ -2,12 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { choose } from "../api/ask.ts";
-import { problemFrom } from "../api/http.ts";
-import type { AnswerView, Problem, RunView } from "../api/types.ts";
-import { askAddress, navigate } from "../app/router.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import type { AnswerView, RunView } from "../api/types.ts";
+import { askAddress, graphAddress, navigate } from "../app/router.ts";
+import { useAttempt } from "../parts/asking.ts";
+import { Button, ProblemNote } from "../parts/parts.tsx";
 import { chosenReading, type Turn } from "./conversation.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface OptionsProps {
   readonly turn: Turn;
@@ -19,20 +19,16 @@ interface OptionsProps {
 }
 
 export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
-  const say = words();
   const [busy, setBusy] = useState<number | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [attempt, problem] = useAttempt();
   const take = async (option: number) => {
     setBusy(option);
-    setProblem(null);
-    try {
+    const isTaken = await attempt(async () => {
       const answered = await choose(run.id, option);
       chosenReading(turn, answered);
       navigate(`/run/${answered.id}`, { replace: answered.id === run.id, stay: true });
-    } catch (error) {
-      setProblem(problemFrom(error));
-      setBusy(null);
-    }
+    });
+    if (!isTaken) setBusy(null);
   };
   return (
     <section class="options" aria-label={say.clarification}>
@@ -62,11 +58,11 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
           <WaysOn question={run.question} graphs={run.graphs} />
         </div>
       ) : (
-        <button type="button" class="button quiet small" onClick={none}>
+        <Button look="quiet small" onClick={none}>
           {say.noneOfThese}
-        </button>
+        </Button>
       )}
-      {problem && <ProblemNote problem={problem} />}
+      <ProblemNote problem={problem} />
     </section>
   );
 }
@@ -80,14 +76,13 @@ interface WaysOnProps {
 }
 
 export function WaysOn({ question, graphs }: WaysOnProps) {
-  const say = words();
   const [graph] = graphs;
   return (
     <p class="row ways-on">
       <a class="button small" href={question ? askAddress(question, graphs) : "/"}>
         {question ? say.otherWords : say.askQuestion}
       </a>
-      <a class="button small" href={graph ? `/graphs/${encodeURIComponent(graph)}` : "/graphs"}>
+      <a class="button small" href={graph ? graphAddress(graph) : "/graphs"}>
         {graph ? say.whatItHolds : say.seeGraphs}
       </a>
     </p>
@@ -97,7 +92,6 @@ export function WaysOn({ question, graphs }: WaysOnProps) {
 // That a question is not answered, why, and where to go on.
 
 export function Refusal({ answer, run }: { answer: AnswerView; run: RunView }) {
-  const say = words();
   return (
     <div class="note warn stack">
       <h3>{say.refusal}</h3>

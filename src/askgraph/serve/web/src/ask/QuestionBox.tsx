@@ -5,7 +5,8 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { complete } from "../api/graphs.ts";
 import type { Completion } from "../api/types.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { words } from "./words.ts";
+import { Button } from "../parts/parts.tsx";
+import { say } from "./words.ts";
 
 interface QuestionBoxProps {
   readonly graphs: readonly string[];
@@ -104,13 +105,13 @@ export function QuestionBox(props: QuestionBoxProps) {
       )}
       <div class="question-foot">
         <div class="question-tools">{props.children}</div>
-        <button type="submit" class="button primary" disabled={!text.trim()}>
+        <Button look="primary" type="submit" disabled={!text.trim()}>
           {props.button}
           <Icon name="ask" />
-        </button>
+        </Button>
       </div>
       <span class="seen-by-readers" role="status">
-        {suggestions.found.length > 0 ? words().suggested(suggestions.found.length) : ""}
+        {suggestions.found.length > 0 ? say.suggested(suggestions.found.length) : ""}
       </span>
     </form>
   );
@@ -200,7 +201,6 @@ interface SuggestionListProps {
 const KINDS: Readonly<Record<string, number>> = { entity: 0, class: 1, property: 2, predicate: 2 };
 
 function SuggestionList({ id, found, at, take }: SuggestionListProps) {
-  const say = words();
   return (
     <div id={id} class="suggestions" role="listbox" aria-label={say.suggestions}>
       {found.map((one, position) => (

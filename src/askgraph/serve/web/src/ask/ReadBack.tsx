@@ -2,12 +2,11 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { parts as partsOf, searchNames, swap } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
-import type { Alternative, AnswerView, Part, Parts, Piece, Problem } from "../api/types.ts";
-import { Icon } from "../parts/Icon.tsx";
+import type { Alternative, AnswerView, Part, Parts, Piece } from "../api/types.ts";
+import { useAttempt } from "../parts/asking.ts";
 import { Popover } from "../parts/Popover.tsx";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { words } from "./words.ts";
+import { Button, ProblemNote, SearchField } from "../parts/parts.tsx";
+import { say } from "./words.ts";
 
 interface ReadBackProps {
   readonly answer: AnswerView;
@@ -21,21 +20,16 @@ interface ReadBackProps {
 
 export function ReadBack(props: ReadBackProps) {
   const { answer, graph, isChanged } = props;
-  const say = words();
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [attempt, problem] = useAttempt();
   const read = useReading(props);
   const parts = read.parts;
   const section = useRef<HTMLElement>(null);
-  const change = async (part: Part, to: string) => {
-    setProblem(null);
-    try {
+  const change = (part: Part, to: string) =>
+    attempt(async () => {
       const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
       await props.run(next.query, next.words, read.language);
       section.current?.focus({ preventScroll: true }); // the part that had the focus is gone
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
-  };
+    });
   if (!answer.words && !parts) return null;
   const pieces: readonly Piece[] = parts?.pieces ?? [{ text: answer.words }];
   return (
@@ -62,13 +56,12 @@ export function ReadBack(props: ReadBackProps) {
       {isChanged && (
         <p class="row small">
           <span class="chip warn">{say.changed}</span>
-          <button type="button" class="button quiet small" onClick={props.back}>
-            <Icon name="undo" />
+          <Button look="quiet small" icon="undo" onClick={props.back}>
             {say.back}
-          </button>
+          </Button>
         </p>
       )}
-      {problem && <ProblemNote problem={problem} />}
+      <ProblemNote problem={problem} />
     </section>
   );
 }
@@ -163,7 +156,6 @@ const SEARCHED = { entity: "entity", class: "class", predicate: "property" } as 
 const PAUSE = 150;
 
 function PartMenu({ text, part, graph, isLooking, look, change }: PartMenuProps) {
-  const say = words();
   return (
     <Popover
       class={`part ${part.kind}`}
@@ -199,7 +191,6 @@ interface ChoiceProps {
 }
 
 function ValueChoice({ part, take }: ChoiceProps) {
-  const say = words();
   const [value, setValue] = useState(part.value ?? "");
   return (
     <>
@@ -222,9 +213,9 @@ function ValueChoice({ part, take }: ChoiceProps) {
             onInput={(event) => setValue(event.currentTarget.value)}
           />
         </label>
-        <button type="submit" class="button primary small" disabled={!value.trim()}>
+        <Button look="primary small" type="submit" disabled={!value.trim()}>
           {say.use}
-        </button>
+        </Button>
       </form>
     </>
   );
@@ -237,20 +228,12 @@ interface NameChoiceProps extends ChoiceProps {
 }
 
 function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
-  const say = words();
   const [sought, setSought] = useState("");
   const hits = useHits(graph, kind, sought);
   const found = hits ?? part.alternatives;
   return (
     <>
-      <input
-        class="field"
-        type="search"
-        aria-label={say.searchOther}
-        placeholder={say.searchOther}
-        value={sought}
-        onInput={(event) => setSought(event.currentTarget.value)}
-      />
+      <SearchField label={say.searchOther} value={sought} onText={setSought} />
       {found.length > 0 && <Alternatives found={found} take={take} title={say.instead} />}
       {found.length === 0 && (
         <p class="muted small part-none" role="status">
@@ -268,7 +251,6 @@ interface AlternativesProps {
 }
 
 function Alternatives({ found, take, title }: AlternativesProps) {
-  const say = words();
   return (
     <ul class="alternatives" aria-label={title}>
       {found.map((one) => {

@@ -2,15 +2,14 @@
 
 import { useState } from "preact/hooks";
 import { stepsOf } from "../api/ask.ts";
-import { problemFrom } from "../api/http.ts";
-import type { Problem, RunView, Step, Usage } from "../api/types.ts";
+import type { RunView, Step, Usage } from "../api/types.ts";
 import { formatSeconds } from "../i18n/index.ts";
-import { Folded } from "../parts/Folded.tsx";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { useAttempt } from "../parts/asking.ts";
+import { Folded, ProblemNote } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import { type Draft, type Reader, useWords } from "./reading.ts";
-import { kindWord, stepTitle, stepWords } from "./stepWords.ts";
-import { words } from "./words.ts";
+import { kindWord, stepSay, stepTitle } from "./stepWords.ts";
+import { say } from "./words.ts";
 
 interface StepsProps {
   readonly steps: readonly Step[];
@@ -22,7 +21,6 @@ interface StepsProps {
 }
 
 export function Steps({ steps, isRunning, seconds, usage, read }: StepsProps) {
-  const say = words();
   const [isOpen, setOpen] = useState(false);
   if (steps.length === 0) return null;
   return (
@@ -54,7 +52,6 @@ export function Steps({ steps, isRunning, seconds, usage, read }: StepsProps) {
 }
 
 function costWords(usage: Usage): string[] {
-  const say = words();
   return [
     usage.requests > 0 ? say.requests(usage.requests) : "",
     usage.llm_calls > 0 ? say.calls(usage.llm_calls) : "",
@@ -64,7 +61,6 @@ function costWords(usage: Usage): string[] {
 }
 
 function StepView({ step, read }: { step: Step; read: Reader | null }) {
-  const say = stepWords();
   switch (step.step) {
     case "findings":
       return <FindingsStep step={step} />;
@@ -75,7 +71,7 @@ function StepView({ step, read }: { step: Step; read: Reader | null }) {
         <Folded
           title={stepTitle(step)}
           more={[
-            typeof step.observation.rows === "number" ? say.rows(step.observation.rows) : "",
+            typeof step.observation.rows === "number" ? stepSay.rows(step.observation.rows) : "",
             formatSeconds(step.seconds),
           ]
             .filter(Boolean)
@@ -96,7 +92,7 @@ function StepView({ step, read }: { step: Step; read: Reader | null }) {
       );
     case "prompt":
       return (
-        <Folded title={stepTitle(step)} more={say.messages(step.messages.length)}>
+        <Folded title={stepTitle(step)} more={stepSay.messages(step.messages.length)}>
           <pre>{step.messages.map(messageText).join("\n\n")}</pre>
         </Folded>
       );
@@ -111,21 +107,20 @@ function DraftStep({ step, read }: { step: Draft; read: Reader | null }) {
   const told = useWords(step, read);
   const title = stepTitle(told ? { ...step, words: told } : step);
   return (
-    <Folded title={title} more={`${stepWords().score} ${step.score.toFixed(2)}`}>
+    <Folded title={title} more={`${stepSay.score} ${step.score.toFixed(2)}`}>
       <pre>{step.query}</pre>
     </Folded>
   );
 }
 
 function FindingsStep({ step }: { step: Extract<Step, { step: "findings" }> }) {
-  const say = stepWords();
   if (step.mentions.length === 0) return <p>{stepTitle(step)}</p>;
   return (
     <>
       <ul class="mentions">
         {step.mentions.map((mention) => (
           <li key={`${mention.words} ${mention.target}`}>
-            <bdi>“{mention.words}”</bdi> <span class="muted">{say.meant}</span>{" "}
+            <bdi>“{mention.words}”</bdi> <span class="muted">{stepSay.meant}</span>{" "}
             <bdi title={mention.target}>{mention.label}</bdi>{" "}
             <span class="chip">{kindWord(mention.kind)}</span>
           </li>
@@ -133,7 +128,7 @@ function FindingsStep({ step }: { step: Extract<Step, { step: "findings" }> }) {
       </ul>
       {step.unused_words.length > 0 && (
         <p class="muted small">
-          {say.unused}: <bdi>{step.unused_words.join(", ")}</bdi>
+          {stepSay.unused}: <bdi>{step.unused_words.join(", ")}</bdi>
         </p>
       )}
     </>
@@ -157,8 +152,7 @@ interface StepsOfProps {
 }
 
 export function StepsOf({ turn, run, read }: StepsOfProps) {
-  const say = words();
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [attempt, problem] = useAttempt();
   const [isLoading, setLoading] = useState(false);
   const steps = turn.steps.value;
   if (steps.length > 0) {
@@ -175,11 +169,9 @@ export function StepsOf({ turn, run, read }: StepsOfProps) {
   const load = async () => {
     if (isLoading) return;
     setLoading(true);
-    try {
+    await attempt(async () => {
       turn.steps.value = await stepsOf(run.id);
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
+    });
   };
   return (
     <details class="fold steps" onToggle={() => void load()}>

@@ -4,15 +4,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { graphTitle } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
 import { formatSeconds } from "../i18n/index.ts";
-import { Icon } from "../parts/Icon.tsx";
 import { methodTitle } from "../parts/methods.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { Button, ProblemNote } from "../parts/parts.tsx";
 import { AnswerPart } from "./AnswerPart.tsx";
 import { again, stop, type Turn } from "./conversation.ts";
 import { WaysOn } from "./Options.tsx";
 import { Steps } from "./Steps.tsx";
 import { stepTitle } from "./stepWords.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface TurnViewProps {
   readonly turn: Turn;
@@ -47,7 +46,6 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
 }
 
 function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
-  const say = words();
   const run = turn.run.value;
   if (turn.isRunning && turn.question === "") return <p class="muted later">{say.asking}</p>;
   if (turn.isRunning) {
@@ -78,9 +76,7 @@ function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
           </p>
           {turn.question !== "" && (
             <p>
-              <button type="button" class="button small" onClick={retry(turn).again}>
-                {say.askAgain}
-              </button>
+              <Button onClick={retry(turn).again}>{say.askAgain}</Button>
             </p>
           )}
         </div>
@@ -109,7 +105,6 @@ function About({ turn }: { turn: Turn }) {
 }
 
 function Earlier({ before }: { before: readonly { readonly question: string }[] }) {
-  const say = words();
   return (
     <section class="earlier" aria-label={say.earlier}>
       <h2>{say.earlier}</h2>
@@ -130,7 +125,6 @@ function Earlier({ before }: { before: readonly { readonly question: string }[] 
 const SHOWN_AFTER = 250;
 
 export function Progress({ turn, stop }: { turn: Turn; stop: () => void }) {
-  const say = words();
   const [elapsed, setElapsed] = useState(() => performance.now() - turn.begun);
   useEffect(() => {
     const timer = setInterval(() => setElapsed(performance.now() - turn.begun), 100);
@@ -152,10 +146,9 @@ export function Progress({ turn, stop }: { turn: Turn; stop: () => void }) {
       <span class="muted number" aria-hidden="true">
         {formatSeconds(elapsed / 1000)}
       </span>
-      <button type="button" class="button small" onClick={stop}>
-        <Icon name="stop" />
+      <Button icon="stop" onClick={stop}>
         {say.stop}
-      </button>
+      </Button>
     </div>
   );
 }

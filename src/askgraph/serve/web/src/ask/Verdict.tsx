@@ -1,17 +1,16 @@
 // Whether an answer is right: confirm it, say what is wrong, share it.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { confirm, feedback, share, withdraw } from "../api/ask.ts";
-import { type Verified, verifiedOf, withdrawVerified } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
+import { verifiedOf, withdrawVerified } from "../api/graphs.ts";
 import type { Confirmed, Problem, RunView } from "../api/types.ts";
 import { may, mayWithdraw } from "../app/known.ts";
-import { CopyButton } from "../parts/CopyButton.tsx";
+import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { Button, CopyButton, ProblemNote } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface VerdictProps {
   readonly turn: Turn;
@@ -22,17 +21,12 @@ interface VerdictProps {
 }
 
 export function Verdict({ turn, run, query, standing }: VerdictProps) {
-  const say = words();
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const attempt = async (doing: Promise<RunView | null>) => {
-    setProblem(null);
-    try {
+  const [attempt, problem] = useAttempt();
+  const take = (doing: Promise<RunView | null>) =>
+    attempt(async () => {
       const told = await doing;
       if (told) turn.run.value = told;
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
-  };
+    });
   const right = async () => {
     await feedback(run.id, "right", "");
     return confirm(run.id, query);
@@ -46,62 +40,54 @@ export function Verdict({ turn, run, query, standing }: VerdictProps) {
     <div class="verdict">
       <div class="row">
         {run.verified ? (
-          <Marked undo={() => void attempt(withdraw(run.id))} />
+          <Marked undo={() => void take(withdraw(run.id))} />
         ) : (
           <>
             <span class="muted small">{say.isRight}</span>
             {may("confirm") && (
-              <button
-                type="button"
-                class="button small"
-                title={say.confirmHint}
-                onClick={() => void attempt(right())}
-              >
-                <Icon name="check" />
+              <Button icon="check" title={say.confirmHint} onClick={() => void take(right())}>
                 {say.right}
-              </button>
+              </Button>
             )}
             <Wrong
-              send={(comment) => attempt(wrong(comment))}
+              send={(comment) => take(wrong(comment))}
               withdraw={query === null ? standing.withdraw : null}
             />
           </>
         )}
-        <Share run={run} setShared={(shared) => void attempt(share(run.id, shared))} />
+        <Share run={run} setShared={(shared) => void take(share(run.id, shared))} />
         {run.feedback?.verdict === "wrong" && !run.verified && (
           <span class="chip warn" role="status">
             {say.thanks}
           </span>
         )}
       </div>
-      {problem && <ProblemNote problem={problem} />}
+      <ProblemNote problem={problem} />
     </div>
   );
 }
 
 function Marked({ undo }: { undo: () => void }) {
-  const say = words();
   return (
     <>
       <span class="chip good" role="status">
         <Icon name="check" size={14} />
         {say.confirmed}
       </span>
-      <button type="button" class="button quiet small" onClick={undo}>
+      <Button look="quiet small" onClick={undo}>
         {say.withdraw}
-      </button>
+      </Button>
     </>
   );
 }
 
 interface WrongProps {
-  readonly send: (comment: string) => Promise<void>;
+  readonly send: (comment: string) => Promise<unknown>;
   /** Withdraws the confirmed answer that is wrong, where the caller may. */
-  readonly withdraw: (() => Promise<void>) | null;
+  readonly withdraw: (() => Promise<unknown>) | null;
 }
 
 function Wrong({ send, withdraw }: WrongProps) {
-  const say = words();
   const [withdraws, setWithdraws] = useState(true);
   const [comment, setComment] = useState("");
   return (
@@ -146,9 +132,9 @@ function Wrong({ send, withdraw }: WrongProps) {
               <span>{say.withdrawToo}</span>
             </label>
           )}
-          <button type="submit" class="button primary">
+          <Button look="primary" type="submit">
             {say.send}
-          </button>
+          </Button>
         </form>
       )}
     </Popover>
@@ -156,7 +142,6 @@ function Wrong({ send, withdraw }: WrongProps) {
 }
 
 function Share({ run, setShared }: { run: RunView; setShared: (shared: boolean) => void }) {
-  const say = words();
   const address = `${location.origin}/run/${run.id}`;
   return (
     <Popover
@@ -202,39 +187,26 @@ export interface Standing {
   /** Whether it stands no longer. */
   readonly isGone: boolean;
   /** Withdraws it; null where the caller may not, or it is none. */
-  readonly withdraw: (() => Promise<void>) | null;
+  readonly withdraw: (() => Promise<unknown>) | null;
   readonly problem: Problem | null;
 }
 
 export function useStanding(graph: string, confirmed: Confirmed | null): Standing {
-  const [one, setOne] = useState<Verified | null>(null);
   const [isGone, setGone] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const isAllowed = may("confirm");
-  useEffect(() => {
-    if (!confirmed || !isAllowed) return;
-    let shown = true;
-    verifiedOf(graph).then(
-      ({ verified }) => shown && setOne(verified.find((it) => isSame(it, confirmed)) ?? null),
-      () => undefined, // the answer is then shown, and withdrawn on the graph's own page
-    );
-    return () => {
-      shown = false;
-    };
-  }, [graph, confirmed?.when, isAllowed]);
-  const withdraw = async () => {
-    if (!one) return;
-    setProblem(null);
-    try {
-      await withdrawVerified(graph, one.id);
+  const [attempt, problem] = useAttempt();
+  const isWanted = confirmed !== null && may("confirm");
+  // If this fails, the answer can still be withdrawn on the graph's own page.
+  const found = useFetched(`${graph} ${confirmed?.when} ${isWanted}`, async (signal) =>
+    isWanted ? (await verifiedOf(graph, { signal })).verified : [],
+  );
+  const one = found.value?.find(
+    ({ when, question }) => when === confirmed?.when && question === confirmed.question,
+  );
+  const withdraw = (id: string) =>
+    attempt(async () => {
+      await withdrawVerified(graph, id);
       setGone(true);
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
-  };
-  return { isGone, problem, withdraw: one && !isGone && mayWithdraw(one) ? withdraw : null };
-}
-
-function isSame(one: Verified, confirmed: Confirmed): boolean {
-  return one.when === confirmed.when && one.question === confirmed.question;
+    });
+  const mayEnd = one && !isGone && mayWithdraw(one);
+  return { isGone, problem, withdraw: mayEnd ? () => withdraw(one.id) : null };
 }

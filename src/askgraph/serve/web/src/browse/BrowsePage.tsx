@@ -2,11 +2,9 @@
 
 import { useEffect } from "preact/hooks";
 import { knownGraphs, knownMe, knownServer } from "../app/known.ts";
-import { ClassPage } from "./ClassPage.tsx";
 import { GraphList } from "./GraphList.tsx";
 import { GraphPage } from "./GraphPage.tsx";
-import { PropertyPage } from "./PropertyPage.tsx";
-import { ThingPage } from "./ThingPage.tsx";
+import { ClassPage, PropertyPage, ThingPage } from "./TermPages.tsx";
 
 interface BrowsePageProps {
   /** The graph that is shown; null for the list of all. */

@@ -2,14 +2,13 @@
 
 import { useState } from "preact/hooks";
 import { type Facts, resource } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
-import type { Problem } from "../api/types.ts";
 import { language, locale } from "../i18n/index.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { useAttempt } from "../parts/asking.ts";
+import { Button, ProblemNote } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
 import { wordsOf } from "../results/columns.ts";
 import { textOf } from "../results/texts.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface Props {
   readonly facts: readonly Facts[];
@@ -21,7 +20,6 @@ interface Props {
 }
 
 export function FactsTable({ facts, inverse = false, ...rest }: Props) {
-  const say = words();
   const named = (text: string) => (inverse ? say.isOf(text) : text);
   return (
     <table class="facts">
@@ -51,12 +49,11 @@ interface ValuesProps extends Omit<Props, "facts"> {
 }
 
 function Values({ fact, graph, iri, inverse, pictures }: ValuesProps) {
-  const say = words();
   const [values, setValues] = useState(fact.values);
   const [left, setLeft] = useState(fact.total - fact.values.length);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const more = async () => {
-    try {
+  const [attempt, problem] = useAttempt();
+  const more = () =>
+    attempt(async () => {
       const wanted = {
         iri,
         language: language.value,
@@ -67,11 +64,7 @@ function Values({ fact, graph, iri, inverse, pictures }: ValuesProps) {
       const next = (inverse ? found.incoming : found.outgoing)[0];
       setValues([...values, ...(next?.values ?? [])]);
       setLeft(next ? next.total - values.length - next.values.length : 0);
-      setProblem(null);
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
-  };
+    });
   return (
     <>
       <ul class="fact-values">
@@ -82,11 +75,11 @@ function Values({ fact, graph, iri, inverse, pictures }: ValuesProps) {
         ))}
       </ul>
       {left > 0 && (
-        <button type="button" class="button quiet small" onClick={() => void more()}>
+        <Button look="quiet small" onClick={() => void more()}>
           {fact.at_least ? say.someMore : say.more(left)}
-        </button>
+        </Button>
       )}
-      {problem && <ProblemNote problem={problem} />}
+      <ProblemNote problem={problem} />
     </>
   );
 }

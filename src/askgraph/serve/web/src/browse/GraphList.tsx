@@ -2,30 +2,24 @@
 
 import { useState } from "preact/hooks";
 import { removeGraph } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
-import type { GraphSummary, Problem } from "../api/types.ts";
+import type { GraphSummary } from "../api/types.ts";
 import { knownGraphs, may } from "../app/known.ts";
+import { graphAddress } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
 import { formatNumber, language } from "../i18n/index.ts";
-import { Dialog } from "../parts/Dialog.tsx";
+import { useAttempt } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { words } from "./words.ts";
+import { Button, Dialog, Named, ProblemNote } from "../parts/parts.tsx";
+import { say } from "./words.ts";
 
 export function GraphList() {
-  const say = words();
   const [leaving, setLeaving] = useState<GraphSummary | null>(null);
-  const [failed, setFailed] = useState<Problem | null>(null);
+  const [attempt, failed] = useAttempt();
   const all = knownGraphs.value.value;
   const problem = failed ?? knownGraphs.problem.value;
   const remove = async (name: string) => {
     setLeaving(null);
-    try {
-      await removeGraph(name);
-      setFailed(null);
-    } catch (error) {
-      setFailed(problemFrom(error));
-    }
+    await attempt(() => removeGraph(name));
     await knownGraphs.load();
   };
   return (
@@ -40,7 +34,7 @@ export function GraphList() {
         )}
       </div>
       <p class="muted">{say.graphsLead}</p>
-      {problem && <ProblemNote problem={problem} again={() => void knownGraphs.load()} />}
+      <ProblemNote problem={problem} again={() => void knownGraphs.load()} />
       {!all && !problem && <p class="muted">{say.loading}</p>}
       {all?.length === 0 && (
         <div class="note">
@@ -52,9 +46,9 @@ export function GraphList() {
         {all?.map((graph) => (
           <li key={graph.name} class="card graph-card">
             <h2>
-              <a class="graph-title" href={`/graphs/${encodeURIComponent(graph.name)}`}>
-                <bdi>{graph.title || graph.name}</bdi>
-              </a>
+              <Named class="graph-title" href={graphAddress(graph.name)}>
+                {graph.title || graph.name}
+              </Named>
             </h2>
             {graph.description && <p dir="auto">{graph.description}</p>}
             <Counts graph={graph} />
@@ -62,14 +56,14 @@ export function GraphList() {
               <a class="button small" href="/" onClick={() => chooseGraphs([graph.name])}>
                 {say.ask}
               </a>
-              <a class="button quiet small" href={`/graphs/${encodeURIComponent(graph.name)}`}>
+              <a class="button quiet small" href={graphAddress(graph.name)}>
                 {say.browse}
               </a>
               {graph.addable_by_web && may("manage") && (
-                <button type="button" class="button quiet small" onClick={() => setLeaving(graph)}>
+                <Button look="quiet small" onClick={() => setLeaving(graph)}>
                   <Icon name="bin" size={14} />
                   {say.remove}
-                </button>
+                </Button>
               )}
             </div>
           </li>
@@ -79,12 +73,12 @@ export function GraphList() {
         <Dialog title={say.remove} close={() => setLeaving(null)}>
           <p>{say.removeSure(leaving.title || leaving.name)}</p>
           <div class="row dialog-buttons">
-            <button type="button" class="button" onClick={() => setLeaving(null)}>
+            <Button look="" onClick={() => setLeaving(null)}>
               {say.cancel}
-            </button>
-            <button type="button" class="button primary" onClick={() => void remove(leaving.name)}>
+            </Button>
+            <Button look="primary" onClick={() => void remove(leaving.name)}>
               {say.remove}
-            </button>
+            </Button>
           </div>
         </Dialog>
       )}
@@ -94,7 +88,6 @@ export function GraphList() {
 
 /** How much there is in a graph, and where it lies. */
 export function Counts({ graph }: { graph: GraphSummary }) {
-  const say = words();
   const counts = [
     [graph.triples, say.triples],
     [graph.classes, say.classes],

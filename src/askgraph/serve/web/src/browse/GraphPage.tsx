@@ -11,20 +11,18 @@ import {
   verifiedOf,
   withdrawVerified,
 } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
-import type { GraphSummary, Problem } from "../api/types.ts";
+import type { GraphSummary } from "../api/types.ts";
 import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language } from "../i18n/index.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { useAttempt, useFetched } from "../parts/asking.ts";
+import { Button, Named, ProblemNote } from "../parts/parts.tsx";
 import { Counts } from "./GraphList.tsx";
-import { Path } from "./Path.tsx";
 import { ofClass, ofPredicate, ranked, TermList } from "./TermList.tsx";
-import { useFetched } from "./useFetched.ts";
-import { words } from "./words.ts";
+import { Path } from "./TermPages.tsx";
+import { say } from "./words.ts";
 
 export function GraphPage({ graph }: { graph: string }) {
-  const say = words();
   const about = useFetched(graph, (signal) => graphOf(graph, { signal }));
   const tongue = language.value;
   const holds = useFetched(`${graph} ${tongue}`, (signal) =>
@@ -44,7 +42,7 @@ export function GraphPage({ graph }: { graph: string }) {
           {say.askIt}
         </a>
       </div>
-      {about.problem && <ProblemNote problem={about.problem} again={about.again} />}
+      <ProblemNote problem={about.problem} again={about.again} />
       {known?.description && (
         <p class="lead" dir="auto">
           {known.description}
@@ -90,7 +88,6 @@ export function GraphPage({ graph }: { graph: string }) {
 }
 
 function About({ graph, created }: { graph: GraphSummary; created: string }) {
-  const say = words();
   const facts = [
     [say.source, graph.source],
     [say.license, graph.license],
@@ -111,7 +108,6 @@ function About({ graph, created }: { graph: GraphSummary; created: string }) {
 }
 
 function Starters({ graph }: { graph: string }) {
-  const say = words();
   const found = useFetched(`${graph} ${language.value}`, (signal) =>
     starters(graph, language.value, { signal }),
   );
@@ -123,9 +119,7 @@ function Starters({ graph }: { graph: string }) {
       <ul class="starter-links">
         {questions.map((question) => (
           <li key={question}>
-            <a href={askAddress(question, [graph])}>
-              <bdi>{question}</bdi>
-            </a>
+            <Named href={askAddress(question, [graph])}>{question}</Named>
           </li>
         ))}
       </ul>
@@ -141,7 +135,6 @@ const KINDS = ["entity", "class", "property"];
 const ADDRESSES = { entity: thingAddress, class: classAddress, property: propertyAddress };
 
 function SearchBox({ graph }: { graph: string }) {
-  const say = words();
   const [text, setText] = useState("");
   const [wanted, setWanted] = useState("");
   useEffect(() => {
@@ -167,7 +160,7 @@ function SearchBox({ graph }: { graph: string }) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </label>
-      {found.problem && <ProblemNote problem={found.problem} />}
+      <ProblemNote problem={found.problem} />
       <div role="status">
         {wanted !== "" && found.value?.length === 0 && !found.busy && (
           <p class="muted small">{say.nothingFound}</p>
@@ -191,7 +184,7 @@ function HitLink({ hit, graph }: { hit: Hit; graph: string }) {
   return (
     <a class="hit" href={address(graph, hit.iri)}>
       <bdi class="hit-name">{hit.label}</bdi>
-      <span class="chip">{words().kinds[KINDS.indexOf(hit.kind)] ?? hit.kind}</span>
+      <span class="chip">{say.kinds[KINDS.indexOf(hit.kind)] ?? hit.kind}</span>
       {hit.description && <bdi class="muted small hit-more">{hit.description}</bdi>}
     </a>
   );
@@ -207,18 +200,13 @@ function VerifiedList({ graph }: { graph: string }) {
 }
 
 function List({ graph }: { graph: string }) {
-  const say = words();
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [attempt, problem] = useAttempt();
   const { value, again } = useFetched(graph, (signal) => verifiedOf(graph, { signal }));
-  const withdraw = async (one: Verified) => {
-    setProblem(null);
-    try {
+  const withdraw = (one: Verified) =>
+    attempt(async () => {
       await withdrawVerified(graph, one.id);
       again();
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
-  };
+    });
   if (!value || (value.verified.length === 0 && !problem)) return null;
   return (
     <section class="verified">
@@ -228,31 +216,24 @@ function List({ graph }: { graph: string }) {
         {value.verified.map((one) => (
           <li key={one.id} class="row spread">
             <span>
-              {one.mine && one.run ? (
-                <a href={`/run/${one.run}`}>
-                  <bdi>{one.question}</bdi>
-                </a>
-              ) : (
-                <bdi>{one.question}</bdi>
-              )}{" "}
+              <Named href={one.mine && one.run ? `/run/${one.run}` : null}>{one.question}</Named>{" "}
               <span class="muted small">
                 {[formatTime(one.when), one.mine ? "" : one.by].filter(Boolean).join(" · ")}
               </span>
             </span>
             {mayWithdraw(one) && (
-              <button
-                type="button"
-                class="button quiet small"
+              <Button
+                look="quiet small"
                 aria-label={say.withdrawOne(one.question)}
                 onClick={() => void withdraw(one)}
               >
                 {say.withdraw}
-              </button>
+              </Button>
             )}
           </li>
         ))}
       </ul>
-      {problem && <ProblemNote problem={problem} />}
+      <ProblemNote problem={problem} />
     </section>
   );
 }

@@ -4,12 +4,13 @@ import { useMemo, useState } from "preact/hooks";
 import type { ClassTerm, Hit, PredicateTerm } from "../api/graphs.ts";
 import type { Cell as Term } from "../api/types.ts";
 import { formatNumber, locale } from "../i18n/index.ts";
+import { useFetched } from "../parts/asking.ts";
+import { Named, SearchField } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
 import { Pager } from "../results/Pager.tsx";
 import { folded } from "../results/sorting.ts";
 import { visible } from "../results/texts.ts";
-import { useFetched } from "./useFetched.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 const PAGE = 15;
 const FEW = 8;
@@ -27,7 +28,6 @@ interface Props {
 }
 
 export function TermList({ title, filterLabel, terms, total, find, graph, address }: Props) {
-  const say = words();
   const [filter, setFilter] = useState("");
   const [order, setOrder] = useState<TermOrder>("count");
   const [page, setPage] = useState(0);
@@ -57,14 +57,12 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
           {title} <span class="muted number">{formatNumber(total)}</span>
         </h2>
         {terms.length > FEW && (
-          <input
-            class="field term-filter"
-            type="search"
-            aria-label={filterLabel}
-            placeholder={filterLabel}
+          <SearchField
+            class="term-filter"
+            label={filterLabel}
             value={filter}
-            onInput={(event) => {
-              setFilter(event.currentTarget.value);
+            onText={(text) => {
+              setFilter(text);
               setPage(0);
             }}
           />
@@ -82,9 +80,9 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
             {found.slice(at * PAGE, (at + 1) * PAGE).map((term) => (
               <tr key={term.iri}>
                 <td>
-                  <a href={address(term.iri)} title={term.iri}>
-                    <bdi>{visible(term.label)}</bdi>
-                  </a>
+                  <Named href={address(term.iri)} title={term.iri}>
+                    {visible(term.label)}
+                  </Named>
                   {term.examples.length > 0 && (
                     <p class="term-examples">
                       <span class="seen-by-readers">{say.examples}: </span>

@@ -5,8 +5,9 @@ import type { MethodInfo, Methods } from "../api/types.ts";
 import { GraphChooser } from "../ask/Choosers.tsx";
 import { chooseGraphs, chooseModel, chosenGraphs } from "../ask/choices.ts";
 import { methodTitle, methodWords } from "../parts/methods.ts";
+import { Button } from "../parts/parts.tsx";
 import type { Contest } from "./contest.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface Props {
   /** What the address asks for. */
@@ -16,7 +17,6 @@ interface Props {
 }
 
 export function CompareForm({ asked, methods, onAsk }: Props) {
-  const say = words();
   const [question, setQuestion] = useState(asked.question);
   const [chosen, setChosen] = useState<readonly string[]>(() => firstMethods(asked, methods));
   const [model, setModel] = useState(asked.model ?? methods.models[0]?.name ?? null);
@@ -88,9 +88,9 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
           </label>
         )}
         {chosen.length < 2 && <span class="muted small">{say.fewer}</span>}
-        <button type="submit" class="button primary compare-button" disabled={!ready}>
+        <Button look="primary compare-button" type="submit" disabled={!ready}>
           {say.compare}
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -103,7 +103,7 @@ interface ChoiceProps {
 }
 
 function MethodChoice({ method, isChosen, onChange }: ChoiceProps) {
-  const reason = method.missing && method.needs_model ? words().noModel : method.missing;
+  const reason = method.missing && method.needs_model ? say.noModel : method.missing;
   return (
     <label
       class={method.usable ? "method-choice" : "method-choice off"}

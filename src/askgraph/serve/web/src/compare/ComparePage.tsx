@@ -5,19 +5,18 @@ import { cancel } from "../api/ask.ts";
 import { knownGraphs, knownMethods, knownServer } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
 import type { Turn } from "../ask/conversation.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { Button, ProblemNote } from "../parts/parts.tsx";
 import { groups, lettersOf } from "./agreement.ts";
 import { CompareForm } from "./CompareForm.tsx";
 import { begin, type Contest, entries, leave, recall } from "./contest.ts";
 import { EntryCard } from "./EntryCard.tsx";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface ComparePageProps {
   readonly query: URLSearchParams;
 }
 
 export function ComparePage({ query }: ComparePageProps) {
-  const say = words();
   const asked = contestOf(query);
   useEffect(() => {
     knownGraphs.need();
@@ -43,7 +42,7 @@ export function ComparePage({ query }: ComparePageProps) {
     <div class="page compare">
       <h1>{say.title}</h1>
       <p class="muted">{say.lead}</p>
-      {problem && <ProblemNote problem={problem} />}
+      <ProblemNote problem={problem} />
       {methods && knownGraphs.value.value && (
         <CompareForm asked={asked} methods={methods} onAsk={ask} />
       )}
@@ -89,7 +88,6 @@ function addressOf({ question, graphs, methods, model }: Contest): string {
 // Whether the methods agree, said once for all of them.
 
 function Summary({ turns }: { turns: readonly Turn[] }) {
-  const say = words();
   const running = turns.filter((turn) => turn.isRunning);
   const stopAll = () => {
     for (const { id } of running) if (id.value) void cancel(id.value).catch(() => undefined);
@@ -97,21 +95,16 @@ function Summary({ turns }: { turns: readonly Turn[] }) {
   return (
     <div class="summary row">
       <p role="status">{running.length > 0 ? progress(turns) : verdict(turns)}</p>
-      {running.length > 0 && (
-        <button type="button" class="button small" onClick={stopAll}>
-          {say.stopAll}
-        </button>
-      )}
+      {running.length > 0 && <Button onClick={stopAll}>{say.stopAll}</Button>}
     </div>
   );
 }
 
 function progress(turns: readonly Turn[]): string {
-  return words().running(turns.filter((turn) => !turn.isRunning).length, turns.length);
+  return say.running(turns.filter((turn) => !turn.isRunning).length, turns.length);
 }
 
 function verdict(turns: readonly Turn[]): string {
-  const say = words();
   const found = groups(turns.flatMap((turn) => turn.run.value ?? [])).filter(
     (group) => group.answered,
   );

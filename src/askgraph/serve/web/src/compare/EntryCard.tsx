@@ -6,10 +6,10 @@ import { HeadlineView } from "../ask/HeadlineView.tsx";
 import { Progress } from "../ask/TurnView.tsx";
 import { formatNumber, formatSeconds } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { ProblemNote } from "../parts/parts.tsx";
 import { ResultView } from "../results/ResultView.tsx";
 import { differences } from "./agreement.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface Props {
   readonly turn: Turn;
@@ -20,7 +20,6 @@ interface Props {
 }
 
 export function EntryCard({ turn, letter, against }: Props) {
-  const say = words();
   const run = turn.run.value;
   const method = run?.method ?? turn.asking?.method ?? "";
   return (
@@ -51,7 +50,6 @@ interface AnsweredProps {
 }
 
 function Answered({ run, answer, against }: AnsweredProps) {
-  const say = words();
   const graph = answer.graph ?? run.graphs[0] ?? "";
   const other = against?.run.value ?? null;
   return (
@@ -97,7 +95,6 @@ function Answered({ run, answer, against }: AnsweredProps) {
 }
 
 function Numbers({ run, answer }: { run: RunView; answer: AnswerView }) {
-  const say = words();
   const { usage } = answer;
   const tokens = usage.input_tokens + usage.output_tokens;
   const numbers: readonly (readonly [string, string])[] = [
@@ -132,7 +129,6 @@ interface QueryDifferenceProps {
 }
 
 function QueryDifference({ query, other, name }: QueryDifferenceProps) {
-  const say = words();
   const lines = differences(other ?? query, query);
   const isSame = lines.every(({ kind }) => kind === "same");
   return (

@@ -3,12 +3,11 @@
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatQuery, looked, vocabulary } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
-import type { Finding, Problem, Vocabulary } from "../api/types.ts";
+import type { Finding, Vocabulary } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
-import { CopyButton } from "../parts/CopyButton.tsx";
+import { useAttempt } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { Button, CopyButton, ProblemNote } from "../parts/parts.tsx";
 import { createEditor, redo, replaceText, undo } from "./editor.ts";
 
 interface QueryEditorProps {
@@ -24,14 +23,13 @@ interface QueryEditorProps {
 const PLACE = /^line \d+, column \d+: /;
 
 export function QueryEditor(props: QueryEditorProps) {
-  const say = words();
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const newest = useRef(props);
   newest.current = props;
   const [text, setText] = useState(props.query);
   const [findings, setFindings] = useState<readonly Finding[]>([]);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [attempt, problem] = useAttempt();
   useEffect(() => {
     if (!host.current) return;
     let known: Vocabulary | null = null;
@@ -64,15 +62,11 @@ export function QueryEditor(props: QueryEditorProps) {
     if (view.current) replaceText(view.current, props.query);
   }, [props.query]);
 
-  const format = async () => {
-    setProblem(null);
-    try {
+  const format = () =>
+    attempt(async () => {
       const { query } = await formatQuery(props.graph, text);
       if (view.current) replaceText(view.current, query);
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
-  };
+    });
   const act = (does: (at: EditorView) => unknown) => () => {
     if (!view.current) return;
     does(view.current);
@@ -83,46 +77,33 @@ export function QueryEditor(props: QueryEditorProps) {
       <div class="editor-host" ref={host} />
       <div class="editor-foot row">
         {props.canRun && (
-          <button
-            type="button"
-            class="button primary small"
+          <Button
+            look="primary small"
             disabled={props.isBusy || !text.trim()}
             onClick={() => props.run(text)}
             title={say.runKeys}
           >
             {props.isBusy ? <span class="spinner" /> : <Icon name="run" />}
             {say.run}
-          </button>
+          </Button>
         )}
-        <button type="button" class="button small" onClick={() => void format()}>
-          {say.format}
-        </button>
-        <button type="button" class="button small" onClick={act(undo)}>
-          <Icon name="undo" />
+        <Button onClick={() => void format()}>{say.format}</Button>
+        <Button icon="undo" onClick={act(undo)}>
           {say.undo}
-        </button>
-        <button type="button" class="button small" onClick={act(redo)}>
-          {say.redo}
-        </button>
+        </Button>
+        <Button onClick={act(redo)}>{say.redo}</Button>
         {text !== props.original && (
-          <button
-            type="button"
-            class="button small"
-            onClick={act((at) => replaceText(at, props.original))}
-          >
-            {say.original}
-          </button>
+          <Button onClick={act((at) => replaceText(at, props.original))}>{say.original}</Button>
         )}
-        <CopyButton text={text} class="button quiet small" />
+        <CopyButton text={text} look="quiet small" />
       </div>
       <Findings found={findings} />
-      {problem && <ProblemNote problem={problem} />}
+      <ProblemNote problem={problem} />
     </div>
   );
 }
 
 function Findings({ found }: { found: readonly Finding[] }) {
-  const say = words();
   return (
     <div role="status" class="findings">
       {found.length > 0 && (
@@ -141,27 +122,14 @@ function Findings({ found }: { found: readonly Finding[] }) {
 
 // The editor's texts.
 
-const words = texts(
-  {
-    label: "SPARQL query",
-    run: "Run",
-    runKeys: "Run (Ctrl Enter)",
-    format: "Format",
-    undo: "Undo",
-    redo: "Redo",
-    original: "Back to the original",
-    repair: "Repair",
-    line: (line: number) => `Line ${line}:`,
-  },
-  {
-    label: "SPARQL-Anfrage",
-    run: "Ausführen",
-    runKeys: "Ausführen (Strg Eingabe)",
-    format: "Formatieren",
-    undo: "Rückgängig",
-    redo: "Wiederholen",
-    original: "Zurück zum Original",
-    repair: "Reparieren",
-    line: (line: number) => `Zeile ${line}:`,
-  },
-);
+const say = texts({
+  label: ["SPARQL query", "SPARQL-Anfrage"],
+  run: ["Run", "Ausführen"],
+  runKeys: ["Run (Ctrl Enter)", "Ausführen (Strg Eingabe)"],
+  format: ["Format", "Formatieren"],
+  undo: ["Undo", "Rückgängig"],
+  redo: ["Redo", "Wiederholen"],
+  original: ["Back to the original", "Zurück zum Original"],
+  repair: ["Repair", "Reparieren"],
+  line: [(line: number) => `Line ${line}:`, (line: number) => `Zeile ${line}:`],
+});

@@ -2,15 +2,13 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { forget, forgetAll, runs } from "../api/ask.ts";
-import { problemFrom } from "../api/http.ts";
-import type { Problem, RunSummary } from "../api/types.ts";
+import type { RunSummary } from "../api/types.ts";
 import { graphTitle, knownGraphs } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
-import { Dialog } from "../parts/Dialog.tsx";
-import { Icon } from "../parts/Icon.tsx";
+import { useAttempt } from "../parts/asking.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { words } from "./words.ts";
+import { Button, Dialog, ProblemNote, SearchField } from "../parts/parts.tsx";
+import { say } from "./words.ts";
 
 interface HistoryPageProps {
   readonly query: URLSearchParams;
@@ -20,7 +18,6 @@ const PAUSE = 180;
 const PAGE = 50;
 
 export function HistoryPage({ query }: HistoryPageProps) {
-  const say = words();
   const [search, setSearch] = useState(query.get("search") ?? "");
   const { found, more, problem, load, drop } = useHistory(search.trim());
   const [isAsking, askToForget] = useState(false);
@@ -28,15 +25,8 @@ export function HistoryPage({ query }: HistoryPageProps) {
   return (
     <div class="page history">
       <h1>{say.title}</h1>
-      <input
-        class="field history-search"
-        type="search"
-        aria-label={say.search}
-        placeholder={say.search}
-        value={search}
-        onInput={(event) => setSearch(event.currentTarget.value)}
-      />
-      {problem && <ProblemNote problem={problem} again={() => void load(false)} />}
+      <SearchField class="history-search" label={say.search} value={search} onText={setSearch} />
+      <ProblemNote problem={problem} again={() => void load(false)} />
       {found?.length === 0 && <Nothing isSearch={search.trim() !== ""} />}
       {byDay(found ?? []).map(({ day, runs: list }) => (
         <section key={day}>
@@ -50,17 +40,16 @@ export function HistoryPage({ query }: HistoryPageProps) {
       ))}
       <div class="row spread history-foot">
         {more ? (
-          <button type="button" class="button" onClick={() => void load(true)}>
+          <Button look="" onClick={() => void load(true)}>
             {say.more}
-          </button>
+          </Button>
         ) : (
           <span />
         )}
         {found && found.length > 0 && (
-          <button type="button" class="button quiet small" onClick={() => askToForget(true)}>
-            <Icon name="bin" />
+          <Button look="quiet small" icon="bin" onClick={() => askToForget(true)}>
             {say.forgetAll}
-          </button>
+          </Button>
         )}
       </div>
       {isAsking && (
@@ -77,7 +66,6 @@ export function HistoryPage({ query }: HistoryPageProps) {
 }
 
 function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
-  const say = words();
   const time = new Date(run.created).toLocaleTimeString(locale.value, { timeStyle: "short" });
   const about = [time, run.graphs.map(graphTitle).join(", "), methodTitle(run.method)];
   return (
@@ -87,21 +75,18 @@ function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
         {run.follows && <span class="history-about">{say.follows(run.follows)}</span>}
         <span class="history-about">{[...about, stateWords(run)].filter(Boolean).join(" · ")}</span>
       </a>
-      <button
-        type="button"
-        class="button quiet icon small"
+      <Button
+        look="quiet icon small"
+        icon="bin"
         aria-label={say.forgetOne(run.question)}
         title={say.forget}
         onClick={drop}
-      >
-        <Icon name="bin" />
-      </button>
+      />
     </li>
   );
 }
 
 function Nothing({ isSearch }: { isSearch: boolean }) {
-  const say = words();
   return (
     <p class="muted">
       {isSearch ? say.nothingFound : say.nothing} {!isSearch && <a href="/">{say.ask}</a>}
@@ -110,18 +95,17 @@ function Nothing({ isSearch }: { isSearch: boolean }) {
 }
 
 function ForgetAll({ close, forget: go }: { close: () => void; forget: () => void }) {
-  const say = words();
   return (
     <Dialog title={say.forgetAll} close={close}>
       <div class="stack">
         <p>{say.sure}</p>
         <div class="row">
-          <button type="button" class="button primary" onClick={go}>
+          <Button look="primary" onClick={go}>
             {say.forgetAll}
-          </button>
-          <button type="button" class="button quiet" onClick={close}>
+          </Button>
+          <Button look="quiet" onClick={close}>
             {say.cancel}
-          </button>
+          </Button>
         </div>
       </div>
     </Dialog>
@@ -131,15 +115,7 @@ function ForgetAll({ close, forget: go }: { close: () => void; forget: () => voi
 function useHistory(search: string) {
   const [found, setFound] = useState<readonly RunSummary[] | null>(null);
   const [more, setMore] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const attempt = async (doing: () => Promise<void>) => {
-    try {
-      await doing();
-      setProblem(null);
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
-  };
+  const [attempt, problem] = useAttempt();
   const load = (older: boolean) =>
     attempt(async () => {
       const last = older ? found?.at(-1)?.created : undefined;
@@ -161,7 +137,6 @@ function useHistory(search: string) {
 }
 
 function dayWords(day: string): string {
-  const say = words();
   const ago = daysAgo(day, new Date());
   if (ago === 0) return say.today;
   if (ago === 1) return say.yesterday;
@@ -171,7 +146,7 @@ function dayWords(day: string): string {
 
 /** What came of a run, in a word. */
 function stateWords(run: RunSummary): string {
-  const [answered, askedBack, refused, failed, stopped, underWay] = words().states;
+  const [answered, askedBack, refused, failed, stopped, underWay] = say.states;
   switch (run.state) {
     case "done":
       if (run.status === "clarification") return askedBack ?? "";

@@ -4,13 +4,12 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { runs } from "../api/ask.ts";
 import type { RunSummary } from "../api/types.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 const SHOWN = 18;
 
 /** `changed` is anything that changes when there may be new questions. */
 export function SideList({ shown, changed }: { shown: string | null; changed: string }) {
-  const say = words();
   useEffect(loadRecent, [changed]);
   if (recent.value.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
-// The page's language, and dictionaries that are typed: German has every text that English has.
+// The page's language, and texts that are typed: none is in one language only.
 //
-//     const words = texts({ ask: "Ask", rows: (n: number) => `${n} rows` }, { ask: "Fragen", … });
-//     <button>{words().ask}</button>
+//     const say = texts({ ask: ["Ask", "Fragen"], rows: [(n: number) => `${n} rows`, …] });
+//     <button>{say.ask}</button>
 
 import { computed, signal } from "@preact/signals";
 import { keep, kept } from "../app/kept.ts";
@@ -11,15 +11,7 @@ export type Language = "en" | "de";
 /** Languages by their own names, in the order of the switch. */
 export const LANGUAGES: Readonly<Record<Language, string>> = { en: "English", de: "Deutsch" };
 
-type Dictionary = Record<string, string | readonly string[] | ((...values: never[]) => string)>;
-
-type Same<T> = {
-  [Key in keyof T]: T[Key] extends (...values: infer V) => string
-    ? (...values: V) => string
-    : T[Key] extends readonly string[]
-      ? readonly string[]
-      : string;
-};
+type Text = string | readonly string[] | ((...values: never[]) => string);
 
 /** The language that the page speaks. */
 export const language = signal<Language>(firstLanguage());
@@ -30,9 +22,14 @@ export function speak(chosen: Language): void {
   keep("language", chosen);
 }
 
-/** Gives a function that returns the texts in the page's language. */
-export function texts<T extends Dictionary>(en: T, de: Same<T>): () => Same<T> {
-  return () => (language.value === "de" ? de : (en as unknown as Same<T>));
+/** The texts in the page's language; the table has each in English and beside it in German. */
+export function texts<T extends Record<string, Text>>(
+  table: {
+    readonly [Key in keyof T]: readonly [en: T[Key], de: T[Key]];
+  },
+): Readonly<T> {
+  const get = (_: T, key: string) => table[key]?.[language.value === "de" ? 1 : 0];
+  return new Proxy(table as unknown as T, { get });
 }
 
 /** The tag to format numbers and days by: the browser's own for the page's language, as en-GB. */

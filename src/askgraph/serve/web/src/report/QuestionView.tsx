@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Token, tokenLines } from "../editor/sparql.ts";
 import { formatSeconds } from "../i18n/index.ts";
-import { CopyButton } from "../parts/CopyButton.tsx";
+import { Button, CopyButton } from "../parts/parts.tsx";
 import { listed } from "./choice.ts";
 import {
   type Answer,
@@ -305,7 +305,7 @@ export function Query({ query, marked }: Props) {
 function QueryCard({ written, ...shown }: Props & { written: string }) {
   return (
     <div class="query-card">
-      <CopyButton text={written} class="button quiet small" />
+      <CopyButton text={written} look="quiet small" />
       <Query {...shown} />
     </div>
   );
@@ -417,9 +417,9 @@ function RowTable({ columns, rows }: Pick<Rows, "columns" | "rows">) {
         ))}
       </Table>
       {!all && rows.length > SHOWN && (
-        <button type="button" class="button quiet small" onClick={() => setAll(true)}>
+        <Button look="quiet small" onClick={() => setAll(true)}>
           Show all {rows.length}
-        </button>
+        </Button>
       )}
     </>
   );

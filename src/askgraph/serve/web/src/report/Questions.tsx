@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { formatSeconds } from "../i18n/index.ts";
+import { Button } from "../parts/parts.tsx";
 import { choice, EVERYTHING, type Listed, listed, natural } from "./choice.ts";
 import { type Answer, counted, index, mainScore, spoken } from "./data.ts";
 import { ScoreTag } from "./ScoreTag.tsx";
@@ -40,9 +41,9 @@ export function Questions() {
         </tbody>
       </table>
       {left > 0 && (
-        <button type="button" class="button" id="more" onClick={() => setShown(shown + BATCH)}>
+        <Button look="" id="more" onClick={() => setShown(shown + BATCH)}>
           Show more ({left.toLocaleString("en")} left)
-        </button>
+        </Button>
       )}
     </>
   );
@@ -105,9 +106,9 @@ function ChoiceForm() {
       <label class="check">
         <input type="checkbox" name="down" /> reversed
       </label>
-      <button type="reset" class="button">
+      <Button look="" type="reset">
         Clear
-      </button>
+      </Button>
     </form>
   );
 }

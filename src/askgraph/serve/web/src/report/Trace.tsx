@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { formatSeconds } from "../i18n/index.ts";
-import { Folded } from "../parts/Folded.tsx";
+import { Folded } from "../parts/parts.tsx";
 import { counted, gradeOf, index, mainScore, type Step, spoken } from "./data.ts";
 import { type Detailed, Query, Table } from "./QuestionView.tsx";
 import { ScoreTag } from "./ScoreTag.tsx";

@@ -4,11 +4,10 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Cell as CellOf } from "../api/types.ts";
 import { thingAddress } from "../app/router.ts";
 import { language, locale } from "../i18n/index.ts";
-import { CopyButton } from "../parts/CopyButton.tsx";
-import { Icon } from "../parts/Icon.tsx";
+import { IriTools, Named } from "../parts/parts.tsx";
 import { textOf, visible } from "./texts.ts";
 import { linkOf, numberOf, pictureOf } from "./values.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface Props {
   readonly cell: CellOf | null;
@@ -21,7 +20,7 @@ interface Props {
 
 /** A cell; what the graph says is text, whatever it looks like. */
 export function Cell({ cell, graph, iris = false, pictures = false }: Props) {
-  if (!cell) return <span class="unbound" title={words().unbound} />;
+  if (!cell) return <span class="unbound" title={say.unbound} />;
   const picture = pictureOf(cell);
   if (picture && pictures) return <Picture address={picture} cell={cell} />;
   if (cell.type === "iri") return <Thing cell={cell} graph={graph} iris={iris} />;
@@ -45,9 +44,7 @@ function Thing({ cell, graph, iris }: { cell: CellOf; graph: string; iris: boole
         if (event.key === "Escape") setNear(false);
       }}
     >
-      <a href={thingAddress(graph, cell.value)}>
-        <bdi>{text}</bdi>
-      </a>
+      <Named href={thingAddress(graph, cell.value)}>{text}</Named>
       {iris && text !== cell.value && <bdi class="iri">{cell.value}</bdi>}
       {near && <IriCard iri={cell.value} />}
     </span>
@@ -67,23 +64,10 @@ function IriCard({ iri }: { iri: string }) {
     card.style.left = `${Math.max(8, left)}px`;
     card.style.top = `${below ? beside.bottom : beside.top - box.height}px`;
   }, []);
-  const link = linkOf(iri);
   return (
     <span class="iri-card" ref={element}>
       <bdi class="iri">{visible(iri)}</bdi>
-      <CopyButton text={iri} label={words().copyIri} isSmall />
-      {link && (
-        <a
-          class="button quiet icon small"
-          href={link}
-          target="_blank"
-          rel="noopener noreferrer nofollow"
-          aria-label={words().open}
-          title={words().open}
-        >
-          <Icon name="out" size={14} />
-        </a>
-      )}
+      <IriTools iri={iri} link={linkOf(iri)} />
     </span>
   );
 }
@@ -106,7 +90,7 @@ function Value({ cell }: { cell: CellOf }) {
     >
       <bdi lang={cell.language ?? undefined}>{text}</bdi>
       {cell.language && cell.language !== language.value && (
-        <span class="tag" title={words().language(cell.language)}>
+        <span class="tag" title={say.language(cell.language)}>
           {cell.language}
         </span>
       )}
@@ -119,7 +103,7 @@ function Picture({ address, cell }: { address: string; cell: CellOf }) {
     <a class="picture" href={address} target="_blank" rel="noopener noreferrer nofollow">
       <img
         src={address}
-        alt={words().picture(textOf(cell, locale.value))}
+        alt={say.picture(textOf(cell, locale.value))}
         loading="lazy"
         referrerpolicy="no-referrer"
       />

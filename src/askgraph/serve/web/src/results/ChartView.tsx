@@ -20,7 +20,7 @@ import { Marks, roomFor, XTick, YAxis } from "./Marks.tsx";
 import { binBounds, numberScale, timeAxis, yearBounds, yearOf } from "./scales.ts";
 import { markText, momentText, numberText } from "./texts.ts";
 import { useWidth } from "./useWidth.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface ChartViewProps {
   readonly charts: readonly Chart[];
@@ -44,7 +44,7 @@ export function ChartView({ charts, rows }: ChartViewProps) {
     <figure class="chart" ref={element}>
       {charts.length > 1 ? (
         <label class="chart-choice">
-          <span class="seen-by-readers">{words().show}</span>
+          <span class="seen-by-readers">{say.show}</span>
           <select
             class="field"
             value={chosen}
@@ -90,8 +90,8 @@ function Drawn({ chart, rows, width }: { chart: Chart; rows: readonly Row[]; wid
 
 function titleOf(chart: Chart): string {
   const { value, by } = chartName(chart);
-  if (chart.kind === "histogram" || by === null) return words().spread(value);
-  return chart.kind === "line" ? words().over(value, by) : words().chartOf(value, by);
+  if (chart.kind === "histogram" || by === null) return say.spread(value);
+  return chart.kind === "line" ? say.over(value, by) : say.chartOf(value, by);
 }
 
 const ROW = 28;
@@ -160,7 +160,7 @@ function Bars({ bars: all, label, width }: Sized & { bars: readonly Bar[] }) {
       </Marks>
       {all.length > shown.length && (
         <p class="muted small">
-          {words().barsCut(formatNumber(shown.length), formatNumber(all.length))}
+          {say.barsCut(formatNumber(shown.length), formatNumber(all.length))}
         </p>
       )}
     </>
@@ -280,7 +280,7 @@ function Histogram({ values, times, label, width }: HistogramProps) {
   const right = width - 24;
   const one = (right - left) / classes.length;
   const marks = classes.map((bin, index) => ({
-    words: `${rangeOf(bin, times, written)}: ${words().rows(bin.count, formatNumber(bin.count))}`,
+    words: `${rangeOf(bin, times, written)}: ${say.rows(bin.count, formatNumber(bin.count))}`,
     x: left + (index + 0.5) * one,
     y: y(bin.count),
   }));
@@ -322,5 +322,5 @@ function Histogram({ values, times, label, width }: HistogramProps) {
 
 function rangeOf(bin: Bin, times: boolean, written: (bound: number) => string): string {
   const [from, to] = [written(bin.from), written(times ? bin.to - 1 : bin.to)];
-  return from === to ? from : words().range(from, to);
+  return from === to ? from : say.range(from, to);
 }

@@ -1,13 +1,12 @@
 // The whole result as a file.
 
-import { useState } from "preact/hooks";
-import { download, problemFrom, withQuery } from "../api/http.ts";
-import type { Problem } from "../api/types.ts";
+import { download, withQuery } from "../api/http.ts";
 import { formatNumber } from "../i18n/index.ts";
+import { useAttempt } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
-import { words } from "./words.ts";
+import { Button, ProblemNote } from "../parts/parts.tsx";
+import { say } from "./words.ts";
 
 interface Props {
   readonly runId: string;
@@ -17,33 +16,27 @@ interface Props {
 
 /** A menu of formats: of the table, and of the triples behind it. */
 export function Downloads({ runId, graph, total }: Props) {
-  const say = words();
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const save = async (format: Format) => {
-    setProblem(null);
-    try {
+  const [attempt, problem] = useAttempt();
+  const save = (format: Format) =>
+    attempt(async () => {
       const name = `${graph}-${runId.slice(0, 8)}.${format.key}`;
       await download(resultPath(runId, format), name);
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
-  };
+    });
   const list = (title: string, triples: boolean, close: () => void) => (
     <section>
       <h3 class="small muted">{title}</h3>
       <ul>
         {FORMATS.filter((format) => format.triples === triples).map((format) => (
           <li key={format.key}>
-            <button
-              type="button"
-              class="button quiet small"
+            <Button
+              look="quiet small"
               onClick={() => {
                 close();
                 void save(format);
               }}
             >
               {format.name}
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
@@ -67,7 +60,7 @@ export function Downloads({ runId, graph, total }: Props) {
           </>
         )}
       </Popover>
-      {problem && <ProblemNote problem={problem} />}
+      <ProblemNote problem={problem} />
     </>
   );
 }

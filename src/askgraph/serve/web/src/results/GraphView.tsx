@@ -3,15 +3,14 @@
 import type { Core } from "cytoscape";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { resource } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
-import type { Problem } from "../api/types.ts";
 import { thingAddress } from "../app/router.ts";
 import { onThemeChange } from "../app/theme.ts";
 import { formatNumber, language, locale } from "../i18n/index.ts";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { useAttempt } from "../parts/asking.ts";
+import { Button, Named, ProblemNote } from "../parts/parts.tsx";
 import { canvasIn, choose, fitted, recolour, redraw, zoomBy } from "./canvas.ts";
 import { type Drawing, drawingAround, joined, type Node } from "./evidence.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 import { ZoomButtons } from "./ZoomButtons.tsx";
 
 interface GraphViewProps {
@@ -22,7 +21,7 @@ interface GraphViewProps {
 export function GraphView({ drawing, graph }: GraphViewProps) {
   const [more, setMore] = useState<readonly Drawing[]>([]);
   const [chosen, setChosen] = useState<string | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [attempt, problem] = useAttempt();
   const whole = useMemo(() => joined([drawing, ...more]), [drawing, more]);
   const frame = useRef<HTMLDivElement>(null);
   const core = useRef<Core | null>(null);
@@ -50,15 +49,11 @@ export function GraphView({ drawing, graph }: GraphViewProps) {
     if (core.current) choose(core.current, chosen);
   }, [chosen, whole]);
   const node = whole.nodes.find(({ id }) => id === chosen) ?? null;
-  const expand = async (iri: string) => {
-    setProblem(null);
-    try {
+  const expand = (iri: string) =>
+    attempt(async () => {
       const around = await resource(graph, { iri, language: language.value });
       setMore((before) => [...before, drawingAround(around, locale.value)]);
-    } catch (error) {
-      setProblem(problemFrom(error));
-    }
-  };
+    });
   const [things, triples] = [formatNumber(whole.nodes.length), formatNumber(whole.edges.length)];
   return (
     <div class="graph-view">
@@ -70,32 +65,18 @@ export function GraphView({ drawing, graph }: GraphViewProps) {
         />
         {node && (
           <div class="map-card" role="status">
-            {node.iri ? (
-              <a href={thingAddress(graph, node.iri)}>
-                <bdi>{node.label}</bdi>
-              </a>
-            ) : (
-              <bdi>{node.label}</bdi>
-            )}
-            {node.iri && (
-              <button
-                type="button"
-                class="button small"
-                onClick={() => node.iri && expand(node.iri)}
-              >
-                {words().expand}
-              </button>
-            )}
+            <Named href={node.iri ? thingAddress(graph, node.iri) : null}>{node.label}</Named>
+            {node.iri && <Button onClick={() => node.iri && expand(node.iri)}>{say.expand}</Button>}
           </div>
         )}
       </div>
-      {problem && <ProblemNote problem={problem} />}
+      <ProblemNote problem={problem} />
       <p class="muted small">
-        {words().drawingOf(things, triples)}. {words().drawingHelp}
+        {say.drawingOf(things, triples)}. {say.drawingHelp}
       </p>
       <Legend drawing={whole} />
       <details>
-        <summary>{words().asList}</summary>
+        <summary>{say.asList}</summary>
         <TripleList drawing={whole} graph={graph} onExpand={expand} />
       </details>
     </div>
@@ -106,9 +87,9 @@ function Legend({ drawing }: { drawing: Drawing }) {
   const kinds = new Set(drawing.nodes.map(({ kind }) => kind));
   return (
     <ul class="legend">
-      {kinds.has("thing") && <li class="legend-thing">{words().legendThing}</li>}
-      {kinds.has("class") && <li class="legend-class">{words().legendClass}</li>}
-      {kinds.has("value") && <li class="legend-value">{words().legendValue}</li>}
+      {kinds.has("thing") && <li class="legend-thing">{say.legendThing}</li>}
+      {kinds.has("class") && <li class="legend-class">{say.legendClass}</li>}
+      {kinds.has("value") && <li class="legend-value">{say.legendValue}</li>}
     </ul>
   );
 }
@@ -131,15 +112,11 @@ function TripleList({ drawing, graph, onExpand }: Props) {
         return (
           subject && (
             <li key={id}>
-              <Named node={subject} graph={graph} />
+              <NodeName node={subject} graph={graph} />
               {subject.iri && (
-                <button
-                  type="button"
-                  class="button quiet small"
-                  onClick={() => subject.iri && onExpand(subject.iri)}
-                >
-                  {words().expand}
-                </button>
+                <Button look="quiet small" onClick={() => subject.iri && onExpand(subject.iri)}>
+                  {say.expand}
+                </Button>
               )}
               <ul>
                 {drawing.edges
@@ -147,7 +124,7 @@ function TripleList({ drawing, graph, onExpand }: Props) {
                   .map(({ id: edge, label, target }) => (
                     <li key={edge}>
                       <bdi class="muted">{label}</bdi>{" "}
-                      <Named node={nodes.get(target)} graph={graph} />
+                      <NodeName node={nodes.get(target)} graph={graph} />
                     </li>
                   ))}
               </ul>
@@ -159,11 +136,6 @@ function TripleList({ drawing, graph, onExpand }: Props) {
   );
 }
 
-function Named({ node, graph }: { node: Node | undefined; graph: string }) {
-  if (!node?.iri) return <bdi>{node?.label}</bdi>;
-  return (
-    <a href={thingAddress(graph, node.iri)}>
-      <bdi>{node.label}</bdi>
-    </a>
-  );
+function NodeName({ node, graph }: { node: Node | undefined; graph: string }) {
+  return <Named href={node?.iri ? thingAddress(graph, node.iri) : undefined}>{node?.label}</Named>;
 }

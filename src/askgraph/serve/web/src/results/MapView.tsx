@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { thingAddress } from "../app/router.ts";
 import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
+import { Button, Named } from "../parts/parts.tsx";
 import { degreesText, type Pin } from "./columns.ts";
 import {
   coastPath,
@@ -16,7 +17,7 @@ import {
 } from "./projection.ts";
 import { usePanning } from "./usePanning.ts";
 import { useWidth } from "./useWidth.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 import { ZoomButtons } from "./ZoomButtons.tsx";
 
 const MANY = 60;
@@ -57,7 +58,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
           role="application"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the arrow keys
           tabIndex={0}
-          aria-label={`${words().mapOf(formatNumber(pins.length))}. ${words().mapHelp}`}
+          aria-label={`${say.mapOf(formatNumber(pins.length))}. ${say.mapHelp}`}
           {...panning.handlers}
         >
           <svg {...size} aria-hidden="true">
@@ -87,9 +88,9 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
         <ZoomButtons zoom={panning.zoom} fit={panning.fit} />
         {chosen && <Card pin={chosen} {...{ pins, graph, locale }} />}
       </div>
-      {tiles && <p class="muted small">{words().source(hostOf(tiles))}</p>}
+      {tiles && <p class="muted small">{say.source(hostOf(tiles))}</p>}
       {elsewhere > 0 && (
-        <p class="muted small">{words().somewhere(elsewhere, formatNumber(elsewhere))}</p>
+        <p class="muted small">{say.somewhere(elsewhere, formatNumber(elsewhere))}</p>
       )}
       <PinList
         {...{ pins, chosen, locale }}
@@ -112,18 +113,17 @@ interface PinListProps {
 function PinList({ pins, chosen, locale, onChoose }: PinListProps) {
   return (
     <details>
-      <summary>{words().placesList}</summary>
+      <summary>{say.placesList}</summary>
       <ul class="pin-list">
         {pins.map((pin, index) => (
           <li key={pin.row}>
-            <button
-              type="button"
-              class="button quiet small"
+            <Button
+              look="quiet small"
               aria-pressed={pin === chosen}
               onClick={() => onChoose(pin, index)}
             >
               <bdi>{pin.name}</bdi>
-            </button>
+            </Button>
             <span class="muted small number">{degreesText(pin.place, locale)}</span>
           </li>
         ))}
@@ -153,15 +153,9 @@ function Card({ pin, pins, graph, locale }: CardProps) {
   );
   return (
     <div class="map-card" role="status">
-      {pin.iri ? (
-        <a href={thingAddress(graph, pin.iri)}>
-          <bdi>{pin.name}</bdi>
-        </a>
-      ) : (
-        <bdi>{pin.name}</bdi>
-      )}
+      <Named href={pin.iri ? thingAddress(graph, pin.iri) : null}>{pin.name}</Named>
       {here.length > 1 && (
-        <span class="muted small">{words().sameRow(formatNumber(here.length - 1))}</span>
+        <span class="muted small">{say.sameRow(formatNumber(here.length - 1))}</span>
       )}
       <span class="muted small number">{degreesText(pin.place, locale)}</span>
     </div>

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 interface Mark {
   /** What is said of it, as “Earth: 12,742”. */
@@ -47,7 +47,7 @@ export function Marks({ label, width, height, marks, nearest, draw, children }: 
       class="marks"
       role="listbox"
       tabIndex={0}
-      aria-label={`${label}. ${words().chartHelp}`}
+      aria-label={`${label}. ${say.chartHelp}`}
       aria-activedescendant={at === null ? undefined : `${id}-${at}`}
       onKeyDown={go}
       onBlur={() => setAt(null)}

@@ -1,6 +1,7 @@
 // From page to page of a list.
 
-import { words } from "./words.ts";
+import { Button } from "../parts/parts.tsx";
+import { say } from "./words.ts";
 
 const SIZES = [25, 50, 100, 250];
 
@@ -16,27 +17,20 @@ interface Props {
 
 export function Pager({ page, pages, onPage, size, onSize }: Props) {
   const step = (label: string, sign: string, to: number, off: boolean) => (
-    <button
-      type="button"
-      class="button quiet icon small"
-      aria-label={label}
-      title={label}
-      disabled={off}
-      onClick={() => onPage(to)}
-    >
+    <Button look="quiet icon small" label={label} disabled={off} onClick={() => onPage(to)}>
       {sign}
-    </button>
+    </Button>
   );
   return (
-    <nav class="pager" aria-label={words().pages}>
-      {step(words().first, "«", 0, page === 0)}
-      {step(words().previous, "‹", page - 1, page === 0)}
-      <span aria-live="polite">{words().page(page + 1, pages)}</span>
-      {step(words().next, "›", page + 1, page >= pages - 1)}
-      {step(words().last, "»", pages - 1, page >= pages - 1)}
+    <nav class="pager" aria-label={say.pages}>
+      {step(say.first, "«", 0, page === 0)}
+      {step(say.previous, "‹", page - 1, page === 0)}
+      <span aria-live="polite">{say.page(page + 1, pages)}</span>
+      {step(say.next, "›", page + 1, page >= pages - 1)}
+      {step(say.last, "»", pages - 1, page >= pages - 1)}
       {onSize && (
         <label class="page-size">
-          {words().perPage}
+          {say.perPage}
           <select value={size} onChange={(event) => onSize(Number(event.currentTarget.value))}>
             {SIZES.map((choice) => (
               <option key={choice} value={choice}>

@@ -5,13 +5,14 @@ import type { RowEvidence } from "../api/graphs.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale } from "../i18n/index.ts";
+import { Button } from "../parts/parts.tsx";
 import { chartsOf } from "./charts.ts";
 import { columnsOf, pinsOf } from "./columns.ts";
 import { drawingOf, drawingOfTriples } from "./evidence.ts";
 import { resultOf, type Shown } from "./result.ts";
 import { TabList } from "./TabList.tsx";
 import { Table } from "./Table.tsx";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 const chart = () => import("./ChartView.tsx").then((found) => found.ChartView);
 const map = () => import("./MapView.tsx").then((found) => found.MapView);
@@ -71,8 +72,8 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
       {tabs.length > 1 && (
         <TabList
           id={id}
-          label={words().views}
-          tabs={tabs.map((name) => ({ name, title: words()[name] }))}
+          label={say.views}
+          tabs={tabs.map((name) => ({ name, title: say[name] }))}
           chosen={shown}
           onChoose={setChosen}
         />
@@ -88,7 +89,7 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
               pictures={info?.["images"] === true}
             />
           ) : (
-            <p class="boolean">{result.boolean ? words().yes : words().no}</p>
+            <p class="boolean">{result.boolean ? say.yes : say.no}</p>
           ))}
         {shown === "chart" && <Later load={chart} props={{ charts, rows: result.cells }} />}
         {shown === "map" && (
@@ -105,9 +106,9 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
         {shown === "graph" && (
           <>
             {drawn && (
-              <button type="button" class="button quiet small" onClick={() => setDrawn(null)}>
-                {words().allRows}
-              </button>
+              <Button look="quiet small" onClick={() => setDrawn(null)}>
+                {say.allRows}
+              </Button>
             )}
             <Later load={graphDrawing} props={{ drawing, graph }} />
           </>

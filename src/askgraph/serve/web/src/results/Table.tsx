@@ -1,12 +1,10 @@
 // The result as a table: sorted by a press on a head, filtered, in pages, each row with its why.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
-import type { Problem } from "../api/types.ts";
 import { locale as formatLocale, formatNumber, language, locale } from "../i18n/index.ts";
-import { CopyButton } from "../parts/CopyButton.tsx";
-import { ProblemNote } from "../parts/ProblemNote.tsx";
+import { useFetched } from "../parts/asking.ts";
+import { Button, CopyButton, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { Cell } from "./Cell.tsx";
 import { type Column, classOf } from "./columns.ts";
 import { Downloads } from "./Downloads.tsx";
@@ -14,7 +12,7 @@ import { Pager } from "./Pager.tsx";
 import type { Origin, Result } from "./result.ts";
 import { matching, type Numbered, nextOrder, type Order, sorted } from "./sorting.ts";
 import { tabSeparated, textOf, visible } from "./texts.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 const PAGE = 25;
 const FEW_ROWS = 6;
@@ -53,7 +51,7 @@ export function Table({ result, columns, origin, pictures, onDraw }: Props) {
         searchable={result.cells.length >= FEW_ROWS}
       />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
-      <section class="table-scroll" tabIndex={0} aria-label={words().result}>
+      <section class="table-scroll" tabIndex={0} aria-label={say.result}>
         <table class="result-table">
           <Head {...{ columns, order, explained, onOrder: setOrder }} />
           <tbody>
@@ -68,9 +66,7 @@ export function Table({ result, columns, origin, pictures, onDraw }: Props) {
         </table>
       </section>
       {rows.length === 0 && (
-        <p class="muted small">
-          {result.cells.length === 0 ? words().noRows : words().nothingMatches}
-        </p>
+        <p class="muted small">{result.cells.length === 0 ? say.noRows : say.nothingMatches}</p>
       )}
       {result.cells.length > PAGE && (
         <Pager page={at} pages={last + 1} size={size} onPage={setPage} onSize={setSize} />
@@ -99,15 +95,15 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
                 {" "}
                 <button
                   type="button"
-                  title={words().sortBy(column.title)}
+                  title={say.sortBy(column.title)}
                   onClick={() => onOrder(nextOrder(order, column.index))}
                 >
                   <bdi>{column.title}</bdi>
                   <span class={`sort-sign ${direction}`} aria-hidden="true" />
                 </button>
                 {!column.answers && (
-                  <span class="chip" title={words().contextHint}>
-                    {words().context}
+                  <span class="chip" title={say.contextHint}>
+                    {say.context}
                   </span>
                 )}
               </span>{" "}
@@ -116,7 +112,7 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
         })}
         {explained && (
           <th scope="col" class="why-column">
-            {words().evidence}
+            {say.evidence}
           </th>
         )}
       </tr>
@@ -129,11 +125,9 @@ function Limits({ result }: { result: Result }) {
   return (
     <>
       {total > cells.length && (
-        <p class="muted small">
-          {words().firstOnly(formatNumber(cells.length), formatNumber(total))}
-        </p>
+        <p class="muted small">{say.firstOnly(formatNumber(cells.length), formatNumber(total))}</p>
       )}
-      {truncated && <p class="note warn">{words().cutOff(truncated.by, truncated.reason)}</p>}
+      {truncated && <p class="note warn">{say.cutOff(truncated.by, truncated.reason)}</p>}
     </>
   );
 }
@@ -166,16 +160,15 @@ function TableRow({ item, columns, origin, explained, evidence, onDraw, ...shown
         ))}
         {explained && (
           <td class="why-column">
-            <button
-              type="button"
-              class="button quiet small"
+            <Button
+              look="quiet small"
               aria-expanded={open}
-              aria-label={words().whyRow(name)}
-              title={words().why}
+              aria-label={say.whyRow(name)}
+              title={say.why}
               onClick={() => setOpen(!open)}
             >
-              {words().whyShort}
-            </button>
+              {say.whyShort}
+            </Button>
           </td>
         )}
       </tr>
@@ -218,28 +211,20 @@ function Toolbar(props: ToolbarProps) {
         {counted(rows.length, result)}
       </span>
       {searchable && (
-        <input
-          type="search"
-          class="field filter"
-          placeholder={words().filter}
-          aria-label={words().filter}
-          value={search}
-          onInput={(event) => onSearch(event.currentTarget.value)}
-        />
+        <SearchField class="filter" label={say.filter} value={search} onText={onSearch} />
       )}
       <span class="tools">
         {columns.some(({ kind }) => kind === "thing") && (
-          <button
-            type="button"
-            class="button quiet small"
+          <Button
+            look="quiet small"
             aria-pressed={iris}
-            title={words().irisHint}
+            title={say.irisHint}
             onClick={() => onIris(!iris)}
           >
-            {words().iris}
-          </button>
+            {say.iris}
+          </Button>
         )}
-        <CopyButton class="button quiet small" text={copied} title={words().copyHint} />
+        <CopyButton look="quiet small" text={copied} title={say.copyHint} />
         {origin.runId !== null && (
           <Downloads runId={origin.runId} graph={origin.graph} total={result.total} />
         )}
@@ -250,8 +235,8 @@ function Toolbar(props: ToolbarProps) {
 
 function counted(shown: number, { cells, total }: Result): string {
   const all = Math.max(total, cells.length);
-  if (shown < cells.length) return words().someRows(formatNumber(shown), formatNumber(all));
-  return words().rows(all, formatNumber(all));
+  if (shown < cells.length) return say.someRows(formatNumber(shown), formatNumber(all));
+  return say.rows(all, formatNumber(all));
 }
 
 // The triples that put a row into the result, read out, and the way to their drawing.
@@ -265,20 +250,14 @@ interface WhyProps {
 }
 
 function Why({ row, origin, known, onDraw }: WhyProps) {
-  const [found, setFound] = useState(known);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  useEffect(() => {
-    if (known || origin.query === null) return;
-    const stop = new AbortController();
-    const wanted = { query: origin.query, row, language: language.value };
-    evidenceOf(origin.graph, wanted, { signal: stop.signal }).then(setFound, (error) => {
-      if (!stop.signal.aborted) setProblem(problemFrom(error));
-    });
-    return () => stop.abort();
-  }, [row, known, origin.graph, origin.query]);
-  if (problem) return <ProblemNote problem={problem} />;
-  if (!found) return <p class="muted small">{words().loading}</p>;
-  if (found.triples.length === 0) return <p class="muted small">{words().noEvidence}</p>;
+  const wanted = { query: origin.query ?? "", row, language: language.value };
+  const fetched = useFetched(`${origin.graph} ${row} ${origin.query}`, async (signal) =>
+    known || origin.query === null ? known : evidenceOf(origin.graph, wanted, { signal }),
+  );
+  const found = known ?? fetched.value;
+  if (fetched.problem) return <ProblemNote problem={fetched.problem} />;
+  if (!found) return <p class="muted small">{say.loading}</p>;
+  if (found.triples.length === 0) return <p class="muted small">{say.noEvidence}</p>;
   return (
     <div class="why">
       <ul>
@@ -288,9 +267,7 @@ function Why({ row, origin, known, onDraw }: WhyProps) {
           </li>
         ))}
       </ul>
-      <button type="button" class="button small" onClick={() => onDraw(found)}>
-        {words().asDrawing}
-      </button>
+      <Button onClick={() => onDraw(found)}>{say.asDrawing}</Button>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // Nearer, farther, all of it: for a map and for a drawing.
 
-import { words } from "./words.ts";
+import { Button } from "../parts/parts.tsx";
+import { say } from "./words.ts";
 
 const STEP = 1.6;
 
@@ -10,17 +11,10 @@ interface Props {
 }
 
 export function ZoomButtons({ zoom, fit }: Props) {
-  const say = words();
   const button = (label: string, sign: string, press: () => void) => (
-    <button
-      type="button"
-      class="button icon small"
-      aria-label={label}
-      title={label}
-      onClick={press}
-    >
+    <Button look="icon small" label={label} onClick={press}>
       {sign}
-    </button>
+    </Button>
   );
   return (
     <div class="zoom-buttons">

@@ -3,7 +3,7 @@
 import type { Cell, Row } from "../api/types.ts";
 import { shortName, textOf, visible } from "./texts.ts";
 import { checkedPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 type Kind =
   | "number"
@@ -115,7 +115,7 @@ export function headingOf(name: string, labels: Readonly<Record<string, string>>
   const named = isCount ? plain.slice(COUNTED.length) : plain;
   const iri = Object.keys(labels).find((one) => wordsOf(shortName(one)) === named);
   const label = (iri && labels[iri]) || named;
-  return visible(isCount ? words().numberOf(label) : label);
+  return visible(isCount ? say.numberOf(label) : label);
 }
 
 /** A variable's name in words: `dwarfPlanet` and `dwarf_planet` are “dwarf planet”. */

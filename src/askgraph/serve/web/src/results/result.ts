@@ -1,7 +1,7 @@
 // One form of what is shown: of an answer, of a query's table, and of triples that a query gave.
 
 import type { AnswerView, Evidence, Row, TableView, Truncated } from "../api/types.ts";
-import { words } from "./words.ts";
+import { say } from "./words.ts";
 
 export interface Result {
   readonly columns: readonly string[];
@@ -27,7 +27,6 @@ export function resultOf(view: Shown): Result {
   const { columns, cells, total, boolean, truncated, triples = null } = view;
   const same = { columns, cells, total, boolean, truncated, triples: triples !== null };
   if (triples) {
-    const say = words();
     const names = [say.subject, say.predicate, say.object];
     return { ...same, ...NOTHING_SAID, columns: names, cells: triples };
   }

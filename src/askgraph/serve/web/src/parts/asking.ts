@@ -1,10 +1,10 @@
-// What the server is asked for a part of the page: there, on its way, or refused.
+// What a part of the page asks of the server, and whether that went well.
 
 import { useEffect, useState } from "preact/hooks";
 import { problemFrom } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 
-interface Fetched<T> {
+export interface Fetched<T> {
   /** What came; that of before while something else is on its way. */
   readonly value: T | null;
   readonly problem: Problem | null;
@@ -40,4 +40,22 @@ export function useFetched<T>(
     return () => stop.abort();
   }, [key, round]);
   return { value, problem, busy, again: () => setRound((before) => before + 1) };
+}
+
+type Attempt = (doing: () => Promise<unknown>) => Promise<boolean>;
+
+/** How to do what may fail, which gives whether it went well; and the problem of the last time. */
+export function useAttempt(): [Attempt, Problem | null, (problem: null) => void] {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const attempt = async (doing: () => Promise<unknown>) => {
+    setProblem(null);
+    try {
+      await doing();
+      return true;
+    } catch (error) {
+      setProblem(problemFrom(error));
+      return false;
+    }
+  };
+  return [attempt, problem, setProblem];
 }

@@ -1,0 +1,260 @@
+// The pages of what a graph names: a thing, a class, a predicate.
+
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { type End, instances, profile, type Resource, resource } from "../api/graphs.ts";
+import { graphTitle, knownServer } from "../app/known.ts";
+import { Later } from "../app/Later.tsx";
+import { askAddress, classAddress, graphAddress, propertyAddress } from "../app/router.ts";
+import { formatNumber, language, locale } from "../i18n/index.ts";
+import { type Fetched, useFetched } from "../parts/asking.ts";
+import { Facts, IriTools, Named, ProblemNote } from "../parts/parts.tsx";
+import { Cell } from "../results/Cell.tsx";
+import { drawingAround, joined } from "../results/evidence.ts";
+import { Pager } from "../results/Pager.tsx";
+import { shortName, textOf, visible } from "../results/texts.ts";
+import { linkOf, pictureOf } from "../results/values.ts";
+import { FactsTable } from "./FactsTable.tsx";
+import { say } from "./words.ts";
+
+const PAGE = 60;
+
+const graphDrawing = () => import("../results/GraphView.tsx").then((found) => found.GraphView);
+
+interface Term {
+  readonly graph: string;
+  readonly iri: string;
+}
+
+/** A thing: its name and kind, what is said of it and what points at it. */
+export function ThingPage({ graph, iri }: Term) {
+  const [drawn, setDrawn] = useState(false);
+  const about = useAbout(graph, iri);
+  const { value } = about;
+  const label = visible(value?.label ?? shortName(iri));
+  const pictures = knownServer.value.value?.["images"] === true;
+  const picture = value?.outgoing.flatMap(({ values }) => values).find((cell) => pictureOf(cell));
+  const drawing = useMemo(
+    () => (value ? drawingAround(value, locale.value) : joined([])),
+    [value, locale.value],
+  );
+  const isKnown = value !== null && value.outgoing.length + value.incoming.length > 0;
+  return (
+    <TermPage {...{ graph, iri, label, about, pictures }}>
+      {value && !isKnown && <p class="note">{say.noFacts}</p>}
+      {pictures && picture && (
+        <img
+          class="thing-picture"
+          src={picture.value}
+          alt={say.picture(label)}
+          referrerpolicy="no-referrer"
+        />
+      )}
+      <Outgoing {...{ graph, iri, about, pictures }} />
+      {value && value.incoming.length > 0 && (
+        <Section title={say.pointing}>
+          <FactsTable facts={value.incoming} inverse {...{ graph, iri, pictures }} />
+        </Section>
+      )}
+      {isKnown && (
+        <details onToggle={(event) => setDrawn(event.currentTarget.open)}>
+          <summary class="section-title">{say.drawing}</summary>
+          {drawn && <Later load={graphDrawing} props={{ drawing, graph }} />}
+        </details>
+      )}
+    </TermPage>
+  );
+}
+
+/** A class: what it is, and its instances in pages. */
+export function ClassPage({ graph, iri }: Term) {
+  const [page, setPage] = useState(0);
+  const about = useAbout(graph, iri);
+  const found = useFetched(`${iri} ${page} ${language.value}`, (signal) => {
+    const wanted = { class: iri, offset: page * PAGE, limit: PAGE, language: language.value };
+    return instances(graph, wanted, { signal });
+  });
+  const holds = useFetched(`${graph} ${language.value}`, (signal) =>
+    profile(graph, { language: language.value }, { signal }),
+  );
+  const used = (holds.value?.predicates ?? []).flatMap((predicate) => {
+    const end = predicate.subject_classes.find((one) => one.iri === iri);
+    return end ? [{ ...predicate, count: end.count }] : [];
+  });
+  const label = visible(about.value?.label ?? shortName(iri));
+  const total = found.value?.total ?? 0;
+  return (
+    <TermPage {...{ graph, iri, label, about }} kind={say.aClass}>
+      <section>
+        <h2 class="section-title">
+          {say.instancesOf(label)}{" "}
+          <span class="muted">
+            {found.value && (found.value.at_least ? say.atLeast(total) : say.instances(total))}
+          </span>
+        </h2>
+        <ProblemNote problem={found.problem} again={found.again} />
+        {found.value && total === 0 && <p class="muted">{say.noInstances}</p>}
+        <ul class="instances" aria-busy={found.busy}>
+          {found.value?.instances.map((cell) => (
+            <li key={cell.value}>
+              <Cell cell={cell} graph={graph} />
+            </li>
+          ))}
+        </ul>
+        {total > PAGE && <Pager page={page} pages={Math.ceil(total / PAGE)} onPage={setPage} />}
+      </section>
+      <Ends title={say.usedWith} ends={used} address={(one) => propertyAddress(graph, one)} />
+      <Outgoing {...{ graph, iri, about }} />
+    </TermPage>
+  );
+}
+
+/** A predicate: what it says, of which things, and what stands at its other end. */
+export function PropertyPage({ graph, iri }: Term) {
+  const about = useAbout(graph, iri);
+  const holds = useFetched(`${iri} ${language.value}`, (signal) =>
+    profile(graph, { language: language.value, search: iri }, { signal }),
+  );
+  const used = holds.value?.predicates.find((predicate) => predicate.iri === iri) ?? null;
+  const label = visible(used?.label ?? about.value?.label ?? shortName(iri));
+  const classOf = (one: string) => classAddress(graph, one);
+  return (
+    <TermPage {...{ graph, iri, label, about }} kind={say.aProperty} problem={holds.problem}>
+      {used && (
+        <>
+          <Facts
+            class="about-graph number"
+            facts={[
+              [say.uses, formatNumber(used.triples)],
+              [say.subjects, formatNumber(used.subjects)],
+              [say.objects, formatNumber(used.objects)],
+            ]}
+          />
+          <Ends title={say.usedOn} ends={used.subject_classes} address={classOf} />
+          <Ends title={say.pointsAt} ends={used.object_classes} address={classOf} />
+          <Ends title={say.datatypes} ends={used.datatypes} />
+        </>
+      )}
+      <Outgoing {...{ graph, iri, about }} />
+    </TermPage>
+  );
+}
+
+function useAbout(graph: string, iri: string): Fetched<Resource> {
+  return useFetched(`${iri} ${language.value}`, (signal) =>
+    resource(graph, { iri, language: language.value }, { signal }),
+  );
+}
+
+interface TermPageProps extends Term {
+  readonly label: string;
+  /** Whether it is a class or a property; a thing has its classes instead. */
+  readonly kind?: string;
+  readonly about: Fetched<Resource>;
+  readonly problem?: Fetched<unknown>["problem"];
+  readonly children: ComponentChildren;
+}
+
+/** What all these pages begin with: the name, how to ask about it, its description and its IRI. */
+function TermPage({ graph, iri, label, kind, about, problem, children }: TermPageProps) {
+  const { value } = about;
+  return (
+    <div class="page browse">
+      <Path graph={graph} place={label} />
+      <div class="row spread">
+        <h1>
+          <bdi>{label}</bdi> {kind && <span class="chip">{kind}</span>}
+        </h1>
+        <a class="button primary" href={askAddress(label, [graph])}>
+          {say.askAbout(label)}
+        </a>
+      </div>
+      {!kind && value && value.types.length > 0 && (
+        <ul class="row">
+          {value.types.map((type) => (
+            <li key={type.value}>
+              <Named class="chip" href={classAddress(graph, type.value)}>
+                {textOf(type, locale.value)}
+              </Named>
+            </li>
+          ))}
+        </ul>
+      )}
+      {value?.description && (
+        <p class="lead" dir="auto">
+          {visible(value.description)}
+        </p>
+      )}
+      <p class="iri-line">
+        <bdi class="iri muted">{visible(iri)}</bdi>
+        <IriTools iri={iri} link={linkOf(iri)} />
+      </p>
+      <ProblemNote problem={about.problem ?? problem ?? null} again={about.again} />
+      {about.busy && !value && <p class="muted">{say.loading}</p>}
+      {children}
+    </div>
+  );
+}
+
+function Outgoing({ about, ...rest }: Term & { about: Fetched<Resource>; pictures?: boolean }) {
+  if (!about.value || about.value.outgoing.length === 0) return null;
+  return (
+    <Section title={say.facts}>
+      <FactsTable facts={about.value.outgoing} pictures={false} {...rest} />
+    </Section>
+  );
+}
+
+interface EndsProps {
+  readonly title: string;
+  readonly ends: readonly End[];
+  /** Where a term leads; missing if it leads nowhere. */
+  readonly address?: (iri: string) => string;
+}
+
+/** Terms with how often they occur, in a row of links. */
+function Ends({ title, ends, address }: EndsProps) {
+  if (ends.length === 0) return null;
+  return (
+    <Section title={title}>
+      <ul class="ends">
+        {ends.map(({ iri, label, count }) => (
+          <li key={iri} title={iri}>
+            <Named href={address?.(iri)}>{visible(label)}</Named>{" "}
+            <span class="muted small number">{formatNumber(count)}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section>
+      <h2 class="section-title">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** The way from all graphs to the place that is shown; without `place`, to the graph itself. */
+export function Path({ graph, place }: { graph: string; place?: string }) {
+  return (
+    <nav class="path" aria-label={say.path}>
+      <ol>
+        <li>
+          <a href="/graphs">{say.graphs}</a>
+        </li>
+        {place !== undefined && (
+          <li>
+            <Named href={graphAddress(graph)}>{graphTitle(graph)}</Named>
+          </li>
+        )}
+        <li aria-current="page">
+          <bdi>{place ?? graphTitle(graph)}</bdi>
+        </li>
+      </ol>
+    </nav>
+  );
+}

@@ -1,0 +1,255 @@
+// Parts that every page uses: buttons, links, fields, dialogs, what is folded away, what went wrong.
+
+import type { ComponentChildren, ComponentProps } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Problem } from "../api/types.ts";
+import { texts } from "../i18n/index.ts";
+import { Icon, type IconName } from "./Icon.tsx";
+
+const say = texts({
+  copy: ["Copy", "Kopieren"],
+  copied: ["Copied", "Kopiert"],
+  failed: ["The browser did not allow it", "Der Browser hat es nicht erlaubt"],
+  open: ["Open at its source", "An der Quelle öffnen"],
+  copyIri: ["Copy the IRI", "IRI kopieren"],
+  unreachable: ["The server cannot be reached", "Der Server ist nicht erreichbar"],
+  unreachableMore: [
+    "Is it still running, and are you online? Nothing was lost: try again.",
+    "Läuft er noch, und besteht eine Verbindung? Nichts ging verloren: versuchen Sie es noch einmal.",
+  ],
+  refused: ["This is not allowed", "Das ist nicht erlaubt"],
+  again: ["Try again", "Noch einmal versuchen"],
+});
+
+interface ButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
+  /** How it looks: `primary`, `quiet`, `small` and `icon`, one or several. */
+  readonly look?: string;
+  readonly icon?: IconName;
+  /** What it does, if there is nothing but a sign on it. */
+  readonly label?: string;
+}
+
+export function Button({ look = "small", icon, label, children, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      class={`button ${look}`}
+      {...(label && { "aria-label": label, title: label })}
+      {...rest}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+interface NamedProps {
+  /** Where it leads; missing if it leads nowhere. */
+  readonly href?: string | null | undefined;
+  readonly title?: string | undefined;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A name from a graph or a person, in whatever direction it is written; a link if it has one. */
+export function Named({ href, children, ...link }: NamedProps) {
+  const name = <bdi>{children}</bdi>;
+  if (!href) return name;
+  return (
+    <a href={href} {...link}>
+      {name}
+    </a>
+  );
+}
+
+interface SearchProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  readonly class?: string;
+}
+
+export function SearchField({ label, value, onText, ...rest }: SearchProps) {
+  return (
+    <input
+      type="search"
+      class={`field ${rest.class ?? ""}`}
+      aria-label={label}
+      placeholder={label}
+      value={value}
+      onInput={(event) => onText(event.currentTarget.value)}
+    />
+  );
+}
+
+/** A form that a script sends. */
+export function Form({ onSend, ...rest }: ComponentProps<"form"> & { onSend: () => void }) {
+  const send = (event: Event) => {
+    event.preventDefault();
+    onSend();
+  };
+  return <form {...rest} onSubmit={send} />;
+}
+
+interface CopyButtonProps {
+  /** What is copied, or how to make it when the button is pressed. */
+  readonly text: string | (() => string);
+  readonly label?: string;
+  /** What the button does, if the label does not say it in full. */
+  readonly title?: string;
+  readonly look?: string;
+  /** Whether the label is only heard. */
+  readonly isSmall?: boolean;
+}
+
+/** Copies a text, and says so. */
+export function CopyButton({ text, label, title, look, isSmall = false }: CopyButtonProps) {
+  const [state, setState] = useState<"" | "copied" | "failed">("");
+  useEffect(() => {
+    if (!state) return;
+    const timer = setTimeout(() => setState(""), 2500);
+    return () => clearTimeout(timer);
+  }, [state]);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+      setState("copied");
+    } catch {
+      setState("failed"); // also if there is no clipboard, as without TLS
+    }
+  };
+  return (
+    <>
+      <Button
+        look={look ?? (isSmall ? "quiet icon small" : "small")}
+        title={title ?? (isSmall ? label : undefined)}
+        onClick={() => void copy()}
+      >
+        <Icon name={state === "copied" ? "check" : "copy"} size={isSmall ? 14 : 16} />
+        <span class={isSmall ? "seen-by-readers" : undefined}>
+          {state ? say[state] : (label ?? say.copy)}
+        </span>
+      </Button>
+      <span class="seen-by-readers" role="status">
+        {state && say[state]}
+      </span>
+    </>
+  );
+}
+
+/** Copies an IRI, and leads to its source if it is an address. */
+export function IriTools({ iri, link }: { iri: string; link: string | null }) {
+  return (
+    <>
+      <CopyButton text={iri} label={say.copyIri} isSmall />
+      {link && (
+        <a
+          class="button quiet icon small"
+          href={link}
+          target="_blank"
+          rel="noopener noreferrer nofollow"
+          aria-label={say.open}
+          title={say.open}
+        >
+          <Icon name="out" size={14} />
+        </a>
+      )}
+    </>
+  );
+}
+
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A dialog in front of the page: takes the keyboard, gives it back, closes with Escape. */
+export function Dialog({ title, close, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, too (onCancel)
+    <dialog
+      ref={element}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) close();
+      }}
+    >
+      <h2 class="dialog-title">{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface FoldedProps {
+  readonly title: ComponentChildren;
+  /** Something about it, at the line's end. */
+  readonly more?: ComponentChildren;
+  readonly open?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** What is folded away under a line. */
+export function Folded({ title, more, open = false, children }: FoldedProps) {
+  return (
+    <details class="step-fold" open={open}>
+      <summary>
+        <bdi>{title}</bdi>
+        {more && <span class="fold-more">{more}</span>}
+      </summary>
+      {children}
+    </details>
+  );
+}
+
+interface FactsProps {
+  readonly class: string;
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+}
+
+/** Names with their values. */
+export function Facts({ facts, ...rest }: FactsProps) {
+  return (
+    <dl class={rest.class}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface ProblemNoteProps {
+  readonly problem: Problem | null;
+  /** Tries again; without it no button is shown. */
+  readonly again?: () => void;
+}
+
+/** What went wrong, in words, and what to do; nothing if nothing did. */
+export function ProblemNote({ problem, again }: ProblemNoteProps) {
+  if (!problem) return null;
+  const unreachable = problem.status === 0 && problem.title === "";
+  const title = unreachable ? say.unreachable : problem.title || say.refused;
+  const detail = unreachable ? say.unreachableMore : problem.detail;
+  return (
+    <div class="note bad" role="alert">
+      <h3>{title}</h3>
+      {detail && detail !== title && <p class="problem-detail">{detail}</p>}
+      {again && <Button onClick={again}>{say.again}</Button>}
+    </div>
+  );
+}
