@@ -1,4 +1,4 @@
-// Where the page starts.
+// The start of the page.
 
 import { render } from "preact";
 import { App } from "./app/App.tsx";

@@ -1,4 +1,4 @@
-// Which views a result gets, by what its columns hold.
+// Views of a result by the kinds of its columns.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Which answers agree, and how queries differ.
+// Agreement of answers, and differences of queries.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Queries are coloured, completed by the graph's names, and marked where something is wrong.
+// Queries are coloured, completed by the graph's names, and marked if something is wrong.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

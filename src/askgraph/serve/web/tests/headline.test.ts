@@ -1,4 +1,4 @@
-// What an answer says first.
+// The headline of an answer.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What steps and methods are called, in both languages.
+// Names of steps and methods, in both languages.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -25,7 +25,7 @@ export function AddPage() {
   const state = adding.value?.state;
   const isOver = state === undefined || state === "failed" || state === "cancelled";
   return (
-    <div class="page add">
+    <div class="page stack add">
       <h1>{say.title}</h1>
       <p class="muted">{say.lead}</p>
       {!may("manage") && <p class="note warn">{say.notAllowed}</p>}
@@ -51,7 +51,7 @@ export function AddPage() {
   );
 }
 
-// How far the adding of a graph is, and where to go when it is there.
+// The progress of adding a graph, and links to it when it is there.
 
 function AddProgress({ now }: { now: Adding }) {
   switch (now.state) {
@@ -87,15 +87,15 @@ function AddProgress({ now }: { now: Adding }) {
 interface BarProps {
   readonly name: string;
   readonly doing: string;
-  /** Between 0 and 1; null where nobody knows. */
+  /** Between 0 and 1; null if it is not known. */
   readonly share: number | null;
-  /** What was counted where nobody knows how much there is. */
+  /** The count so far, if the total is not known. */
   readonly count?: string;
 }
 
 function Bar({ name, doing, share, count = "" }: BarProps) {
   return (
-    <div class="card adding">
+    <div class="card stack near adding">
       <h2>
         <bdi>{name}</bdi>
       </h2>
@@ -118,7 +118,7 @@ function Bar({ name, doing, share, count = "" }: BarProps) {
 
 function Done({ name, added }: { name: string; added: Added | null }) {
   return (
-    <div class="card adding" role="status">
+    <div class="card stack near adding" role="status">
       <h2>
         <bdi>{say.done(name)}</bdi>
       </h2>

@@ -13,10 +13,10 @@ export type Adding =
   | { readonly state: "cancelled" }
   | { readonly state: "failed"; readonly problem: Problem };
 
-/** What goes on; null where nothing was begun. It goes on while other pages are shown. */
+/** The adding under way; null if there is none. It goes on while other pages are shown. */
 export const adding = signal<Adding | null>(null);
 
-/** What the forms hold: kept while a graph is added, for what is refused and sent again. */
+/** The contents of the forms: kept while a graph is added, in case it is refused and sent again. */
 export const draft = {
   files: signal<readonly File[]>([]),
   name: signal(""),
@@ -25,7 +25,7 @@ export const draft = {
 
 let leaving = new AbortController();
 
-/** Adds a graph: `sent` sends it and gives the job that it became. */
+/** Adds a graph: `sent` sends it and returns its job. */
 export async function add(
   name: string,
   sent: (told: (share: number) => void, signal: AbortSignal) => Promise<Job>,
@@ -46,7 +46,7 @@ export async function add(
   }
 }
 
-/** Stops what goes on. */
+/** Stops the adding. */
 export async function cancel(): Promise<void> {
   const now = adding.value;
   if (now?.state === "sending") leaving.abort();

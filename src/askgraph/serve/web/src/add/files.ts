@@ -1,6 +1,6 @@
-// Which files can be added as a graph, judged by name and size before anything is sent.
+// Files to add as a graph, judged by name and size before anything is sent.
 
-/** What is wrong with a file, or with all of them together; null is fine. */
+/** The fault of a file, or of all of them together. */
 type Fault = "unknown" | "empty" | "large" | "twice";
 
 interface Judged {
@@ -34,7 +34,7 @@ export const ENDINGS: readonly string[] = Object.keys(FORMATS).flatMap((ending) 
   ...PACKED.map((packed) => `.${ending}.${packed}`),
 ]);
 
-/** The format that a file's name says, packed or not; null where it says none. */
+/** Returns the format that a file's name shows, packed or not; null if there is none. */
 export function formatOf(name: string): string | null {
   const [last = "", before = ""] = name.toLowerCase().split(".").slice(1).reverse();
   return FORMATS[PACKED.includes(last) ? before : last] ?? null;

@@ -5,7 +5,7 @@ import { addAddress, upload } from "../api/jobs.ts";
 import { knownGraphs, knownServer } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { Button } from "../parts/parts.tsx";
+import { Button, dotted, Form } from "../parts/parts.tsx";
 import { linkOf } from "../results/values.ts";
 import { add, draft } from "./adding.ts";
 import { ENDINGS, isName, judged, sizeText, suggestedName } from "./files.ts";
@@ -24,21 +24,20 @@ export function FilesForm() {
     if (name === "" && more[0]) draft.name.value = suggestedName(more[0].name);
   };
   return (
-    <form
+    <Form
       class="add-form"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSend={() => {
         if (ready) void add(name, (sent, signal) => upload(name, files, { sent, signal }));
       }}
     >
       <DropZone onFiles={take} most={sizeText(most, locale.value)} />
       {found.length > 0 && (
-        <ul class="files">
+        <ul class="files stack close">
           {found.map(({ file, format, fault }, at) => (
             <li key={`${at} ${file.name}`} class={fault ? "file wrong" : "file"}>
               <bdi class="file-name">{file.name}</bdi>
               <span class="muted small number">
-                {[format, sizeText(file.size, locale.value)].filter(Boolean).join(" · ")}
+                {dotted(format, sizeText(file.size, locale.value))}
               </span>
               <Button
                 look="quiet icon small"
@@ -69,7 +68,7 @@ export function FilesForm() {
           {say.addFiles}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -131,10 +130,9 @@ export function AddressForm() {
   const fault = address.trim() !== "" && link === null;
   const ready = link !== null && isFree(name);
   return (
-    <form
+    <Form
       class="add-form"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSend={() => {
         if (ready) void add(name, (_, signal) => addAddress({ name, url: link }, { signal }));
       }}
     >
@@ -174,18 +172,13 @@ export function AddressForm() {
           {say.addAddress}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
 // The name that a graph gets, checked while it is typed.
 
-interface Props {
-  readonly name: string;
-  readonly onName: (name: string) => void;
-}
-
-function NameField({ name, onName }: Props) {
+function NameField({ name, onName }: { name: string; onName: (name: string) => void }) {
   const id = useId();
   const fault = faultOf(name);
   return (

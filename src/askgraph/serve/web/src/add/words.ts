@@ -85,7 +85,7 @@ export const say = texts({
   ],
 });
 
-/** What the server does for a graph, in the page's language where it is known. */
+/** Returns the stage of adding a graph in the page's language, if it is known. */
 export function stageWords(doing: string): string {
   const [stage = ""] = doing.split(" ");
   const known: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// Asking: the events of a run, taken up again where the connection broke; and what is done to runs.
+// Questions and runs: events, taken up again if the connection breaks, and actions on runs.
 
 import { eventsOf } from "./events.ts";
 import { get, ProblemError, post, remove, removed, request, withQuery } from "./http.ts";
@@ -8,12 +8,12 @@ const ENDS = new Set(["outcome", "problem", "cancelled", "handed_back"]);
 const OUTCOMES = new Set(["answer", "clarification", "refusal"]);
 const WAITS = [200, 1000, 3000, 6000];
 
-/** Asks, and gives what happens; a broken connection is taken up again. */
+/** Asks, and yields the events; a broken connection is taken up again. */
 export async function* ask(asking: Asking, signal: AbortSignal): AsyncGenerator<RunEvent> {
   yield* resumed(eventsOf("POST", "/ask", asking, { signal }), "", signal);
 }
 
-/** What happens on a run that was begun before. */
+/** Yields the events of a run that was begun before. */
 export async function* watch(run: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
   yield* resumed(eventsOf("GET", eventsPath(run, -1), undefined, { signal }), run, signal);
 }

@@ -1,4 +1,4 @@
-// What the server knows of graphs, and queries over them.
+// Requests about graphs, and queries over them.
 
 import { language } from "../i18n/index.ts";
 import { get, type Options, ofGraph, post, remove, withQuery } from "./http.ts";
@@ -60,7 +60,7 @@ export const parts = (
 export const swap = (graph: string, query: string, part: number, to: string, language: string) =>
   post<Swapped>(ofGraph(graph, "/swap"), { query, part, to, language });
 
-// What there is in a graph: its profile, its things, and the triples behind a row.
+// The contents of a graph: its profile, its things, and the triples behind a row.
 
 /** A class as the graph uses it. */
 export interface ClassTerm {
@@ -91,7 +91,7 @@ export interface PredicateTerm {
   readonly example: string | null;
 }
 
-/** What a graph holds: its classes and predicates, the most used first. */
+/** The profile of a graph: its classes and predicates, the most used first. */
 interface Profile {
   readonly classes: readonly ClassTerm[];
   readonly predicates: readonly PredicateTerm[];
@@ -111,7 +111,7 @@ export interface Facts {
   readonly at_least: boolean;
 }
 
-/** What a graph says of a thing. */
+/** The facts of a graph about a thing. */
 export interface Resource {
   readonly iri: string;
   readonly label: string;
@@ -164,7 +164,7 @@ export const search = (
   options: Options = {},
 ) => get<{ hits: readonly Hit[] }>(withQuery(ofGraph(graph, "/search"), wanted), options);
 
-/** What a graph says of a thing and what points at it; with a predicate, a page of its values. */
+/** Returns the facts about a thing, and those that point at it; or a page of one predicate. */
 export const resource = (
   graph: string,
   wanted: { iri: string; language: string; predicate?: string; offset?: number },
@@ -200,12 +200,12 @@ export const verifiedOf = (graph: string, options: Options = {}) =>
 export const withdrawVerified = (graph: string, id: string) =>
   remove(ofGraph(graph, `/verified/${encodeURIComponent(id)}`));
 
-// What is wrong with a query, as the server sees it.
+// The server's findings about a query.
 
 /** The server declares the graph's prefixes itself. */
 const DECLARED = "missing prefix";
 
-/** What is to be said of a query; null where the server cannot look it over now. */
+/** Returns the findings about a query; null if the server cannot look it over now. */
 export async function looked(graph: string, query: string): Promise<Validation | null> {
   if (!query.trim()) return null;
   try {

@@ -1,4 +1,4 @@
-// Requests to /api/v1: JSON in and out, problems as errors, the API key where one is asked for.
+// Requests to /api/v1: JSON in and out, problems as errors, the API key if one is asked for.
 
 import { signal } from "@preact/signals";
 import type { Problem } from "./types.ts";
@@ -49,12 +49,12 @@ export async function remove(path: string, options: Options = {}): Promise<void>
   await request("DELETE", path, undefined, options);
 }
 
-/** Deletes, and gives what is then there. */
+/** Deletes, and returns the server's view after that. */
 export async function removed<T>(path: string, options: Options = {}): Promise<T> {
   return json(await request("DELETE", path, undefined, options));
 }
 
-/** Sends a request and gives its response where that is a success; else throws `ProblemError`. */
+/** Sends a request and returns its response if that is a success; else throws `ProblemError`. */
 export async function request(
   method: string,
   path: string,
@@ -77,7 +77,7 @@ export async function request(
   }
 }
 
-/** Saves what a path gives as a file, with the API key where there is one. */
+/** Saves the response of a path as a file; the API key is sent if there is one. */
 export async function download(path: string, name: string): Promise<void> {
   const response = await request("GET", path, undefined, { accept: "*/*" });
   const address = URL.createObjectURL(await response.blob());
@@ -160,7 +160,7 @@ function keyRefused(key: string): void {
   if (currentKey() === key) keepKey(null);
 }
 
-/** Asks the person for a key, once for all requests that wait; says whether one was given. */
+/** Asks the person for a key, once for all requests that wait; returns whether one was given. */
 function askForKey(refused: boolean): Promise<boolean> {
   if (currentKey() !== null) return Promise.resolve(true);
   asked ??= new Promise<boolean>((resolve) => {

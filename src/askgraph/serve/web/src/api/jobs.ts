@@ -11,7 +11,7 @@ export interface Job {
   readonly id: string;
   readonly graph: string;
   readonly state: JobState;
-  /** What is being done; how far that is, and of how much where that is known. */
+  /** The current stage; how far that is, and of how much if that is known. */
   readonly doing: string;
   readonly done: number;
   readonly total: number | null;
@@ -19,16 +19,16 @@ export interface Job {
   readonly problem: Problem | null;
 }
 
-/** What was added. */
+/** The size of the graph that was added. */
 export interface Added {
   readonly triples: number;
   readonly classes: number;
   readonly predicates: number;
-  /** What was left out of its profile, and why. */
+  /** Parts that its profile leaves out, and why. */
   readonly cuts: readonly string[];
 }
 
-/** What is to be added under an address. */
+/** An endpoint to add. */
 interface Addition {
   readonly name: string;
   readonly url: string;
@@ -39,7 +39,7 @@ export const addAddress = (addition: Addition, options: Options = {}) =>
 
 export const cancelJob = (id: string) => remove(`/jobs/${id}`);
 
-/** Sends files; `sent` is told the share that has arrived, which fetch cannot tell. */
+/** Sends files; `sent` gets the share that has arrived, which fetch does not report. */
 export function upload(
   name: string,
   files: readonly File[],

@@ -1,4 +1,4 @@
-// What the server sends and takes, as on the wire (askgraph.serve.protocols.rest writes the same).
+// Types of the wire, as the server sends and takes them (askgraph.serve.protocols.rest).
 
 export interface Problem {
   readonly type: string;
@@ -65,7 +65,7 @@ export interface AnswerView {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly PlainValue[])[];
   readonly cells: readonly Row[];
-  /** What a query gave that was changed to give triples. */
+  /** The triples of a query that was changed to give triples. */
   readonly triples?: TableView["triples"];
   /** Rows of the whole result, of which `cells` may hold the first. */
   readonly total: number;
@@ -128,7 +128,7 @@ export interface RunSummary {
 
 export type Verdict = "right" | "wrong";
 
-/** What POST /ask takes. */
+/** The body of POST /ask. */
 export interface Asking {
   readonly question: string;
   readonly graphs?: readonly string[];
@@ -142,7 +142,7 @@ export interface Asking {
   readonly anew?: boolean;
 }
 
-// The steps, as askgraph.trace.lines writes them; only what the page shows is named.
+// The steps, as the trace writes them; only the fields that the page shows are named.
 
 interface Mention {
   readonly words: string;
@@ -194,7 +194,7 @@ export type Step =
       readonly seconds: number;
     };
 
-/** What happens on a run, in order; the last is an outcome, a problem, cancelled or handed back. */
+/** The events of a run, in order; the last is an outcome, a problem, cancelled or handed back. */
 export type RunEvent = { readonly seq: number; readonly id: string } & (
   | {
       readonly event: "run";
@@ -217,7 +217,7 @@ interface MethodSetting {
   readonly default: boolean | number;
 }
 
-/** A method; what a question costs with it is an average over `questions` asked here. */
+/** A method; its costs are averages over `questions` asked here. */
 export interface MethodInfo {
   readonly name: string;
   readonly words: string;
@@ -263,7 +263,7 @@ export interface Completion {
   readonly label: string;
   readonly iri: string;
   readonly kind: string;
-  /** Where in the question the words begin that it completes, in characters. */
+  /** The position in the question of the words that it completes, in characters. */
   readonly start: number;
 }
 
@@ -279,7 +279,7 @@ export interface Vocabulary {
   readonly predicates: readonly VocabularyTerm[];
 }
 
-/** What POST /graphs/{g}/query gives. */
+/** The response of POST /graphs/{g}/query. */
 export interface TableView {
   readonly columns: readonly string[];
   readonly cells: readonly Row[];
@@ -296,7 +296,7 @@ export interface Finding {
   readonly severity: "error" | "warning" | "info";
   readonly line: number | null;
   readonly column: number | null;
-  /** Where it is in `query` of the validation, in characters. */
+  /** Its position in `query` of the validation, in characters. */
   readonly start: number | null;
   readonly end: number | null;
   readonly repair: string | null;
@@ -322,7 +322,7 @@ export interface Alternative {
   readonly value?: string | null;
   readonly label: string;
   readonly description?: string | null;
-  /** How many solutions the query then has, where they were counted. */
+  /** The number of solutions of the changed query, if they were counted. */
   readonly rows?: number | null;
 }
 
@@ -354,14 +354,14 @@ export interface Swapped {
   readonly words: string;
 }
 
-/** Who the caller is: GET /me. */
+/** The caller: GET /me. */
 export interface Me {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly string[];
 }
 
-/** What the server allows: GET /server. */
+/** The limits of the server: GET /server. */
 export interface ServerInfo {
   readonly version: string;
   readonly upload_mb: number;

@@ -5,7 +5,7 @@ import { keyWanted } from "../api/http.ts";
 import { AskPage } from "../ask/AskPage.tsx";
 import { turns } from "../ask/conversation.ts";
 import { language } from "../i18n/index.ts";
-import { Button, Dialog } from "../parts/parts.tsx";
+import { Button, Choice, Dialog, Field, Form } from "../parts/parts.tsx";
 import { Header } from "./Header.tsx";
 import { Later } from "./Later.tsx";
 import { arrive, followLinks, left, place, type Route, routeOf } from "./router.ts";
@@ -100,7 +100,7 @@ function titleOf(route: Route): string {
   }
 }
 
-// Asks for an API key where the server wants one.
+// The dialog for an API key, if the server wants one.
 
 function KeyDialog() {
   const [key, setKey] = useState("");
@@ -112,25 +112,19 @@ function KeyDialog() {
   };
   return (
     <Dialog title={say.keyTitle} close={() => settle(null)}>
-      <form
+      <Form
         class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSend={() => {
           if (key.trim()) settle(key.trim());
         }}
       >
         <p class="muted">{wanted.refused ? say.keyRefused : say.keyMore}</p>
-        <label>
-          <span class="label">{say.keyLabel}</span>
-          <input
-            class="field"
-            type="password"
-            autocomplete="off"
-            spellcheck={false}
-            value={key}
-            onInput={(event) => setKey(event.currentTarget.value)}
-          />
-        </label>
+        <Field
+          label={say.keyLabel}
+          value={key}
+          onText={setKey}
+          input={{ type: "password", autocomplete: "off", spellcheck: false }}
+        />
         <div class="row">
           <Button look="primary" type="submit" disabled={!key.trim()}>
             {say.keyUse}
@@ -139,7 +133,7 @@ function KeyDialog() {
             {say.cancel}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -161,7 +155,7 @@ function ShortcutsDialog() {
   ];
   return (
     <Dialog title={say.help} close={close}>
-      <dl class="shortcuts">
+      <dl class="shortcuts stack near">
         {shortcuts.map(([keys, does]) => (
           <div key={keys}>
             <dt>
@@ -173,17 +167,12 @@ function ShortcutsDialog() {
           </div>
         ))}
       </dl>
-      <label class="choice shortcuts-choice">
-        <input
-          type="checkbox"
-          checked={singleKeys.value}
-          onChange={(event) => turnSingleKeys(event.currentTarget.checked)}
-        />
-        <span>
-          <span class="choice-name">{say.singleKeys}</span>
-          <span class="choice-more">{say.singleKeysMore}</span>
-        </span>
-      </label>
+      <Choice
+        name={say.singleKeys}
+        more={say.singleKeysMore}
+        checked={singleKeys.value}
+        onChange={turnSingleKeys}
+      />
       <Button look="" onClick={close}>
         {say.close}
       </Button>

@@ -1,4 +1,4 @@
-// The bar at the top: where one can go, and how the page looks and speaks.
+// The bar at the top: links to the pages, language and theme.
 
 import { keepKey, keyInUse } from "../api/http.ts";
 import { LANGUAGES, type Language, language, speak } from "../i18n/index.ts";

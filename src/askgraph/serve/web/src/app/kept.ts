@@ -1,4 +1,4 @@
-// Choices kept in the browser; where it keeps nothing, the page works all the same.
+// Choices kept in the browser; if it keeps nothing, the page works all the same.
 
 /** The choice kept under a name, or null. */
 export function kept(name: string): string | null {

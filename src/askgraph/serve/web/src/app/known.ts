@@ -1,4 +1,4 @@
-// What is asked of the server once and then known to all parts of the page.
+// Facts that are asked of the server once and then known to all parts of the page.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { graphs, me, methods, server, type Verified } from "../api/graphs.ts";
@@ -10,7 +10,7 @@ interface Known<T> {
   readonly problem: ReadonlySignal<Problem | null>;
   /** Asks the server (again). */
   readonly load: () => Promise<void>;
-  /** Asks the server where that was not done before. */
+  /** Asks the server if that was not done before. */
   readonly need: () => void;
   /** Asks likewise; done when there is a value, or a problem. */
   readonly ready: () => Promise<void>;
@@ -44,18 +44,17 @@ export const knownMethods: Known<Methods> = known(methods);
 export const knownMe: Known<Me> = known(me);
 export const knownServer: Known<ServerInfo> = known(server);
 
-/** What a graph is called on the page. */
+/** Returns the name of a graph on the page. */
 export function graphTitle(name: string): string {
   return knownGraphs.value.value?.find((graph) => graph.name === name)?.title || name;
 }
 
-/** Whether the caller may do something; so until the server said otherwise. */
+/** Whether the caller may do something; true until the server reports otherwise. */
 export function may(scope: string): boolean {
   return knownMe.value.value?.scopes.includes(scope) ?? true;
 }
 
-// Who may withdraw a verified answer: whoever confirmed it, and administrators.
-
+/** Whether the caller may withdraw a verified answer: its own, or any as an administrator. */
 export function mayWithdraw(one: Verified): boolean {
   return may("confirm") && (one.mine || may("admin"));
 }

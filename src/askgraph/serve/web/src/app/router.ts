@@ -1,11 +1,11 @@
-// Where the page is: routes by path, moved along without loading anew.
+// The place that is shown: routes by path, changed without loading the page anew.
 
 import { signal } from "@preact/signals";
 
 interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** What the link carried along that is not for the address bar. */
+  /** The state that the link carried along, which is not for the address bar. */
   readonly state: Readonly<Record<string, unknown>>;
 }
 
@@ -22,7 +22,7 @@ export type Route =
 /** The place that is shown. */
 export const place = signal<Place>(here());
 
-/** What had the keyboard when the last new place was gone to; null where the screen stays. */
+/** The element that had the focus before the last change of place; null if the screen stays. */
 export const left = signal<{ readonly focus: Element | null } | null>(null);
 
 /** The route of a path. */
@@ -49,7 +49,7 @@ export function routeOf(path: string): Route {
 
 interface Going {
   readonly replace?: boolean;
-  /** Whether what is on the screen stays there; else the new place is shown from its top. */
+  /** Whether the screen stays as it is; else the new place is shown from its top. */
   readonly stay?: boolean;
   readonly state?: Readonly<Record<string, unknown>>;
 }
@@ -122,7 +122,7 @@ function decoded(part: string): string {
 
 const PATIENCE = 5000; // milliseconds for a page that is loaded first
 
-/** Follows one going; what else took the keyboard meanwhile keeps it. */
+/** Moves the focus after one change of place, unless it was moved meanwhile. */
 export function arrive(): (() => void) | undefined {
   const gone = left.value;
   const main = document.getElementById("content");

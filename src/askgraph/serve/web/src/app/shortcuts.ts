@@ -9,7 +9,7 @@ export const shortcutsShown = signal(false);
 
 const OFF = "no-single-keys";
 
-/** Whether `/`, `n` and `?` do something: who speaks to the computer may turn them off. */
+/** Whether `/`, `n` and `?` do something: people who dictate may turn them off. */
 export const singleKeys = signal(kept(OFF) === null);
 
 /** Turns the single keys on or off, for the next visits, too. */
@@ -20,7 +20,7 @@ export function turnSingleKeys(on: boolean): void {
 
 const stops = new Set<() => boolean>();
 
-/** Adds what Escape does where nothing else takes it; it says whether there was something to do. */
+/** Adds a handler of Escape for when nothing else takes it; it returns whether it did something. */
 export function onEscape(stop: () => boolean): () => void {
   stops.add(stop);
   return () => stops.delete(stop);

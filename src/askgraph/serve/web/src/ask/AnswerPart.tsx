@@ -1,4 +1,4 @@
-// An answer: first what it says, then how it was read and how sure it is, then all the rest.
+// An answer: first its headline, then its reading and its confidence, then all the rest.
 
 import { useState } from "preact/hooks";
 import { looked, runQuery } from "../api/graphs.ts";
@@ -116,7 +116,7 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
   );
 }
 
-/** The result; folded away where the headline says all of it. */
+/** The result; folded away if the headline shows all of it. */
 function Result(props: { answer: AnswerView; runId: string | null; graph: string }) {
   const { answer } = props;
   if (answer.total === 0 && answer.evidence.length === 0) return null;
@@ -133,7 +133,7 @@ function Result(props: { answer: AnswerView; runId: string | null; graph: string
   );
 }
 
-/** That a changed query failed; the answer before it is not what it gives. */
+/** The failure of a changed query, whose result is not that of the answer before. */
 function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
   return (
     <section class="faulty stack" aria-label={say.faulty}>
@@ -146,7 +146,7 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
   );
 }
 
-// How sure an answer is: in a word, a bar and what the number means.
+// The confidence of an answer: a word, a bar, and the meaning of the number.
 
 function Confidence({ value }: { value: number }) {
   const percent = Math.round(value * 100);
@@ -167,7 +167,7 @@ function Confidence({ value }: { value: number }) {
   );
 }
 
-// How sure an answer is, in the same words as on the command line.
+// The words for a confidence, the same as on the command line.
 
 type Sureness = "sure" | "fairly" | "unsure" | "guess";
 

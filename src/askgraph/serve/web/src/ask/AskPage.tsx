@@ -127,7 +127,7 @@ function stateOf(turn: Turn): string {
 }
 
 async function askNow(question: string, wanted: readonly string[]): Promise<void> {
-  // Whoever is quick asks before it is known what there is to choose.
+  // A quick person asks before the graphs and methods are known.
   if (!knownGraphs.value.value || !knownMethods.value.value) {
     await Promise.all([knownGraphs.ready(), knownMethods.ready()]);
   }
@@ -153,16 +153,11 @@ function stopRunning(): boolean {
   return running.length > 0;
 }
 
-// Questions to start with, of the chosen graphs, and what was asked before.
-
-interface StartersProps {
-  readonly graphs: readonly string[];
-  readonly ask: (question: string) => void;
-}
+// Questions to start with, of the chosen graphs, and earlier questions.
 
 const SHOWN = 6;
 
-function Starters({ graphs, ask }: StartersProps) {
+function Starters({ graphs, ask }: { graphs: readonly string[]; ask: (question: string) => void }) {
   const questions = useStarters(graphs);
   useEffect(loadRecent, []);
   return (

@@ -1,4 +1,4 @@
-// How an answer is found: the method and, where it needs one, the model, with what they cost.
+// The choice of the method and, if it needs one, of the model, with their costs.
 
 import type { MethodInfo, ModelInfo } from "../api/types.ts";
 import { graphTitle, knownGraphs, knownMethods } from "../app/known.ts";
@@ -7,6 +7,7 @@ import { formatSeconds } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { methodTitle, methodWords } from "../parts/methods.ts";
 import { Popover } from "../parts/Popover.tsx";
+import { Choice, dotted, Select } from "../parts/parts.tsx";
 import {
   chooseGraphs,
   chooseMethod,
@@ -64,22 +65,20 @@ interface MethodChoiceProps {
 
 function MethodChoice({ method, isChosen, isUsual }: MethodChoiceProps) {
   return (
-    <label class="choice">
-      <input
-        type="radio"
-        name="method"
-        checked={isChosen}
-        onChange={() => chooseMethod(method.name)}
-      />
-      <span>
-        <span class="choice-name">
+    <Choice
+      group="method"
+      name={
+        <>
           {methodTitle(method.name)}
           {isUsual && <span class="chip">{say.usual}</span>}
-        </span>
-        <span class="choice-more">{methodWords(method)}</span>
-        <span class="choice-cost">{costWords(method)}</span>
-      </span>
-    </label>
+        </>
+      }
+      more={methodWords(method)}
+      checked={isChosen}
+      onChange={() => chooseMethod(method.name)}
+    >
+      <span class="choice-cost">{costWords(method)}</span>
+    </Choice>
   );
 }
 
@@ -108,33 +107,28 @@ function NotSetUp({ methods }: { methods: readonly MethodInfo[] }) {
 function ModelChoice({ models }: { models: readonly ModelInfo[] }) {
   if (models.length === 0) return null;
   return (
-    <label class="model-choice">
-      <span class="label">{say.model}</span>
-      <select
-        class="field"
-        value={chosenModel.value ?? ""}
-        onChange={(event) => chooseModel(event.currentTarget.value)}
-      >
-        {models.map(({ name, model }) => (
-          <option key={name} value={name}>
-            {name === model || !model ? name : `${name} (${model})`}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      class="model-choice"
+      label={say.model}
+      labelled="label"
+      value={chosenModel.value ?? ""}
+      options={models.map(({ name, model }) => [
+        name,
+        name === model || !model ? name : `${name} (${model})`,
+      ])}
+      onChoose={chooseModel}
+    />
   );
 }
 
-/** What a question costs, as far as it was seen on this server. */
+/** Describes the cost of a question, as far as it was seen on this server. */
 function costWords(method: MethodInfo): string {
-  return [
+  return dotted(
     method.needs_model ? say.needsModel : say.withoutModel,
-    method.seconds === null ? "" : say.onAverage(formatSeconds(method.seconds)),
+    method.seconds !== null && say.onAverage(formatSeconds(method.seconds)),
     method.tokens ? say.tokens(Math.round(method.tokens)) : "",
-    method.money ? method.money.toFixed(4) : "",
-  ]
-    .filter(Boolean)
-    .join(" · ");
+    method.money?.toFixed(4),
+  );
 }
 
 function first(methods: readonly MethodInfo[], name: string): MethodInfo[] {
@@ -144,7 +138,7 @@ function first(methods: readonly MethodInfo[], name: string): MethodInfo[] {
   ];
 }
 
-// Which graphs are asked.
+// The choice of the graphs that are asked.
 
 export function GraphChooser() {
   const all = knownGraphs.value.value ?? [];
@@ -171,26 +165,22 @@ export function GraphChooser() {
         <fieldset class="choices">
           <legend>{say.chooseGraphs}</legend>
           {all.map((graph) => (
-            <label key={graph.name} class="choice">
-              <input
-                type="checkbox"
-                checked={chosen.includes(graph.name)}
-                disabled={chosen.length === 1 && chosen.includes(graph.name)}
-                onChange={(event) => toggle(graph.name, event.currentTarget.checked)}
-              />
-              <span>
-                <bdi class="choice-name">{graph.title || graph.name}</bdi>
-                <span class="choice-more">
+            <Choice
+              key={graph.name}
+              name={<bdi>{graph.title || graph.name}</bdi>}
+              more={
+                <>
                   {graph.description && <bdi>{graph.description} </bdi>}
-                  {[
-                    graph.triples === null ? "" : say.triples(graph.triples),
-                    graph.remote ? say.remote : "",
-                  ]
-                    .filter(Boolean)
-                    .join(" · ")}
-                </span>
-              </span>
-            </label>
+                  {dotted(
+                    graph.triples !== null && say.triples(graph.triples),
+                    graph.remote && say.remote,
+                  )}
+                </>
+              }
+              checked={chosen.includes(graph.name)}
+              disabled={chosen.length === 1 && chosen.includes(graph.name)}
+              onChange={(on) => toggle(graph.name, on)}
+            />
           ))}
           <div class="choices-foot">
             <a href={graphAddress(chosen[0] ?? "")}>{say.browseGraph}</a>

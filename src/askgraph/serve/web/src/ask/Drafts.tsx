@@ -27,7 +27,7 @@ export function Drafts({ turn, shown, open, read }: DraftsProps) {
       <summary>
         <span>{say.readings(drafts.length)}</span>
       </summary>
-      <ol class="drafts">
+      <ol class="drafts stack near">
         {drafts.map((draft) => (
           <li key={draft.query}>
             <div>
@@ -44,7 +44,7 @@ export function Drafts({ turn, shown, open, read }: DraftsProps) {
   );
 }
 
-/** A draft in words; its pattern until they are known, and where there are none. */
+/** A draft in words; its pattern until they are known, or if there are none. */
 function Read({ draft, read }: { draft: Draft; read: Reader }) {
   const told = useWords(draft, read);
   return told ? <p dir="auto">{told}</p> : <pre>{patternOf(draft.query)}</pre>;

@@ -1,4 +1,4 @@
-// What one has to know to judge an answer: that it is empty and why, cut off, or confirmed before.
+// Notes for judging an answer: that it is empty and why, cut off, or confirmed before.
 
 import type { AnswerView, Finding } from "../api/types.ts";
 import { navigate } from "../app/router.ts";
@@ -11,7 +11,7 @@ import { say } from "./words.ts";
 interface NotesProps {
   readonly answer: AnswerView;
   readonly turn: Turn;
-  /** What is odd about a query that a person changed. */
+  /** Findings about a query that a person changed. */
   readonly findings: readonly Finding[];
   readonly standing: Standing;
 }

@@ -45,7 +45,7 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
               onClick={() => void take(at)}
             >
               <bdi class="option-words">{option.words}</bdi>
-              <span class="option-count">
+              <span class="option-count muted small number">
                 {busy === at ? <span class="spinner" /> : say.rows(option.count)}
               </span>
             </button>
@@ -67,10 +67,10 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
   );
 }
 
-// Where to go from a question that came to nothing: other words, the graph, a new question.
+// Ways on from a question that came to nothing: other words, the graph, a new question.
 
 interface WaysOnProps {
-  /** The question to put in other words; "" where it is not known. */
+  /** The question to put in other words; "" if it is not known. */
   readonly question: string;
   readonly graphs: readonly string[];
 }
@@ -89,7 +89,7 @@ export function WaysOn({ question, graphs }: WaysOnProps) {
   );
 }
 
-// That a question is not answered, why, and where to go on.
+// A refusal: why the question is not answered, and the ways on.
 
 export function Refusal({ answer, run }: { answer: AnswerView; run: RunView }) {
   return (

@@ -5,7 +5,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { complete } from "../api/graphs.ts";
 import type { Completion } from "../api/types.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { Button } from "../parts/parts.tsx";
+import { Button, Form } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 interface QuestionBoxProps {
@@ -69,10 +69,9 @@ export function QuestionBox(props: QuestionBoxProps) {
     event.preventDefault();
   };
   return (
-    <form
+    <Form
       class="question-box"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSend={() => {
         send();
       }}
     >
@@ -104,7 +103,7 @@ export function QuestionBox(props: QuestionBoxProps) {
         <SuggestionList id={list} found={suggestions.found} at={suggestions.at} take={take} />
       )}
       <div class="question-foot">
-        <div class="question-tools">{props.children}</div>
+        <div class="question-tools row">{props.children}</div>
         <Button look="primary" type="submit" disabled={!text.trim()}>
           {props.button}
           <Icon name="ask" />
@@ -113,11 +112,11 @@ export function QuestionBox(props: QuestionBoxProps) {
       <span class="seen-by-readers" role="status">
         {suggestions.found.length > 0 ? say.suggested(suggestions.found.length) : ""}
       </span>
-    </form>
+    </Form>
   );
 }
 
-/** What makes the box a combobox; a question may take several lines, so it is no `input`. */
+/** Makes the box a combobox; a question may take several lines, so it is no `input`. */
 function combobox(isOpen: boolean): Readonly<Record<string, string>> {
   return { role: "combobox", "aria-expanded": String(isOpen) };
 }
@@ -170,7 +169,7 @@ function useSuggestions(graphs: readonly string[]): Suggestions {
   return { found, at, look, move, close };
 }
 
-/** What a graph completes; nothing where it cannot: typing goes on without. */
+/** Returns the completions of a graph; none if it fails: typing goes on without. */
 async function listOf(
   graph: string,
   before: string,
@@ -217,7 +216,7 @@ function SuggestionList({ id, found, at, take }: SuggestionListProps) {
           }}
         >
           <bdi>{one.text}</bdi>
-          <span class="suggestion-kind">
+          <span class="muted small">
             {one.label !== one.text && <bdi>{one.label} · </bdi>}
             {say.kinds[KINDS[one.kind] ?? 3]}
           </span>

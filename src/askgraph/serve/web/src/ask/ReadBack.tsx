@@ -1,11 +1,11 @@
-// The query in words; its parts can be changed where they stand in the sentence.
+// The query in words, with parts that can be changed in the sentence.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { parts as partsOf, searchNames, swap } from "../api/graphs.ts";
 import type { Alternative, AnswerView, Part, Parts, Piece } from "../api/types.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, ProblemNote, SearchField } from "../parts/parts.tsx";
+import { Button, Field, Form, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 interface ReadBackProps {
@@ -33,7 +33,7 @@ export function ReadBack(props: ReadBackProps) {
   if (!answer.words && !parts) return null;
   const pieces: readonly Piece[] = parts?.pieces ?? [{ text: answer.words }];
   return (
-    <section class="read-back" ref={section} tabIndex={-1} aria-label={say.readAs}>
+    <section class="read-back stack close" ref={section} tabIndex={-1} aria-label={say.readAs}>
       <p class="read-back-words" dir="auto">
         <span class="read-back-label">{say.readAs}</span>{" "}
         {pieces.map((piece, at) => {
@@ -70,12 +70,12 @@ export function ReadBack(props: ReadBackProps) {
 const SPOKEN = ["en", "de", "es", "fr"];
 
 interface Reading {
-  /** The parts of the query that is shown; null until they are known, or where they cannot be. */
+  /** The parts of the query that is shown; null until they are known, or if they cannot be. */
   readonly parts: Parts | null;
   readonly language: string;
   /** Whether alternatives are known. */
   readonly isWhole: boolean;
-  /** Looks for what could stand in the place of each part. */
+  /** Looks for alternatives to each part. */
   readonly look: () => void;
 }
 
@@ -139,7 +139,7 @@ async function readLike(
   return first ?? Promise.reject(new Error("no language to read it in"));
 }
 
-// A part of the sentence, as a button that opens what could stand in its place.
+// A part of the sentence, as a button that opens its alternatives.
 
 interface PartMenuProps {
   readonly text: string;
@@ -197,26 +197,22 @@ function ValueChoice({ part, take }: ChoiceProps) {
       {part.alternatives.length > 0 && (
         <Alternatives found={part.alternatives} take={take} title={say.instead} />
       )}
-      <form
-        class="part-value"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        class="part-value stack close"
+        onSend={() => {
           if (value.trim()) take(value.trim());
         }}
       >
-        <label>
-          <span class="label">{say.otherValue}</span>
-          <input
-            class="field"
-            data-first
-            value={value}
-            onInput={(event) => setValue(event.currentTarget.value)}
-          />
-        </label>
+        <Field
+          label={say.otherValue}
+          value={value}
+          onText={setValue}
+          input={{ "data-first": true }}
+        />
         <Button look="primary small" type="submit" disabled={!value.trim()}>
           {say.use}
         </Button>
-      </form>
+      </Form>
     </>
   );
 }
@@ -273,7 +269,7 @@ function Alternatives({ found, take, title }: AlternativesProps) {
   );
 }
 
-/** What the graph has by a name; null while nothing is sought. */
+/** Returns the graph's terms of a name; null while nothing is sought. */
 function useHits(graph: string, kind: string, sought: string): readonly Alternative[] | null {
   const [hits, setHits] = useState<readonly Alternative[] | null>(null);
   useEffect(() => {

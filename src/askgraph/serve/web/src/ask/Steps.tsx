@@ -5,7 +5,7 @@ import { stepsOf } from "../api/ask.ts";
 import type { RunView, Step, Usage } from "../api/types.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Folded, ProblemNote } from "../parts/parts.tsx";
+import { dotted, Folded, ProblemNote } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import { type Draft, type Reader, useWords } from "./reading.ts";
 import { kindWord, stepSay, stepTitle } from "./stepWords.ts";
@@ -34,10 +34,11 @@ export function Steps({ steps, isRunning, seconds, usage, read }: StepsProps) {
       <summary>
         <span>{say.stepsOf}</span>
         <span class="fold-more">
-          {[say.steps(steps.length), seconds === null ? "" : formatSeconds(seconds)]
-            .concat(usage ? costWords(usage) : [])
-            .filter(Boolean)
-            .join(" · ")}
+          {dotted(
+            say.steps(steps.length),
+            seconds !== null && formatSeconds(seconds),
+            ...(usage ? costWords(usage) : []),
+          )}
         </span>
       </summary>
       <ol class="step-list">
@@ -70,12 +71,10 @@ function StepView({ step, read }: { step: Step; read: Reader | null }) {
       return (
         <Folded
           title={stepTitle(step)}
-          more={[
-            typeof step.observation.rows === "number" ? stepSay.rows(step.observation.rows) : "",
+          more={dotted(
+            typeof step.observation.rows === "number" && stepSay.rows(step.observation.rows),
             formatSeconds(step.seconds),
-          ]
-            .filter(Boolean)
-            .join(" · ")}
+          )}
         >
           <pre>{JSON.stringify(step.arguments, null, 1)}</pre>
           <pre>{step.observation.text}</pre>
@@ -145,13 +144,7 @@ function messageText(message: unknown): string {
 
 // The steps of a run that is over: as they came, or fetched when they are opened.
 
-interface StepsOfProps {
-  readonly turn: Turn;
-  readonly run: RunView;
-  readonly read: Reader;
-}
-
-export function StepsOf({ turn, run, read }: StepsOfProps) {
+export function StepsOf({ turn, run, read }: { turn: Turn; run: RunView; read: Reader }) {
   const [attempt, problem] = useAttempt();
   const [isLoading, setLoading] = useState(false);
   const steps = turn.steps.value;

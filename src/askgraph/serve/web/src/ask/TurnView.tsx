@@ -5,7 +5,7 @@ import { graphTitle } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { Button, dotted, ProblemNote } from "../parts/parts.tsx";
 import { AnswerPart } from "./AnswerPart.tsx";
 import { again, stop, type Turn } from "./conversation.ts";
 import { WaysOn } from "./Options.tsx";
@@ -101,7 +101,7 @@ function About({ turn }: { turn: Turn }) {
     run.model ?? "",
     run.seconds === null ? "" : formatSeconds(run.seconds),
   ];
-  return <p class="turn-about">{about.filter(Boolean).join(" · ")}</p>;
+  return <p class="turn-about">{dotted(...about)}</p>;
 }
 
 function Earlier({ before }: { before: readonly { readonly question: string }[] }) {
@@ -119,7 +119,7 @@ function Earlier({ before }: { before: readonly { readonly question: string }[] 
   );
 }
 
-// That a question is being worked on: what happens, for how long, and how to stop it.
+// The progress of a question: the current step, the time so far, and a button that stops it.
 
 /** Below it nothing is shown, so that quick answers do not flicker. */
 const SHOWN_AFTER = 250;

@@ -1,4 +1,4 @@
-// Whether an answer is right: confirm it, say what is wrong, share it.
+// The verdict on an answer: confirm it, report an error, share it.
 
 import { useState } from "preact/hooks";
 import { confirm, feedback, share, withdraw } from "../api/ask.ts";
@@ -8,14 +8,14 @@ import { may, mayWithdraw } from "../app/known.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, CopyButton, ProblemNote } from "../parts/parts.tsx";
+import { Button, Choice, CopyButton, Form, ProblemNote } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import { say } from "./words.ts";
 
 interface VerdictProps {
   readonly turn: Turn;
   readonly run: RunView;
-  /** The query that is shown where it is not the run's own. */
+  /** The query that is shown, if it is not the run's own. */
   readonly query: string | null;
   readonly standing: Standing;
 }
@@ -83,7 +83,7 @@ function Marked({ undo }: { undo: () => void }) {
 
 interface WrongProps {
   readonly send: (comment: string) => Promise<unknown>;
-  /** Withdraws the confirmed answer that is wrong, where the caller may. */
+  /** Withdraws the confirmed answer that is wrong, if the caller may. */
   readonly withdraw: (() => Promise<unknown>) | null;
 }
 
@@ -101,10 +101,9 @@ function Wrong({ send, withdraw }: WrongProps) {
       }
     >
       {(close) => (
-        <form
+        <Form
           class="stack verdict-form"
-          onSubmit={(event) => {
-            event.preventDefault();
+          onSend={() => {
             void send(comment.trim())
               .then(withdraws && withdraw ? withdraw : undefined)
               .then(close);
@@ -123,19 +122,12 @@ function Wrong({ send, withdraw }: WrongProps) {
             />
           </label>
           {withdraw && (
-            <label class="choice">
-              <input
-                type="checkbox"
-                checked={withdraws}
-                onChange={(event) => setWithdraws(event.currentTarget.checked)}
-              />
-              <span>{say.withdrawToo}</span>
-            </label>
+            <Choice name={say.withdrawToo} checked={withdraws} onChange={setWithdraws} />
           )}
           <Button look="primary" type="submit">
             {say.send}
           </Button>
-        </form>
+        </Form>
       )}
     </Popover>
   );
@@ -159,17 +151,12 @@ function Share({ run, setShared }: { run: RunView; setShared: (shared: boolean) 
             <span class="label">{say.shareTitle}</span>
             <input class="field" readOnly data-first value={address} onFocus={selectAll} />
           </label>
-          <label class="choice">
-            <input
-              type="checkbox"
-              checked={run.shared}
-              onChange={(event) => setShared(event.currentTarget.checked)}
-            />
-            <span>
-              <span class="choice-name">{say.shareOn}</span>
-              <span class="choice-more">{run.shared ? say.shareMore : say.shareNot}</span>
-            </span>
-          </label>
+          <Choice
+            name={say.shareOn}
+            more={run.shared ? say.shareMore : say.shareNot}
+            checked={run.shared}
+            onChange={setShared}
+          />
           <CopyButton text={address} />
         </div>
       )}
@@ -181,12 +168,12 @@ function selectAll(event: Event): void {
   if (event.currentTarget instanceof HTMLInputElement) event.currentTarget.select();
 }
 
-// The verified answer that a question was answered with, where the caller may withdraw it.
+// The verified answer that a question was answered with, if the caller may withdraw it.
 
 export interface Standing {
   /** Whether it stands no longer. */
   readonly isGone: boolean;
-  /** Withdraws it; null where the caller may not, or it is none. */
+  /** Withdraws it; null if the caller may not, or if there is none. */
   readonly withdraw: (() => Promise<unknown>) | null;
   readonly problem: Problem | null;
 }

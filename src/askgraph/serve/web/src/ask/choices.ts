@@ -1,4 +1,4 @@
-// What is asked, and how: the chosen graphs, method and model, kept for the next visit.
+// The chosen graphs, method and model, kept for the next visit.
 
 import { computed, signal } from "@preact/signals";
 import type { MethodInfo } from "../api/types.ts";
@@ -16,7 +16,7 @@ export const chosenGraphs = computed<readonly string[]>(() => {
   return found.length > 0 ? found : names.slice(0, 1);
 });
 
-/** The method to ask with; null until the server said which there are. */
+/** The method to ask with; null until the server has listed them. */
 export const chosenMethod = computed<MethodInfo | null>(() => {
   const all = knownMethods.value.value;
   if (!all) return null;

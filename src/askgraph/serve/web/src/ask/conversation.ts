@@ -1,4 +1,4 @@
-// The conversation that is shown: its questions, and what has come of each so far.
+// The conversation that is shown: its questions, and the state of each.
 
 import { signal } from "@preact/signals";
 import { ask, cancel, runOf, watch } from "../api/ask.ts";
@@ -35,7 +35,7 @@ export class Turn {
     return ["asking", "queued", "running"].includes(this.state.value);
   }
 
-  /** Takes up what the server says of a run that is over, or of one as it was found. */
+  /** Takes up the server's view of a run that is over, or of one as it was found. */
   settle(run: RunView): void {
     this.run.value = run;
     this.id.value = run.id;
@@ -96,7 +96,7 @@ export function leave(): void {
   turns.value = [];
 }
 
-/** Asks, as a follow-up where the conversation has an answered question; gives the new turn. */
+/** Asks, as a follow-up if the conversation has an answered question; returns the new turn. */
 export function put(asking: Asking, begun: (run: string) => void): Turn {
   const before = turns.value.findLast((turn) => turn.state.value === "done" && turn.id.value);
   const session = turns.value.findLast((turn) => turn.session.value)?.session.value;
@@ -111,7 +111,7 @@ export function put(asking: Asking, begun: (run: string) => void): Turn {
   return turn;
 }
 
-/** Asks the question of a turn once more, in its place; `changes` say how otherwise. */
+/** Asks the question of a turn once more, in its place, with changes. */
 export function again(turn: Turn, changes: Partial<Asking>, begun: (run: string) => void): void {
   const asking: Asking = turn.asking ?? { question: turn.question, graphs: turn.graphs };
   turn.leaving.abort();
@@ -160,7 +160,7 @@ export async function stop(turn: Turn): Promise<void> {
   }
 }
 
-/** Follows a run to its end; where the server shuts down, the question is asked again once. */
+/** Follows a run to its end; if the server shuts down, the question is asked again once. */
 async function follow(
   turn: Turn,
   events: () => AsyncGenerator<RunEvent>,

@@ -1,4 +1,4 @@
-// What an answer says, in the size it deserves: a yes, a value, a list of names, or a count.
+// The headline of an answer: a yes, a value, a list of names, or a count.
 
 import type { AnswerView, Cell, TableView } from "../api/types.ts";
 import { headingOf } from "../results/columns.ts";
@@ -9,7 +9,7 @@ export type Headline =
   | {
       readonly kind: "value";
       readonly cells: readonly Cell[];
-      /** What each cell is, where there are several. */
+      /** The heading of each cell, if there are several. */
       readonly columns?: readonly string[];
     }
   | { readonly kind: "list"; readonly cells: readonly Cell[] }
@@ -19,7 +19,7 @@ export type Headline =
 const LONGEST_LIST = 12;
 const LONGEST_TEXT = 160;
 
-/** How the answer is said before its table. */
+/** Returns the headline of an answer, which stands before its table. */
 export function headlineOf(answer: AnswerView): Headline {
   if (answer.boolean !== null) return { kind: "boolean", yes: answer.boolean };
   if (answer.total === 0) return { kind: "nothing" };
@@ -47,7 +47,7 @@ export function headlineOf(answer: AnswerView): Headline {
   return table;
 }
 
-/** The positions of the columns that answer; of all where none is said to. */
+/** Returns the positions of the columns that answer; of all if none is marked. */
 function answerColumns(answer: AnswerView): number[] {
   const found = answer.answer_columns
     .map((name) => answer.columns.indexOf(name))
@@ -57,7 +57,7 @@ function answerColumns(answer: AnswerView): number[] {
 
 // An answer whose query a person changed: by a part of the sentence, or in the editor.
 
-/** The answer with another query, what it gives, and its words. */
+/** Returns the answer with another query, its result, and its words. */
 export function edited(
   answer: AnswerView,
   query: string,

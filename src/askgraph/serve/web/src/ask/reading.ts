@@ -5,7 +5,7 @@ import { parts } from "../api/graphs.ts";
 import type { RunView, Step } from "../api/types.ts";
 import { language } from "../i18n/index.ts";
 
-/** Reads a query back in words; "" where it cannot be. */
+/** Reads a query back in words; "" if it cannot be. */
 export type Reader = (query: string) => Promise<string>;
 
 const known = new Map<string, Promise<string>>();
@@ -23,7 +23,7 @@ export function readerOf(graph: string, run: RunView): Reader {
   };
 }
 
-/** The language to tell of a run in: that of its question, where it is known. */
+/** Returns the language for words about a run: that of its question, if it is known. */
 export function spokenBy(run: RunView): string {
   return run.language ?? language.value;
 }
@@ -41,7 +41,7 @@ async function read(graph: string, query: string, told: string, question: string
 
 export type Draft = Extract<Step, { step: "draft" }>;
 
-/** The words of a draft; null until they are known, "" where there are none. */
+/** Returns the words of a draft; null until they are known, "" if there are none. */
 export function useWords(draft: Draft, read: Reader | null): string | null {
   const [told, tell] = useState(draft.words || (read ? null : ""));
   useEffect(() => {

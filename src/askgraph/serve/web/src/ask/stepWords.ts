@@ -1,4 +1,4 @@
-// What a step is called, in a line.
+// Steps of a run, each in a line.
 
 import type { Step } from "../api/types.ts";
 import { formatNumber, texts } from "../i18n/index.ts";

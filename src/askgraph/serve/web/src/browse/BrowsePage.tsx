@@ -1,4 +1,4 @@
-// What a graph is about: its classes, predicates and things.
+// The pages about graphs: the list, a graph, and its classes, predicates and things.
 
 import { useEffect } from "preact/hooks";
 import { knownGraphs, knownMe, knownServer } from "../app/known.ts";

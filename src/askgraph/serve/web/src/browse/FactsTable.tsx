@@ -1,4 +1,4 @@
-// What is said of a thing, or what points at it: by predicate, the first values of each.
+// Facts about a thing, or facts that point at it: by predicate, the first values of each.
 
 import { useState } from "preact/hooks";
 import { type Facts, resource } from "../api/graphs.ts";
@@ -67,7 +67,7 @@ function Values({ fact, graph, iri, inverse, pictures }: ValuesProps) {
     });
   return (
     <>
-      <ul class="fact-values">
+      <ul class="fact-values row">
         {values.map((cell) => (
           <li key={`${cell.value} ${cell.language ?? ""} ${cell.datatype ?? ""}`}>
             <Cell cell={cell} graph={graph} pictures={pictures} />

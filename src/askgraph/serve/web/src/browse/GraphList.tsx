@@ -23,7 +23,7 @@ export function GraphList() {
     await knownGraphs.load();
   };
   return (
-    <div class="page browse">
+    <div class="page stack browse">
       <div class="row spread">
         <h1>{say.graphs}</h1>
         {may("manage") && (
@@ -44,7 +44,7 @@ export function GraphList() {
       )}
       <ul class="graph-cards">
         {all?.map((graph) => (
-          <li key={graph.name} class="card graph-card">
+          <li key={graph.name} class="card stack near graph-card">
             <h2>
               <Named class="graph-title" href={graphAddress(graph.name)}>
                 {graph.title || graph.name}
@@ -86,7 +86,7 @@ export function GraphList() {
   );
 }
 
-/** How much there is in a graph, and where it lies. */
+/** The size of a graph, and whether it lies on this server. */
 export function Counts({ graph }: { graph: GraphSummary }) {
   const counts = [
     [graph.triples, say.triples],
@@ -94,7 +94,7 @@ export function Counts({ graph }: { graph: GraphSummary }) {
     [graph.predicates, say.predicates],
   ] as const;
   return (
-    <ul class="counts">
+    <ul class="counts row muted">
       {counts.map(
         ([count, name]) =>
           count !== null && (

@@ -1,4 +1,4 @@
-// One graph: what it is about, what to ask it, its classes and predicates.
+// One graph: its description, questions to ask, its classes and predicates.
 
 import { useEffect, useState } from "preact/hooks";
 import {
@@ -16,7 +16,7 @@ import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
-import { Button, Named, ProblemNote } from "../parts/parts.tsx";
+import { Button, dotted, Named, ProblemNote } from "../parts/parts.tsx";
 import { Counts } from "./GraphList.tsx";
 import { ofClass, ofPredicate, ranked, TermList } from "./TermList.tsx";
 import { Path } from "./TermPages.tsx";
@@ -32,7 +32,7 @@ export function GraphPage({ graph }: { graph: string }) {
     await profile(graph, { language: tongue, search }, { signal });
   const known = about.value;
   return (
-    <div class="page browse">
+    <div class="page stack browse">
       <Path graph={graph} />
       <div class="row spread">
         <h1>
@@ -147,7 +147,7 @@ function SearchBox({ graph }: { graph: string }) {
     return ranked((await search(graph, asked, { signal })).hits);
   });
   return (
-    <search class="search-box">
+    <search class="search-box stack close">
       <label>
         <span class="seen-by-readers">{say.search}</span>
         <input
@@ -190,9 +190,9 @@ function HitLink({ hit, graph }: { hit: Hit; graph: string }) {
   );
 }
 
-// What questions of a graph are answered with at once, to withdraw by who may.
+// Verified answers of a graph, which questions get at once, with a way to withdraw them.
 
-/** Nothing for who may confirm nothing, and where nothing was confirmed. */
+/** The list; nothing if the caller may not confirm answers, or if none was confirmed. */
 function VerifiedList({ graph }: { graph: string }) {
   useEffect(() => knownMe.need(), []);
   if (!knownMe.value.value || !may("confirm")) return null;
@@ -217,9 +217,7 @@ function List({ graph }: { graph: string }) {
           <li key={one.id} class="row spread">
             <span>
               <Named href={one.mine && one.run ? `/run/${one.run}` : null}>{one.question}</Named>{" "}
-              <span class="muted small">
-                {[formatTime(one.when), one.mine ? "" : one.by].filter(Boolean).join(" · ")}
-              </span>
+              <span class="muted small">{dotted(formatTime(one.when), !one.mine && one.by)}</span>
             </span>
             {mayWithdraw(one) && (
               <Button

@@ -51,7 +51,7 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
     </th>
   );
   return (
-    <section class="term-list">
+    <section class="term-list stack close">
       <div class="row spread">
         <h2 class="section-title">
           {title} <span class="muted number">{formatNumber(total)}</span>

@@ -1,4 +1,4 @@
-// The pages of what a graph names: a thing, a class, a predicate.
+// The pages of the terms of a graph: a thing, a class, a predicate.
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
@@ -26,7 +26,7 @@ interface Term {
   readonly iri: string;
 }
 
-/** A thing: its name and kind, what is said of it and what points at it. */
+/** A thing: its name and kind, the facts about it and those that point at it. */
 export function ThingPage({ graph, iri }: Term) {
   const [drawn, setDrawn] = useState(false);
   const about = useAbout(graph, iri);
@@ -109,7 +109,7 @@ export function ClassPage({ graph, iri }: Term) {
   );
 }
 
-/** A predicate: what it says, of which things, and what stands at its other end. */
+/** A predicate: its meaning, its subjects and its objects. */
 export function PropertyPage({ graph, iri }: Term) {
   const about = useAbout(graph, iri);
   const holds = useFetched(`${iri} ${language.value}`, (signal) =>
@@ -155,11 +155,11 @@ interface TermPageProps extends Term {
   readonly children: ComponentChildren;
 }
 
-/** What all these pages begin with: the name, how to ask about it, its description and its IRI. */
+/** The frame of these pages: the name, a link to ask about it, its description and its IRI. */
 function TermPage({ graph, iri, label, kind, about, problem, children }: TermPageProps) {
   const { value } = about;
   return (
-    <div class="page browse">
+    <div class="page stack browse">
       <Path graph={graph} place={label} />
       <div class="row spread">
         <h1>
@@ -185,7 +185,7 @@ function TermPage({ graph, iri, label, kind, about, problem, children }: TermPag
           {visible(value.description)}
         </p>
       )}
-      <p class="iri-line">
+      <p class="iri-line row">
         <bdi class="iri muted">{visible(iri)}</bdi>
         <IriTools iri={iri} link={linkOf(iri)} />
       </p>
@@ -217,7 +217,7 @@ function Ends({ title, ends, address }: EndsProps) {
   if (ends.length === 0) return null;
   return (
     <Section title={title}>
-      <ul class="ends">
+      <ul class="ends row">
         {ends.map(({ iri, label, count }) => (
           <li key={iri} title={iri}>
             <Named href={address?.(iri)}>{visible(label)}</Named>{" "}
@@ -241,8 +241,8 @@ function Section({ title, children }: { title: string; children: ComponentChildr
 /** The way from all graphs to the place that is shown; without `place`, to the graph itself. */
 export function Path({ graph, place }: { graph: string; place?: string }) {
   return (
-    <nav class="path" aria-label={say.path}>
-      <ol>
+    <nav aria-label={say.path}>
+      <ol class="path row muted small">
         <li>
           <a href="/graphs">{say.graphs}</a>
         </li>

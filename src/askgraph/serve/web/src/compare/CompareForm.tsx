@@ -1,16 +1,16 @@
-// What is to be compared: the question, the graphs, the methods.
+// The form of a comparison: the question, the graphs, the methods.
 
 import { useEffect, useState } from "preact/hooks";
 import type { MethodInfo, Methods } from "../api/types.ts";
 import { GraphChooser } from "../ask/Choosers.tsx";
 import { chooseGraphs, chooseModel, chosenGraphs } from "../ask/choices.ts";
 import { methodTitle, methodWords } from "../parts/methods.ts";
-import { Button } from "../parts/parts.tsx";
+import { Button, Choice, Field, Form, Select } from "../parts/parts.tsx";
 import type { Contest } from "./contest.ts";
 import { say } from "./words.ts";
 
 interface Props {
-  /** What the address asks for. */
+  /** The comparison of the address. */
   readonly asked: Contest;
   readonly methods: Methods;
   readonly onAsk: (contest: Contest) => void;
@@ -32,35 +32,30 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
     setChosen(methods.methods.map((method) => method.name).filter((one) => next.includes(one)));
   };
   return (
-    <form
-      class="card compare-form"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      class="card stack compare-form"
+      onSend={() => {
         const contest = { question: question.trim(), graphs: chosenGraphs.value, methods: chosen };
         if (ready) onAsk({ ...contest, model: needsModel ? model : null });
       }}
     >
-      <label>
-        <span class="label">{say.question}</span>
-        <input
-          class="field"
-          type="text"
-          dir="auto"
-          autocomplete="off"
-          maxLength={4000}
-          placeholder={say.placeholder}
-          value={question}
-          onInput={(event) => setQuestion(event.currentTarget.value)}
-        />
-      </label>
+      <Field
+        label={say.question}
+        value={question}
+        onText={setQuestion}
+        input={{ dir: "auto", autocomplete: "off", maxLength: 4000, placeholder: say.placeholder }}
+      />
       <fieldset>
         <legend class="label">{say.methods}</legend>
         <div class="method-choices">
           {inOrder(methods.methods).map((method) => (
-            <MethodChoice
+            <Choice
               key={method.name}
-              method={method}
-              isChosen={chosen.includes(method.name)}
+              name={methodTitle(method.name)}
+              more={reasonOf(method) ?? methodWords(method)}
+              title={method.missing}
+              checked={chosen.includes(method.name)}
+              disabled={!method.usable}
               onChange={(on) => toggle(method.name, on)}
             />
           ))}
@@ -69,58 +64,30 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
       <div class="row">
         <GraphChooser />
         {needsModel && methods.models.length > 0 && (
-          <label class="row small">
-            {say.model}
-            <select
-              class="field"
-              value={model ?? ""}
-              onChange={(event) => {
-                setModel(event.currentTarget.value);
-                chooseModel(event.currentTarget.value);
-              }}
-            >
-              {methods.models.map(({ name }) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Select
+            class="row small"
+            label={say.model}
+            labelled="small"
+            value={model ?? ""}
+            options={methods.models.map(({ name }) => [name, name])}
+            onChoose={(name) => {
+              setModel(name);
+              chooseModel(name);
+            }}
+          />
         )}
         {chosen.length < 2 && <span class="muted small">{say.fewer}</span>}
         <Button look="primary compare-button" type="submit" disabled={!ready}>
           {say.compare}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
-interface ChoiceProps {
-  readonly method: MethodInfo;
-  readonly isChosen: boolean;
-  readonly onChange: (on: boolean) => void;
-}
-
-function MethodChoice({ method, isChosen, onChange }: ChoiceProps) {
-  const reason = method.missing && method.needs_model ? say.noModel : method.missing;
-  return (
-    <label
-      class={method.usable ? "method-choice" : "method-choice off"}
-      title={method.missing ?? undefined}
-    >
-      <input
-        type="checkbox"
-        checked={isChosen}
-        disabled={!method.usable}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-      <span>
-        <span class="method-name">{methodTitle(method.name)}</span>
-        <span class="muted small">{reason ?? methodWords(method)}</span>
-      </span>
-    </label>
-  );
+/** Returns the reason why a method cannot be asked; null if there is none. */
+function reasonOf({ missing, needs_model: needsModel }: MethodInfo): string | null {
+  return missing && needsModel ? say.noModel : missing;
 }
 
 /** Those that can be asked first. */

@@ -12,11 +12,7 @@ import { begin, type Contest, entries, leave, recall } from "./contest.ts";
 import { EntryCard } from "./EntryCard.tsx";
 import { say } from "./words.ts";
 
-interface ComparePageProps {
-  readonly query: URLSearchParams;
-}
-
-export function ComparePage({ query }: ComparePageProps) {
+export function ComparePage({ query }: { query: URLSearchParams }) {
   const asked = contestOf(query);
   useEffect(() => {
     knownGraphs.need();
@@ -39,7 +35,7 @@ export function ComparePage({ query }: ComparePageProps) {
   const letters = lettersOf(groups(finished));
   const first = entries.value.find((turn) => turn.run.value?.answer?.sparql) ?? null;
   return (
-    <div class="page compare">
+    <div class="page stack compare">
       <h1>{say.title}</h1>
       <p class="muted">{say.lead}</p>
       <ProblemNote problem={problem} />
@@ -65,7 +61,7 @@ export function ComparePage({ query }: ComparePageProps) {
   );
 }
 
-/** What the address says is to be compared; "" and nothing where it does not say. */
+/** Returns the comparison that the address describes; missing parts are "" or empty. */
 function contestOf(query: URLSearchParams): Contest {
   return {
     question: query.get("q") ?? "",
@@ -85,7 +81,7 @@ function addressOf({ question, graphs, methods, model }: Contest): string {
   return `/compare?${query}`;
 }
 
-// Whether the methods agree, said once for all of them.
+// A sentence about whether the methods agree.
 
 function Summary({ turns }: { turns: readonly Turn[] }) {
   const running = turns.filter((turn) => turn.isRunning);

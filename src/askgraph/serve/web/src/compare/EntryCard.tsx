@@ -1,4 +1,4 @@
-// What one method makes of the question.
+// The answer of one method.
 
 import type { AnswerView, RunView } from "../api/types.ts";
 import { stop, type Turn } from "../ask/conversation.ts";
@@ -13,7 +13,7 @@ import { say } from "./words.ts";
 
 interface Props {
   readonly turn: Turn;
-  /** The letter of its result: the same for the same result; null where it has none. */
+  /** The letter of its result: the same for the same result; null if it has none. */
   readonly letter: string | null;
   /** The method whose query its own is compared with. */
   readonly against: Turn | null;
@@ -23,12 +23,13 @@ export function EntryCard({ turn, letter, against }: Props) {
   const run = turn.run.value;
   const method = run?.method ?? turn.asking?.method ?? "";
   return (
-    <article class="card entry" data-method={method} data-state={turn.state.value}>
+    <article class="card stack near entry" data-method={method} data-state={turn.state.value}>
       <header class="row spread">
         <h2>{methodTitle(method)}</h2>
         {letter && (
           <span
-            class={`chip result-letter letter-${letter.toLowerCase()}`}
+            class="chip result-letter"
+            style={{ "--shade": `var(--series-${letter.charCodeAt(0) - 64}, var(--ink-2))` }}
             title={say.groupOf(letter)}
           >
             {say.group(letter)}
@@ -116,7 +117,7 @@ function Numbers({ run, answer }: { run: RunView; answer: AnswerView }) {
   );
 }
 
-// A query beside another one: what both have, and what only one of them has.
+// A query beside another one: the lines of both, and those of only one of them.
 
 const SIGNS = { same: " ", removed: "−", added: "+" } as const;
 
@@ -132,7 +133,7 @@ function QueryDifference({ query, other, name }: QueryDifferenceProps) {
   const lines = differences(other ?? query, query);
   const isSame = lines.every(({ kind }) => kind === "same");
   return (
-    <figure class="query-difference">
+    <figure class="query-difference stack close">
       {other !== null && (
         <figcaption class="muted small">
           {isSame ? say.sameQuery(name) : say.queryDiff(name)}

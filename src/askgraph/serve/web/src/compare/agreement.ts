@@ -1,4 +1,4 @@
-// Which of several answers are the same: by what they answer, not by how they asked.
+// Groups of equal answers: by their results, not by their queries.
 
 import type { AnswerView, Cell, RunView } from "../api/types.ts";
 
@@ -23,9 +23,9 @@ export function groups(runs: readonly RunView[]): Group[] {
   return all.sort((one, other) => weight(other) - weight(one));
 }
 
-/** What an answer answers, as a text that is the same for the same results.
+/** Writes the result of an answer as a text that is the same for the same results.
  *
- * Names of columns and context columns play no part; the order of rows only where it is asked for.
+ * Names of columns and context columns play no part; the order of rows only if it is asked for.
  */
 export function resultKey(answer: AnswerView): string {
   if (answer.boolean !== null) return `boolean ${answer.boolean}`;
@@ -54,7 +54,7 @@ function cellKey(cell: Cell | null): string {
     : `"${cell.value}"`;
 }
 
-/** The letters of results by the ids of their runs: A for the one that most give. */
+/** Returns the letters of results by the ids of their runs: A for the most frequent result. */
 export function lettersOf(all: readonly Group[]): Map<string, string> {
   const answered = all.filter((group) => group.answered);
   return new Map(
@@ -64,7 +64,7 @@ export function lettersOf(all: readonly Group[]): Map<string, string> {
   );
 }
 
-// How two queries differ, line by line.
+// The differences of two queries, line by line.
 
 interface Line {
   kind: "same" | "removed" | "added";

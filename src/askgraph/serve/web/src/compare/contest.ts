@@ -6,7 +6,7 @@ import { problemFrom } from "../api/http.ts";
 import type { Asking, RunEvent } from "../api/types.ts";
 import { Turn } from "../ask/conversation.ts";
 
-/** What is compared: a question to graphs, and how it is to be answered. */
+/** A comparison: a question to graphs, and the methods that answer it. */
 export interface Contest {
   readonly question: string;
   readonly graphs: readonly string[];
@@ -17,7 +17,7 @@ export interface Contest {
 /** The methods that answer, in the order of their columns. */
 export const entries = signal<readonly Turn[]>([]);
 
-/** Asks all methods; `begun` is told the runs, each as soon as it has an id. */
+/** Asks all methods; `begun` is called for each run as soon as it has an id. */
 export function begin(
   contest: Contest,
   needsModel: (method: string) => boolean,
@@ -50,7 +50,7 @@ export async function recall(runs: readonly string[]): Promise<void> {
   await Promise.all(entries.value.map(recalled));
 }
 
-/** Stops listening; what is asked goes on. */
+/** Stops listening; the runs go on. */
 export function leave(): void {
   for (const turn of entries.value) turn.leaving.abort();
   entries.value = [];

@@ -19,7 +19,7 @@ interface QueryEditorProps {
   readonly run: (query: string) => void;
 }
 
-/** Where a message says that it is, which stands before it already. */
+/** The place in front of a message, which is shown in another form. */
 const PLACE = /^line \d+, column \d+: /;
 
 export function QueryEditor(props: QueryEditorProps) {

@@ -42,10 +42,10 @@ interface EditorWishes {
   readonly label: string;
   readonly repairLabel: string;
   readonly changed: (text: string) => void;
-  /** Runs the query; says that the key was taken. */
+  /** Runs the query; returns that the key was taken. */
   readonly run: () => boolean;
   readonly vocabulary: () => Vocabulary | null;
-  /** Looks a query over; null where it could not be. */
+  /** Looks a query over; null if that failed. */
   readonly validate: (text: string) => Promise<Validation | null>;
 }
 
@@ -202,7 +202,7 @@ const theme = EditorView.theme({
   },
 });
 
-// Where a finding is in the text of an editor.
+// The place of a finding in the text of an editor.
 
 /** Whether a finding is about a place in the text. */
 function hasPlace(finding: Finding): boolean {

@@ -26,7 +26,7 @@ export function compact(iri: string, prefixes: Readonly<Record<string, string>>)
   return name;
 }
 
-/** What the words before the cursor could become; `typed` as in `ont:Pl`, `moon` or `?pl`. */
+/** Completes the words before the cursor; `typed` as in `ont:Pl`, `moon` or `?pl`. */
 export function options(
   typed: string,
   query: string,

@@ -1,4 +1,4 @@
-// What was asked before: search it, open it, delete it.
+// The caller's questions so far, to search, open and delete.
 
 import { useEffect, useState } from "preact/hooks";
 import { forget, forgetAll, runs } from "../api/ask.ts";
@@ -7,23 +7,19 @@ import { graphTitle, knownGraphs } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { Button, Dialog, ProblemNote, SearchField } from "../parts/parts.tsx";
+import { Button, Dialog, dotted, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { say } from "./words.ts";
-
-interface HistoryPageProps {
-  readonly query: URLSearchParams;
-}
 
 const PAUSE = 180;
 const PAGE = 50;
 
-export function HistoryPage({ query }: HistoryPageProps) {
+export function HistoryPage({ query }: { query: URLSearchParams }) {
   const [search, setSearch] = useState(query.get("search") ?? "");
   const { found, more, problem, load, drop } = useHistory(search.trim());
   const [isAsking, askToForget] = useState(false);
   useEffect(() => knownGraphs.need(), []);
   return (
-    <div class="page history">
+    <div class="page stack history">
       <h1>{say.title}</h1>
       <SearchField class="history-search" label={say.search} value={search} onText={setSearch} />
       <ProblemNote problem={problem} again={() => void load(false)} />
@@ -73,7 +69,7 @@ function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
       <a href={`/run/${run.id}`}>
         <bdi class="history-question">{run.question}</bdi>
         {run.follows && <span class="history-about">{say.follows(run.follows)}</span>}
-        <span class="history-about">{[...about, stateWords(run)].filter(Boolean).join(" · ")}</span>
+        <span class="history-about">{dotted(...about, stateWords(run))}</span>
       </a>
       <Button
         look="quiet icon small"
@@ -144,7 +140,7 @@ function dayWords(day: string): string {
   return local.toLocaleDateString(locale.value, { dateStyle: "full" });
 }
 
-/** What came of a run, in a word. */
+/** Returns the outcome of a run in a word. */
 function stateWords(run: RunSummary): string {
   const [answered, askedBack, refused, failed, stopped, underWay] = say.states;
   switch (run.state) {

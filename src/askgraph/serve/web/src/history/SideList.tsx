@@ -1,4 +1,4 @@
-// The latest questions beside a conversation, where the window is wide enough.
+// The latest questions beside a conversation, if the window is wide enough.
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -42,7 +42,7 @@ export const recent = signal<readonly RunSummary[]>([]);
 
 const LATEST = 40;
 
-/** Asks the server for them. Where that fails, the lists stay as they are: they are a courtesy. */
+/** Asks the server for them. If that fails, the lists stay as they are: they are a courtesy. */
 export function loadRecent(): void {
   runs({ limit: LATEST }).then(
     (found) => {

@@ -5,7 +5,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 interface PopoverProps {
   readonly label: ComponentChildren;
-  /** What the button does, where its label does not say so. */
+  /** An explanation of the button, if its label is not enough. */
   readonly title?: string;
   readonly class?: string;
   readonly panelClass?: string;
@@ -85,7 +85,7 @@ function focusInto(panel: HTMLElement | null): void {
 
 const EDGE = 12;
 const GAP = 6;
-const LOWEST = 160; // pixels that a panel has even where the window has less
+const LOWEST = 160; // pixels that a panel has even if the window has less
 
 /** Moves the panel to where it fits: on the side with room for it, and not over the window's edge. */
 function place(panel: HTMLElement | null): void {

@@ -1,11 +1,11 @@
-// What a part of the page asks of the server, and whether that went well.
+// Hooks for requests: their results, and their problems.
 
 import { useEffect, useState } from "preact/hooks";
 import { problemFrom } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 
 export interface Fetched<T> {
-  /** What came; that of before while something else is on its way. */
+  /** The result; the one of before while another is on its way. */
   readonly value: T | null;
   readonly problem: Problem | null;
   readonly busy: boolean;
@@ -44,7 +44,7 @@ export function useFetched<T>(
 
 type Attempt = (doing: () => Promise<unknown>) => Promise<boolean>;
 
-/** How to do what may fail, which gives whether it went well; and the problem of the last time. */
+/** Returns a function that runs what may fail and returns whether it succeeded; and the problem. */
 export function useAttempt(): [Attempt, Problem | null, (problem: null) => void] {
   const [problem, setProblem] = useState<Problem | null>(null);
   const attempt = async (doing: () => Promise<unknown>) => {

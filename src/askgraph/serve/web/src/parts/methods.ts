@@ -1,4 +1,4 @@
-// What methods are called on the page, and what they do, in a sentence.
+// Names of methods for people, and a sentence about each.
 
 import { texts } from "../i18n/index.ts";
 
@@ -50,7 +50,7 @@ export function methodTitle(name: string): string {
   return TITLES[name] ?? spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
-/** What a method does; what the server says where the page knows no better. */
+/** Describes a method; in the server's words if the page has none. */
 export function methodWords(method: { readonly name: string; readonly words: string }): string {
   const known: Readonly<Record<string, string>> = say;
   return Object.hasOwn(known, method.name) ? (known[method.name] ?? "") : method.words;

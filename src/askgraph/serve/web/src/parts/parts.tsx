@@ -1,4 +1,4 @@
-// Parts that every page uses: buttons, links, fields, dialogs, what is folded away, what went wrong.
+// Parts that every page uses: buttons, links, fields, dialogs, folds, and notes on problems.
 
 import type { ComponentChildren, ComponentProps } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -25,7 +25,7 @@ interface ButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
   /** How it looks: `primary`, `quiet`, `small` and `icon`, one or several. */
   readonly look?: string;
   readonly icon?: IconName;
-  /** What it does, if there is nothing but a sign on it. */
+  /** Its name, if there is nothing but a sign on it. */
   readonly label?: string;
 }
 
@@ -82,6 +82,90 @@ export function SearchField({ label, value, onText, ...rest }: SearchProps) {
   );
 }
 
+interface FieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  /** More attributes of the input. */
+  readonly input?: ComponentProps<"input"> & { "data-first"?: boolean };
+}
+
+/** A line of text with its label above it. */
+export function Field({ label, value, onText, input = {} }: FieldProps) {
+  return (
+    <label>
+      <span class="label">{label}</span>
+      <input
+        {...input}
+        class="field"
+        value={value}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+interface SelectProps {
+  readonly label: string;
+  /** How the label looks: above the choice, or only heard. */
+  readonly labelled: "label" | "small" | "seen-by-readers";
+  readonly value: string | number;
+  /** The choices: values with their words. */
+  readonly options: readonly (readonly [value: string | number, words: string])[];
+  readonly onChoose: (value: string) => void;
+  readonly class: string;
+}
+
+export function Select({ label, labelled, value, options, onChoose, ...rest }: SelectProps) {
+  return (
+    <label class={rest.class}>
+      <span class={labelled}>{label}</span>
+      <select class="field" value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+        {options.map(([each, words]) => (
+          <option key={each} value={each}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: ComponentChildren;
+  readonly more?: ComponentChildren;
+  readonly checked: boolean;
+  readonly onChange: (on: boolean) => void;
+  /** Of several with this name, one is chosen. */
+  readonly group?: string;
+  readonly disabled?: boolean;
+  readonly title?: string | null;
+  readonly children?: ComponentChildren;
+}
+
+/** Something to tick, or one of several to choose. */
+export function Choice({ name, more, group, title, onChange, children, ...input }: ChoiceProps) {
+  return (
+    <label class="choice" {...(title && { title })}>
+      <input
+        {...(group ? { type: "radio", name: group } : { type: "checkbox" })}
+        {...input}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <span>
+        <span class={more ? "choice-name" : undefined}>{name}</span>
+        {more && <span class="choice-more">{more}</span>}
+        {children}
+      </span>
+    </label>
+  );
+}
+
+/** Those of the texts that are not empty, with dots between them. */
+export function dotted(...texts: readonly (string | null | false | undefined)[]): string {
+  return texts.filter(Boolean).join(" · ");
+}
+
 /** A form that a script sends. */
 export function Form({ onSend, ...rest }: ComponentProps<"form"> & { onSend: () => void }) {
   const send = (event: Event) => {
@@ -92,17 +176,17 @@ export function Form({ onSend, ...rest }: ComponentProps<"form"> & { onSend: () 
 }
 
 interface CopyButtonProps {
-  /** What is copied, or how to make it when the button is pressed. */
+  /** The text, or a function that makes it when the button is pressed. */
   readonly text: string | (() => string);
   readonly label?: string;
-  /** What the button does, if the label does not say it in full. */
+  /** An explanation of the button, if the label is not enough. */
   readonly title?: string;
   readonly look?: string;
   /** Whether the label is only heard. */
   readonly isSmall?: boolean;
 }
 
-/** Copies a text, and says so. */
+/** A button that copies a text, and confirms it. */
 export function CopyButton({ text, label, title, look, isSmall = false }: CopyButtonProps) {
   const [state, setState] = useState<"" | "copied" | "failed">("");
   useEffect(() => {
@@ -201,7 +285,7 @@ interface FoldedProps {
   readonly children: ComponentChildren;
 }
 
-/** What is folded away under a line. */
+/** A part that is folded away under a line. */
 export function Folded({ title, more, open = false, children }: FoldedProps) {
   return (
     <details class="step-fold" open={open}>
@@ -239,7 +323,7 @@ interface ProblemNoteProps {
   readonly again?: () => void;
 }
 
-/** What went wrong, in words, and what to do; nothing if nothing did. */
+/** A problem in words, with a button to try again; nothing if there is none. */
 export function ProblemNote({ problem, again }: ProblemNoteProps) {
   if (!problem) return null;
   const unreachable = problem.status === 0 && problem.title === "";

@@ -24,7 +24,7 @@ import { differingLines, isPrologue } from "./lines.ts";
 import { ScoreTag } from "./ScoreTag.tsx";
 import { Trace } from "./Trace.tsx";
 
-/** An answer with what is known of how it came. */
+/** An answer with its trace and its results. */
 export type Detailed = Answer & Partial<Detail>;
 
 export function QuestionView({ question }: { question: Question }) {
@@ -170,7 +170,7 @@ interface ColumnProps {
   readonly query: string | null;
   readonly written: string | null;
   readonly marked: Marked;
-  /** What is said if there is no query. */
+  /** The text for a missing query. */
   readonly none: string;
   readonly children: ComponentChildren;
 }
@@ -262,7 +262,7 @@ function Sides({ score }: { score: Score | undefined }) {
 
 interface Marked {
   readonly lines: ReadonlySet<number>;
-  /** What is said of these lines. */
+  /** The explanation of these lines. */
   readonly why: string;
 }
 

@@ -1,4 +1,4 @@
-// The list of questions: what is asked for, in which order, a batch of rows at a time.
+// The list of questions, with the form that chooses them, a batch of rows at a time.
 
 import { useEffect, useState } from "preact/hooks";
 import { formatSeconds } from "../i18n/index.ts";
@@ -119,7 +119,7 @@ interface ChooseProps {
   readonly label: string;
   readonly name: string;
   readonly options: Options;
-  /** What stands for no choice; null if one must be made. */
+  /** The word for no choice; null if one must be made. */
   readonly all?: string | null;
 }
 

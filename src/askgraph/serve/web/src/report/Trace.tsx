@@ -31,7 +31,7 @@ export function Trace({ answer }: { answer: Detailed }) {
   );
 }
 
-/** What each draft would have scored: known for the best ones, by rank. */
+/** Returns the score that each draft would have had: known for the best ones, by rank. */
 function draftScores(steps: readonly Step[], scores: readonly number[]): Map<Step, number> {
   const drafts = steps.filter((step) => step.step === "draft");
   drafts.sort((one, other) => Number(other["score"]) - Number(one["score"]));

@@ -1,4 +1,4 @@
-// Which questions are listed, and in which order.
+// The choice of the questions that are listed, and their order.
 
 import { computed, signal } from "@preact/signals";
 import { type Answer, gradeOf, index, mainScore, percent, type Question } from "./data.ts";

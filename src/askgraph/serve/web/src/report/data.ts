@@ -1,4 +1,4 @@
-// What the page of a report holds, as askgraph.evaluation.reports.html.payload packs it.
+// The contents of a report's page, as askgraph.evaluation.reports.html.payload packs them.
 
 import type { Usage } from "../api/types.ts";
 

@@ -1,4 +1,4 @@
-// The page of a report: fills its list, draws its plots, and goes where the address says.
+// The page of a report: its list, its plots, and the question that the address names.
 
 import { signal } from "@preact/signals";
 import { render } from "preact";
@@ -12,7 +12,7 @@ declare global {
   function vegaEmbed(place: Element, spec: unknown, options: object): Promise<unknown>;
 }
 
-/** Where the reader is: `#q/benchmark/id` is a question, anything else a place on the page. */
+/** The reader's place: `#q/benchmark/id` is a question, anything else a part of the page. */
 const address = signal(location.hash);
 const body = document.body.classList;
 let drawn: Promise<void> | undefined;

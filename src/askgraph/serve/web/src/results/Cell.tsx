@@ -18,7 +18,7 @@ interface Props {
   readonly pictures?: boolean;
 }
 
-/** A cell; what the graph says is text, whatever it looks like. */
+/** A cell; a value of the graph is text, whatever it looks like. */
 export function Cell({ cell, graph, iris = false, pictures = false }: Props) {
   if (!cell) return <span class="unbound" title={say.unbound} />;
   const picture = pictureOf(cell);
@@ -51,7 +51,7 @@ function Thing({ cell, graph, iris }: { cell: CellOf; graph: string; iris: boole
   );
 }
 
-/** The IRI of a thing with what can be done with it; below the thing, and not cut off by a table. */
+/** The IRI of a thing with tools for it; below the thing, and not cut off by a table. */
 function IriCard({ iri }: { iri: string }) {
   const element = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {

@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Row } from "../api/types.ts";
 import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
+import { Select } from "../parts/parts.tsx";
 import {
   type Bar,
   type Bin,
@@ -22,11 +23,6 @@ import { markText, momentText, numberText } from "./texts.ts";
 import { useWidth } from "./useWidth.ts";
 import { say } from "./words.ts";
 
-interface ChartViewProps {
-  readonly charts: readonly Chart[];
-  readonly rows: readonly Row[];
-}
-
 interface Sized {
   readonly label: string;
   readonly width: number;
@@ -36,27 +32,21 @@ interface Sized {
 const TOP = 12;
 const BOTTOM = 30;
 
-export function ChartView({ charts, rows }: ChartViewProps) {
+export function ChartView({ charts, rows }: { charts: readonly Chart[]; rows: readonly Row[] }) {
   const [chosen, setChosen] = useState(0);
   const [element, width] = useWidth<HTMLElement>();
   const chart = charts[chosen] ?? charts[0];
   return (
-    <figure class="chart" ref={element}>
+    <figure class="chart stack near" ref={element}>
       {charts.length > 1 ? (
-        <label class="chart-choice">
-          <span class="seen-by-readers">{say.show}</span>
-          <select
-            class="field"
-            value={chosen}
-            onChange={(event) => setChosen(Number(event.currentTarget.value))}
-          >
-            {charts.map((each, index) => (
-              <option key={titleOf(each)} value={index}>
-                {titleOf(each)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          class="chart-choice"
+          label={say.show}
+          labelled="seen-by-readers"
+          value={chosen}
+          options={charts.map((each, index) => [index, titleOf(each)])}
+          onChoose={(index) => setChosen(Number(index))}
+        />
       ) : (
         chart && <figcaption>{titleOf(chart)}</figcaption>
       )}
@@ -201,10 +191,10 @@ function Lines({ series, label, width }: Sized & { series: readonly Series[] }) 
   return (
     <>
       {series.length > 1 && (
-        <ul class="legend">
+        <ul class="legend row muted small">
           {series.map(({ name }, index) => (
             <li key={name}>
-              <span class={`swatch ${shade(index)}`} />
+              <span class="swatch" style={shade(index)} />
               <bdi>{name}</bdi>
             </li>
           ))}
@@ -220,7 +210,13 @@ function Lines({ series, label, width }: Sized & { series: readonly Series[] }) 
           const point = points[index] as Placed;
           const radius = chosen ? 6 : points.length > 80 ? 2 : 3.5;
           return (
-            <circle class={`point ${shade(point.series)}`} cx={x(point)} cy={y(point)} r={radius} />
+            <circle
+              class="point"
+              style={shade(point.series)}
+              cx={x(point)}
+              cy={y(point)}
+              r={radius}
+            />
           );
         }}
       >
@@ -241,7 +237,8 @@ function Lines({ series, label, width }: Sized & { series: readonly Series[] }) 
         {series.map(({ name, points: own }, index) => (
           <polyline
             key={name}
-            class={`line ${shade(index)}`}
+            class="line"
+            style={shade(index)}
             points={own.map((point) => `${x(point).toFixed(1)},${y(point).toFixed(1)}`).join(" ")}
           />
         ))}
@@ -250,8 +247,9 @@ function Lines({ series, label, width }: Sized & { series: readonly Series[] }) 
   );
 }
 
-function shade(index: number): string {
-  return `series-${(index % 5) + 1}`;
+/** The colour of a series, as a property that its line, points and legend use. */
+function shade(index: number) {
+  return { "--shade": `var(--series-${(index % 5) + 1})` };
 }
 
 function told(point: Placed, series: readonly Series[], locale: string): string {

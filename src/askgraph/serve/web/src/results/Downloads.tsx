@@ -68,7 +68,7 @@ export function Downloads({ runId, graph, total }: Props) {
 // The formats that the server gives a whole result in.
 
 interface Format {
-  /** What the server calls it, and how the file's name ends. */
+  /** The server's name for it, and the ending of the file's name. */
   readonly key: string;
   readonly name: string;
   /** Whether it holds the triples behind the rows. */

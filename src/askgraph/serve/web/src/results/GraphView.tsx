@@ -13,12 +13,7 @@ import { type Drawing, drawingAround, joined, type Node } from "./evidence.ts";
 import { say } from "./words.ts";
 import { ZoomButtons } from "./ZoomButtons.tsx";
 
-interface GraphViewProps {
-  readonly drawing: Drawing;
-  readonly graph: string;
-}
-
-export function GraphView({ drawing, graph }: GraphViewProps) {
+export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string }) {
   const [more, setMore] = useState<readonly Drawing[]>([]);
   const [chosen, setChosen] = useState<string | null>(null);
   const [attempt, problem] = useAttempt();
@@ -56,7 +51,7 @@ export function GraphView({ drawing, graph }: GraphViewProps) {
     });
   const [things, triples] = [formatNumber(whole.nodes.length), formatNumber(whole.edges.length)];
   return (
-    <div class="graph-view">
+    <div class="graph-view stack near">
       <div class="graph-frame">
         <div class="graph-canvas" ref={frame} aria-hidden="true" />
         <ZoomButtons
@@ -86,7 +81,7 @@ export function GraphView({ drawing, graph }: GraphViewProps) {
 function Legend({ drawing }: { drawing: Drawing }) {
   const kinds = new Set(drawing.nodes.map(({ kind }) => kind));
   return (
-    <ul class="legend">
+    <ul class="legend row muted small">
       {kinds.has("thing") && <li class="legend-thing">{say.legendThing}</li>}
       {kinds.has("class") && <li class="legend-class">{say.legendClass}</li>}
       {kinds.has("value") && <li class="legend-value">{say.legendValue}</li>}
@@ -94,7 +89,7 @@ function Legend({ drawing }: { drawing: Drawing }) {
   );
 }
 
-// The triples of a drawing as a list: what each thing is said of, one after the other.
+// The triples of a drawing as a list, by their subjects.
 
 interface Props {
   readonly drawing: Drawing;
@@ -106,7 +101,7 @@ function TripleList({ drawing, graph, onExpand }: Props) {
   const nodes = new Map(drawing.nodes.map((node) => [node.id, node]));
   const subjects = [...new Set(drawing.edges.map(({ source }) => source))];
   return (
-    <ul class="triple-list">
+    <ul class="triple-list stack near">
       {subjects.map((id) => {
         const subject = nodes.get(id);
         return (

@@ -1,4 +1,4 @@
-// The result on a map: coast lines of its own, tiles only where the server's operator set them.
+// The result on a map: coast lines of its own, tiles only if the server's operator set them.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { thingAddress } from "../app/router.ts";
@@ -34,7 +34,7 @@ interface MapViewProps {
 export function MapView(props: MapViewProps) {
   const [element, width] = useWidth<HTMLDivElement>();
   return (
-    <div class="map-view" ref={element}>
+    <div class="map-view stack near" ref={element}>
       {width > 0 && <Sized {...props} width={width} />}
     </div>
   );
@@ -168,13 +168,7 @@ function hostOf(template: string): string {
 
 // The net of degrees over a map, with its numbers at the edges.
 
-interface Props {
-  readonly view: View;
-  readonly width: number;
-  readonly height: number;
-}
-
-function Net({ view, width, height }: Props) {
+function Net({ view, width, height }: { view: View; width: number; height: number }) {
   const step = netStep(view);
   const half = { x: width / view.world / 2, y: height / view.world / 2 };
   const from = placeAt({ x: view.x - half.x, y: view.y + half.y });

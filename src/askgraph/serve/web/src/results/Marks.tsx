@@ -1,16 +1,16 @@
-// A drawing of marks that the pointer and the arrow keys go over, each told in words.
+// A drawing of marks that the pointer and the arrow keys go over, each described in words.
 
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { say } from "./words.ts";
 
 interface Mark {
-  /** What is said of it, as “Earth: 12,742”. */
+  /** Its description, as “Earth: 12,742”. */
   readonly words: string;
   /** Where its words are shown, in pixels from the top left. */
   readonly x: number;
   readonly y: number;
-  /** Whether the drawing itself says it in full. */
+  /** Whether the drawing itself shows it in full. */
   readonly plain?: boolean;
 }
 
@@ -21,9 +21,9 @@ interface Props {
   readonly marks: readonly Mark[];
   /** The index of the mark nearest to a point in pixels; there may be none of it. */
   readonly nearest: (x: number, y: number) => number;
-  /** Draws a mark; `chosen` where the pointer or the keys are on it. */
+  /** Draws a mark; `chosen` if the pointer or the keys are on it. */
   readonly draw: (index: number, chosen: boolean) => ComponentChildren;
-  /** What lies behind the marks: axes and lines. */
+  /** The background of the marks: axes and lines. */
   readonly children?: ComponentChildren;
 }
 

@@ -10,7 +10,7 @@ interface Props {
   readonly page: number;
   readonly pages: number;
   readonly onPage: (page: number) => void;
-  /** Rows a page, where they can be chosen. */
+  /** Rows a page, if they can be chosen. */
   readonly size?: number;
   readonly onSize?: (size: number) => void;
 }
@@ -22,14 +22,14 @@ export function Pager({ page, pages, onPage, size, onSize }: Props) {
     </Button>
   );
   return (
-    <nav class="pager" aria-label={say.pages}>
+    <nav class="pager row muted small number" aria-label={say.pages}>
       {step(say.first, "«", 0, page === 0)}
       {step(say.previous, "‹", page - 1, page === 0)}
       <span aria-live="polite">{say.page(page + 1, pages)}</span>
       {step(say.next, "›", page + 1, page >= pages - 1)}
       {step(say.last, "»", pages - 1, page >= pages - 1)}
       {onSize && (
-        <label class="page-size">
+        <label class="page-size row">
           {say.perPage}
           <select value={size} onChange={(event) => onSize(Number(event.currentTarget.value))}>
             {SIZES.map((choice) => (

@@ -29,7 +29,7 @@ interface ResultViewProps {
   /** The run whose whole result can be downloaded; null for a query run by hand. */
   readonly runId: string | null;
   readonly graph: string;
-  /** The query of the result, where the answer does not hold it. */
+  /** The query of the result, if the answer does not hold it. */
   readonly query?: string | null;
 }
 
@@ -68,7 +68,7 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
     setChosen("graph");
   };
   return (
-    <div class="result-view">
+    <div class="result-view stack near">
       {tabs.length > 1 && (
         <TabList
           id={id}

@@ -45,7 +45,7 @@ export function Table({ result, columns, origin, pictures, onDraw }: Props) {
     setPage(0);
   };
   return (
-    <div class="table-view">
+    <div class="table-view stack near">
       <Toolbar
         {...{ result, columns, rows, origin, iris, onIris: setIris, search, onSearch: find }}
         searchable={result.cells.length >= FEW_ROWS}
@@ -206,14 +206,14 @@ function Toolbar(props: ToolbarProps) {
       rows.map(({ row }) => columns.map(({ index }) => row[index] ?? null)),
     );
   return (
-    <div class="toolbar">
-      <span class="count" role="status">
+    <div class="toolbar row">
+      <span class="count muted small number" role="status">
         {counted(rows.length, result)}
       </span>
       {searchable && (
         <SearchField class="filter" label={say.filter} value={search} onText={onSearch} />
       )}
-      <span class="tools">
+      <span class="tools row">
         {columns.some(({ kind }) => kind === "thing") && (
           <Button
             look="quiet small"
@@ -244,7 +244,7 @@ function counted(shown: number, { cells, total }: Result): string {
 interface WhyProps {
   readonly row: number;
   readonly origin: Origin;
-  /** The evidence where the answer brought it; else it is asked for. */
+  /** The evidence, if the answer brought it; else it is asked for. */
   readonly known: RowEvidence | null;
   readonly onDraw: (evidence: RowEvidence) => void;
 }
@@ -259,7 +259,7 @@ function Why({ row, origin, known, onDraw }: WhyProps) {
   if (!found) return <p class="muted small">{say.loading}</p>;
   if (found.triples.length === 0) return <p class="muted small">{say.noEvidence}</p>;
   return (
-    <div class="why">
+    <div class="why stack close">
       <ul>
         {found.words.map((sentence) => (
           <li key={sentence}>

@@ -5,12 +5,7 @@ import { say } from "./words.ts";
 
 const STEP = 1.6;
 
-interface Props {
-  readonly zoom: (factor: number) => void;
-  readonly fit: () => void;
-}
-
-export function ZoomButtons({ zoom, fit }: Props) {
+export function ZoomButtons({ zoom, fit }: { zoom: (factor: number) => void; fit: () => void }) {
   const button = (label: string, sign: string, press: () => void) => (
     <Button look="icon small" label={label} onClick={press}>
       {sign}

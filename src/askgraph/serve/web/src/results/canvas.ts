@@ -11,7 +11,7 @@ import type { Drawing } from "./evidence.ts";
 
 const PADDING = 24;
 
-/** Draws into an element; `onChoose` is told the id of the thing that is pressed, or null. */
+/** Draws into an element; `onChoose` gets the id of the thing that is pressed, or null. */
 export function canvasIn(element: HTMLElement, onChoose: (id: string | null) => void): Core {
   allowNoStyleElement();
   const core = cytoscape({
@@ -208,7 +208,7 @@ interface Spot {
 
 /** More things than this stand in two rings. */
 const ONE_RING = 12;
-/** What a label needs beside its thing, and below. */
+/** The room for a label beside its thing, and below. */
 const MARGIN = { x: 90, y: 40 };
 
 /** A place for each thing around (0, 0) in a frame of this size. */

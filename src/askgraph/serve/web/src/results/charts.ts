@@ -1,11 +1,11 @@
-// Which charts a result suggests, and what each of them shows.
+// Charts that a result suggests, and the contents of each.
 
 import type { Row } from "../api/types.ts";
 import { type Column, degreesOf } from "./columns.ts";
 import { textOf } from "./texts.ts";
 import { type Moment, momentOf, numberOf, parsedMoment } from "./values.ts";
 
-/** Rows with a name and a number, the first of them where there are too many to draw. */
+/** Rows with a name and a number, the first of them if there are too many to draw. */
 interface Bars {
   kind: "bars";
   name: Column;
@@ -127,7 +127,7 @@ export function bins(values: readonly number[], bounds: readonly number[]): Bin[
   });
 }
 
-/** What a chart shows, in words for its choice: “mass by planet”. */
+/** Returns the names of the columns of a chart: “mass” by “planet”. */
 export function chartName(chart: Chart): { value: string; by: string | null } {
   const by = chart.kind === "bars" ? chart.name : chart.kind === "line" ? chart.time : null;
   return { value: chart.value.title, by: by?.title ?? null };

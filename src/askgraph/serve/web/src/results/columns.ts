@@ -1,4 +1,4 @@
-// What the columns of a result hold, which decides how they are sorted, aligned and drawn.
+// Kinds of columns, which decide how they are sorted, aligned and drawn.
 
 import type { Cell, Row } from "../api/types.ts";
 import { shortName, textOf, visible } from "./texts.ts";
@@ -18,7 +18,7 @@ type Kind =
 
 export interface Column {
   name: string;
-  /** What stands above it. */
+  /** The heading above it. */
   title: string;
   index: number;
   kind: Kind;
@@ -36,7 +36,7 @@ const YEAR_NAME = /(^|[^a-z])(year|jahr|año|année|anno)s?$/i;
 const LATITUDE = /^(.*?)(?:lat|latitude|breitengrad|breite)$/i;
 const LONGITUDE = /^(.*?)(?:lon|lng|long|longitude|längengrad|länge)$/i;
 
-/** The columns of a table with what each holds in all its rows. */
+/** Returns the columns of a table, each with the kind of its values. */
 export function columnsOf(
   names: readonly string[],
   rows: readonly Row[],
@@ -55,7 +55,7 @@ export function columnsOf(
   }));
 }
 
-/** The pair of columns that hold latitude and longitude, null where there is none. */
+/** Returns the columns that hold latitude and longitude, null if there are none. */
 export function degreesOf(columns: readonly Column[], rows: readonly Row[]): Degrees | null {
   const numbers = columns.filter((column) => column.kind === "number");
   for (const latitude of numbers) {
@@ -104,7 +104,7 @@ export function classOf(column: Column): string {
   return column.answers ? column.kind : `${column.kind} context`;
 }
 
-// What stands above a column: the graph's name for what its variable stands for.
+// Headings of columns: the graph's names for the things that variables stand for.
 
 const COUNTED = "number of ";
 
@@ -124,14 +124,14 @@ export function wordsOf(name: string): string {
   return /\p{Lu}{2}/u.test(words) ? words : words.toLowerCase();
 }
 
-// Which rows of a result lie somewhere, and where.
+// The rows of a result that have a place on Earth.
 
 /** A row with its place and the name that stands beside it. */
 export interface Pin {
   readonly row: number;
   readonly place: Place;
   readonly name: string;
-  /** The IRI of the thing that lies there, where there is one. */
+  /** The IRI of the thing that lies there, if there is one. */
   readonly iri: string | null;
 }
 

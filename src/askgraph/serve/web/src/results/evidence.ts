@@ -47,7 +47,7 @@ export function drawingOfTriples(rows: readonly Row[], locale: string): Drawing 
   return joined(rows.flatMap(([s, p, o]) => (s && p && o ? [drawn(s, p, o, locale)] : [])));
 }
 
-/** The drawing of a thing with what is said of it and what points at it, the first of each. */
+/** Returns the drawing of a thing with the first facts about it, and those that point at it. */
 export function drawingAround(around: Resource, locale: string): Drawing {
   const middle: Cell = { type: "iri", value: around.iri, label: around.label };
   const out = around.outgoing.flatMap(({ predicate, values }) =>
@@ -59,7 +59,7 @@ export function drawingAround(around: Resource, locale: string): Drawing {
   return joined([...out, ...into]);
 }
 
-/** Drawings as one; what is in two of them is as the first has it. */
+/** Joins drawings; a node in two of them is as the first has it. */
 export function joined(parts: readonly Drawing[]): Drawing {
   const nodes = new Map<string, Node>();
   const edges = new Map<string, Edge>();

@@ -11,7 +11,7 @@ export interface Spot {
   y: number;
 }
 
-/** What of the world is seen: the middle, and how many pixels wide the world is. */
+/** The visible part of the world: its middle, and the width of the world in pixels. */
 export interface View {
   x: number;
   y: number;
@@ -65,7 +65,7 @@ export function fitting(spots: readonly Spot[], width: number, height: number): 
   );
 }
 
-/** The view nearer or farther by a factor, where the spot under the pointer stays. */
+/** Returns the view nearer or farther by a factor; the spot under the pointer stays. */
 export function zoomed(
   view: View,
   factor: number,

@@ -1,4 +1,4 @@
-// One form of what is shown: of an answer, of a query's table, and of triples that a query gave.
+// One form of results: of an answer, of a query's table, and of triples that a query gave.
 
 import type { AnswerView, Evidence, Row, TableView, Truncated } from "../api/types.ts";
 import { say } from "./words.ts";
@@ -9,7 +9,7 @@ export interface Result {
   /** Rows of the whole result, of which `cells` may hold the first. */
   readonly total: number;
   readonly boolean: boolean | null;
-  /** The columns that answer the question; none where nobody says. */
+  /** The columns that answer the question; none if they are not known. */
   readonly answering: readonly string[];
   readonly ordered: boolean;
   readonly labels: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export function resultOf(view: Shown): Result {
   return { ...same, answering, ordered, labels, evidence };
 }
 
-/** What a result is the result of. */
+/** The graph, the run and the query that a result comes from. */
 export interface Origin {
   readonly graph: string;
   readonly runId: string | null;

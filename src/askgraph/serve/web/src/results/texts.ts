@@ -1,4 +1,4 @@
-// How a value is written for a reader of a language: numbers grouped, dates spelled out.
+// Values written for readers of a language: numbers grouped, dates spelled out.
 
 import type { Cell } from "../api/types.ts";
 import { type Moment, momentOf, numberOf } from "./values.ts";
@@ -7,7 +7,7 @@ const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const CONTROLS = /\p{Cc}+/gu;
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/gu;
 
-/** What a cell says: its label, or its value as people write it. */
+/** Returns the text of a cell: its label, or its value as people write it. */
 export function textOf(cell: Cell, locale: string): string {
   if (cell.label) return visible(cell.label);
   if (cell.type === "iri") return visible(shortName(cell.value));
@@ -54,7 +54,7 @@ function yearText(year: number): string {
   return String(year).replace("-", "−");
 }
 
-/** A text without what would hide or turn around the text that stands in it. */
+/** Returns a text without characters that would hide or turn around other text. */
 export function visible(text: string): string {
   return text.replace(CONTROLS, " ").replace(OVERRIDES, "");
 }

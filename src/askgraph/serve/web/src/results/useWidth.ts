@@ -1,4 +1,4 @@
-// How wide an element is, now and when that changes.
+// The width of an element, now and when it changes.
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-// What a cell of a result holds beyond its text: a number, a time, a place, a picture.
+// Values of cells beyond their text: a number, a time, a place, a picture.
 
 import type { Cell } from "../api/types.ts";
 
@@ -75,13 +75,13 @@ export function placeOf(cell: Cell | null): Place | null {
   return checkedPlace(Number(northFirst ? second : first), Number(northFirst ? first : second));
 }
 
-/** A place of two numbers of degrees, null where they are none. */
+/** Returns the place at two numbers of degrees, null if there is no such place. */
 export function checkedPlace(longitude: number, latitude: number): Place | null {
   const sound = Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
   return sound ? { longitude, latitude } : null;
 }
 
-/** The address of a picture, where a cell is one of http or https, else null. */
+/** Returns the address of a picture if a cell is one of http or https, else null. */
 export function pictureOf(cell: Cell | null): string | null {
   const address = cell && linkOf(cell.value);
   if (!cell || !address || (cell.type !== "iri" && !cell.datatype?.endsWith("#anyURI")))

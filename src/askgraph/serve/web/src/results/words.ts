@@ -1,4 +1,4 @@
-// What the views of a result say.
+// The texts of the views of a result.
 
 import { texts } from "../i18n/index.ts";
 
