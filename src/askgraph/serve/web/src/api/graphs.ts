@@ -67,7 +67,6 @@ export interface ClassTerm {
   readonly iri: string;
   readonly label: string;
   readonly instances: number;
-  readonly parents: readonly string[];
   readonly examples: readonly Cell[];
 }
 

@@ -7,7 +7,6 @@ export interface Problem {
   readonly detail: string;
   readonly line?: number | null;
   readonly column?: number | null;
-  readonly retry_after?: number | null;
 }
 
 /** A term of a result. */
@@ -134,11 +133,9 @@ export interface Asking {
   readonly graphs?: readonly string[];
   readonly method?: string;
   readonly model?: string;
-  readonly settings?: Readonly<Record<string, unknown>>;
   readonly language?: string;
   readonly session?: string;
   readonly after?: string;
-  readonly timeout?: number;
   readonly anew?: boolean;
 }
 
@@ -211,21 +208,13 @@ export type RunEvent = { readonly seq: number; readonly id: string } & (
   | { readonly event: "handed_back" }
 );
 
-interface MethodSetting {
-  readonly name: string;
-  readonly type: "boolean" | "integer" | "number";
-  readonly default: boolean | number;
-}
-
 /** A method; its costs are averages over `questions` asked here. */
 export interface MethodInfo {
   readonly name: string;
   readonly words: string;
   readonly needs_model: boolean;
-  readonly converses: boolean;
   readonly usable: boolean;
   readonly missing: string | null;
-  readonly settings: readonly MethodSetting[];
   readonly questions: number;
   readonly seconds: number | null;
   readonly tokens: number | null;
@@ -235,7 +224,6 @@ export interface MethodInfo {
 export interface ModelInfo {
   readonly name: string;
   readonly model: string;
-  readonly provider: string;
 }
 
 export interface Methods {
@@ -308,7 +296,6 @@ export interface Validation {
   readonly findings: readonly Finding[];
   readonly words: string;
   readonly repaired: string | null;
-  readonly repairs: readonly string[];
 }
 
 /** A stretch of the read-back; with `part`, the part of the query that it names. */
@@ -363,7 +350,6 @@ export interface Me {
 
 /** The limits of the server: GET /server. */
 export interface ServerInfo {
-  readonly version: string;
   readonly upload_mb: number;
   readonly tiles: string;
   readonly [more: string]: unknown;
