@@ -43,7 +43,7 @@ class ServedThread:
             self.url = address.rstrip("/")
             started.set()
 
-        self._server, listening = server_of(chosen, workspace, tell=tell)
+        self._server, listening = server_of(chosen, workspace, report=tell)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [listening]}, daemon=True
         )

@@ -72,7 +72,7 @@ def serve(
             "anonymous": tuple(anonymous) if anonymous else None,
         },
     )
-    run(settings, place, opened=_opened if browser else None, tell=_tell)
+    run(settings, place, opened=_opened if browser else None, report=_tell)
 
 
 def _tell(address: str, settings: ServeSettings, graphs: Sequence[str]) -> None:

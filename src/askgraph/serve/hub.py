@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from askgraph.serve.graphs.jobs import Jobs
 from askgraph.serve.graphs.open_graphs import OpenGraphs, Summaries
 from askgraph.serve.graphs.queries import Queries
-from askgraph.serve.identity.identify import Accounts, Asking, asking_of
+from askgraph.serve.identity.identify import Accounts, Credentials, credentials_of
 from askgraph.serve.identity.principal import Principal, Scope
 from askgraph.serve.middleware.masking import known_secrets
 from askgraph.serve.runs.lifecycle import Run, Runs
@@ -139,8 +139,8 @@ async def caller_of(request: Request, hub: HubDep) -> Principal:
     known = getattr(request.state, "principal", None)
     if isinstance(known, Principal):
         return known
-    asking: Asking = asking_of(request)
-    principal = await hub.accounts.identify(asking)
+    credentials: Credentials = credentials_of(request)
+    principal = await hub.accounts.identify(credentials)
     await hub.accounts.admit(principal)
     request.state.principal = principal
     return principal

@@ -25,17 +25,21 @@ __all__ = [
     "warm_up",
 ]
 
-Tell = Callable[[str, ServeSettings, Sequence[str]], None]
+Report = Callable[[str, ServeSettings, Sequence[str]], None]
+_WARMED = 3  # graphs that are opened ahead
+_WARMING = 10.0  # seconds for the question to each
+_SERVER = Principal("server", "the server", frozenset({"admin"}))
+_log = logging.getLogger("askgraph.serve")
 
 
 def run(
     settings: ServeSettings,
     workspace: Workspace,
     *,
-    tell: Tell,
+    report: Report,
     opened: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; `tell` gets the address once it listens.
+    """Serve until SIGTERM or Ctrl-C; `report` gets the address once it listens.
 
     Then no more connections are taken, and questions under way have `settings.grace` seconds.
     Raises `SetupError` if the address cannot be used or the settings do not go together, and
@@ -44,7 +48,7 @@ def run(
     set_up_logs(settings)
     rules_of(settings)
     asyncio.run(_check_database(settings.database_in(workspace.folder)))
-    server, listening = server_of(settings, workspace, tell=tell, opened=opened)
+    server, listening = server_of(settings, workspace, report=report, opened=opened)
     server.run(sockets=[listening])
 
 
@@ -52,7 +56,7 @@ def server_of(
     settings: ServeSettings,
     workspace: Workspace,
     *,
-    tell: Tell,
+    report: Report,
     opened: Callable[[str], None] | None = None,
 ) -> tuple[uvicorn.Server, socket.socket]:
     """Return a server that is ready to run, and the socket that it is to listen on; see `run`."""
@@ -69,7 +73,7 @@ def server_of(
         h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=30,
     )
-    server = _Server(config, lambda: _told(address, settings, workspace, tell, opened))
+    server = _Server(config, lambda: _announce(address, settings, workspace, report, opened))
     return server, listening
 
 
@@ -131,28 +135,16 @@ def _address(settings: ServeSettings, port: int) -> str:
     return f"http://{host}:{port}{settings.root_path}/"
 
 
-def _told(
+def _announce(
     address: str,
     settings: ServeSettings,
     workspace: Workspace,
-    tell: Tell,
+    report: Report,
     opened: Callable[[str], None] | None,
 ) -> None:
-    tell(address, settings, list(workspace.graphs()))
+    report(address, settings, list(workspace.graphs()))
     if opened is not None:
         opened(address)
-
-
-_GRAPHS = 3
-
-
-_SECONDS = 10.0
-
-
-_SERVER = Principal("server", "the server", frozenset({"admin"}))
-
-
-_log = logging.getLogger("askgraph.serve")
 
 
 async def warm_up(hub: Hub) -> None:
@@ -162,10 +154,10 @@ async def warm_up(hub: Hub) -> None:
     """
     graphs = hub.workspace.graphs()
     here = [name for name, settings in graphs.items() if settings.url is None]
-    for name in here[:_GRAPHS]:
+    for name in here[:_WARMED]:
         try:
             method = await asyncio.to_thread(hub.workspace.method, DEFAULT_METHOD)
             async with hub.graphs.lease(name, _SERVER) as graph:
-                await outcome_of(Question("What is there?"), method, [graph], timeout=_SECONDS)
+                await outcome_of(Question("What is there?"), method, [graph], timeout=_WARMING)
         except AskgraphError as error:
             _log.info("graph %r was not opened ahead: %s", name, error)

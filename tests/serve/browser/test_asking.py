@@ -1,4 +1,4 @@
-"""Asking in the page: the answer, how it came about, and what one does next."""
+"""Credentials in the page: the answer, how it came about, and what one does next."""
 
 import re
 

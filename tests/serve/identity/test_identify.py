@@ -8,7 +8,7 @@ from tests.serve.identity.conftest import MakeAccounts
 
 from askgraph.errors import SetupError
 from askgraph.serve.identity.api_keys import new_key
-from askgraph.serve.identity.identify import Asking
+from askgraph.serve.identity.identify import Credentials
 from askgraph.serve.identity.principal import NotAllowed, OwnLimits, TooMany
 from askgraph.serve.identity.visitors import VISITOR, new_visitor
 
@@ -16,13 +16,13 @@ ELSEWHERE = {"host": "192.0.2.1"}
 PROXY = {"proxy_header": "X-Forwarded-User", "trusted_proxies": ["10.0.0.0/8"], **ELSEWHERE}
 
 
-def by_key(text: str, client: str = "198.51.100.7") -> Asking:
-    return Asking({"authorization": f"Bearer {text}"}, client=client)
+def by_key(text: str, client: str = "198.51.100.7") -> Credentials:
+    return Credentials({"authorization": f"Bearer {text}"}, client=client)
 
 
 async def test_on_this_machine_anybody_may_do_all_but_administer(accounts: MakeAccounts) -> None:
     known, _ = await accounts()
-    caller = await known.identify(Asking(client="127.0.0.1"))
+    caller = await known.identify(Credentials(client="127.0.0.1"))
     assert (caller.id, caller.graphs) == ("anonymous", None)
     assert caller.scopes == {"ask", "query", "confirm", "manage"}
     with pytest.raises(NotAllowed) as caught:
@@ -32,13 +32,13 @@ async def test_on_this_machine_anybody_may_do_all_but_administer(accounts: MakeA
 
 async def test_elsewhere_nobody_may_do_anything_without_a_key(accounts: MakeAccounts) -> None:
     known, _ = await accounts(**ELSEWHERE)
-    caller = await known.identify(Asking(client="127.0.0.1"))
+    caller = await known.identify(Credentials(client="127.0.0.1"))
     assert caller.scopes == frozenset()
 
 
 async def test_anonymous_callers_may_what_was_chosen(accounts: MakeAccounts) -> None:
     known, _ = await accounts(anonymous=["ask"], **ELSEWHERE)
-    caller = await known.identify(Asking(client="198.51.100.7"))
+    caller = await known.identify(Credentials(client="198.51.100.7"))
     assert caller.scopes == {"ask"}
 
 
@@ -46,7 +46,7 @@ async def test_a_proxy_before_a_server_on_this_machine_opens_it_to_nobody(
     accounts: MakeAccounts,
 ) -> None:
     known, _ = await accounts()
-    handed_on = Asking({"x-forwarded-for": "198.51.100.7"}, client="127.0.0.1")
+    handed_on = Credentials({"x-forwarded-for": "198.51.100.7"}, client="127.0.0.1")
     assert (await known.identify(handed_on)).scopes == frozenset()
     chosen, _ = await accounts(anonymous=["ask"])
     assert (await chosen.identify(handed_on)).scopes == {"ask"}
@@ -57,7 +57,7 @@ async def test_a_key_gives_what_it_was_made_for(accounts: MakeAccounts) -> None:
     own = OwnLimits(requests_per_minute=5, parallel=0)
     key, text = new_key("Ann's phone", ["ask", "query"], graphs=["space"], limits=own)
     await store.add_key(key)
-    for asking in (by_key(text), Asking({"x-api-key": text}), Asking(key=text)):
+    for asking in (by_key(text), Credentials({"x-api-key": text}), Credentials(key=text)):
         caller = await known.identify(asking)
         assert (caller.id, caller.name) == (f"key:{key.id}", "Ann's phone")
         assert caller.may("ask") and not caller.may("confirm")
@@ -116,7 +116,7 @@ async def test_expired_and_revoked_keys_are_refused_with_the_reason(
 async def test_a_token_of_somebody_else_says_nothing(accounts: MakeAccounts) -> None:
     known, _ = await accounts()
     for given in ("Bearer sk-something", "Basic YW5uOnB3", "Bearer"):
-        asking = Asking({"authorization": given}, client="127.0.0.1")
+        asking = Credentials({"authorization": given}, client="127.0.0.1")
         assert (await known.identify(asking)).id == "anonymous"
 
 
@@ -143,16 +143,16 @@ async def test_a_trusted_proxy_says_who_the_user_is_and_nobody_else_does(
 ) -> None:
     known, _ = await accounts(proxy_scopes=["ask"], **PROXY)
     word = {"x-forwarded-user": "Zoë".encode().decode("latin-1")}
-    user = await known.identify(Asking(word, client="203.0.113.9", peer="10.1.2.3"))
+    user = await known.identify(Credentials(word, client="203.0.113.9", peer="10.1.2.3"))
     assert (user.id, user.name, set(user.scopes)) == ("user:Zoë", "Zoë", {"ask"})
-    forged = await known.identify(Asking(word, client="198.51.100.7", peer="198.51.100.7"))
+    forged = await known.identify(Credentials(word, client="198.51.100.7", peer="198.51.100.7"))
     assert (forged.id, forged.scopes) == ("anonymous", frozenset())
 
 
 @pytest.mark.parametrize("name", ["", "  "])
 async def test_a_proxy_that_names_nobody_names_nobody(accounts: MakeAccounts, name: str) -> None:
     known, _ = await accounts(**PROXY)
-    caller = await known.identify(Asking({"x-forwarded-user": name}, peer="10.1.2.3"))
+    caller = await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
     assert caller.id == "anonymous"
 
 
@@ -160,7 +160,7 @@ async def test_a_proxy_that_names_nobody_names_nobody(accounts: MakeAccounts, na
 async def test_a_proxy_that_names_no_name_is_refused(accounts: MakeAccounts, name: str) -> None:
     known, _ = await accounts(**PROXY)
     with pytest.raises(NotAllowed):
-        await known.identify(Asking({"x-forwarded-user": name}, peer="10.1.2.3"))
+        await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
 
 
 async def test_a_visitor_is_known_again_by_the_cookie_which_the_id_does_not_tell(
@@ -168,13 +168,13 @@ async def test_a_visitor_is_known_again_by_the_cookie_which_the_id_does_not_tell
 ) -> None:
     known, _ = await accounts()
     cookie = new_visitor()
-    first = await known.identify(Asking({}, {VISITOR: cookie}, "127.0.0.1"))
-    again = await known.identify(Asking({}, {VISITOR: cookie}, "127.0.0.1"))
-    other = await known.identify(Asking({}, {VISITOR: new_visitor()}, "127.0.0.1"))
+    first = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
+    again = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
+    other = await known.identify(Credentials({}, {VISITOR: new_visitor()}, "127.0.0.1"))
     assert first.id == again.id != other.id
     assert first.id.startswith("visitor:") and cookie not in first.id
     forged = await known.identify(
-        Asking({}, {VISITOR: first.id.removeprefix("visitor:")}, "127.0.0.1")
+        Credentials({}, {VISITOR: first.id.removeprefix("visitor:")}, "127.0.0.1")
     )
     assert forged.id != first.id
 
@@ -182,7 +182,7 @@ async def test_a_visitor_is_known_again_by_the_cookie_which_the_id_does_not_tell
 @pytest.mark.parametrize("cookie", ["", "admin", "x" * 5000, "../../etc/passwd", "é" * 32])
 async def test_a_cookie_that_was_never_set_is_nobodys(accounts: MakeAccounts, cookie: str) -> None:
     known, _ = await accounts()
-    caller = await known.identify(Asking({}, {VISITOR: cookie}, "127.0.0.1"))
+    caller = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
     assert caller.id == "anonymous" and not caller.has_history
 
 

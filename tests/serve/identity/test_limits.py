@@ -3,7 +3,7 @@
 import pytest
 from tests.serve.identity.conftest import MakeAccounts
 
-from askgraph.serve.identity.identify import Accounts, Asking
+from askgraph.serve.identity.identify import Accounts, Credentials
 from askgraph.serve.identity.limits import KeyThrottle
 from askgraph.serve.identity.principal import Limits, OwnLimits, Principal, TooMany
 from askgraph.serve.identity.proxies import client_address, counted_address, networks
@@ -55,7 +55,7 @@ async def test_large_limits_are_told_to_the_database_in_steps_and_hold_all_the_s
 
 async def test_callers_on_this_machine_are_not_counted(accounts: MakeAccounts) -> None:
     known, store = await accounts(requests_per_minute=1)
-    here = await known.identify(Asking(client="127.0.0.1"))
+    here = await known.identify(Credentials(client="127.0.0.1"))
     assert await admitted(known, here, 50) == 50
     assert (await store.used(here.counted_as)).day_requests == 0
 
@@ -65,10 +65,10 @@ async def test_a_visitor_does_not_escape_by_dropping_the_cookie(accounts: MakeAc
     through = 0
     for at in range(6):
         cookies = {"askgraph_visitor": f"{at:032}"}
-        one = await known.identify(Asking({}, cookies, "198.51.100.7"))
+        one = await known.identify(Credentials({}, cookies, "198.51.100.7"))
         through += await admitted(known, one, 1)
     assert through == 3
-    other = await known.identify(Asking({}, {}, "198.51.100.8"))
+    other = await known.identify(Credentials({}, {}, "198.51.100.8"))
     assert await admitted(known, other, 1) == 1
 
 

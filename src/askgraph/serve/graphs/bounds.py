@@ -16,6 +16,9 @@ from askgraph.serve.problems import TooLarge
 __all__ = ["check_files", "unpacked"]
 
 _PART = 1 << 20
+_ENTITIES = 1000  # that a document may define
+_LONGEST_ENTITY = 1000  # characters of one
+_PREDEFINED = ("&#", "&amp;", "&lt;", "&gt;", "&quot;", "&apos;")
 
 
 def check_files(files: Sequence[Path], *, most: int) -> None:
@@ -58,15 +61,6 @@ def _opened(file: Path) -> IO[bytes]:
             return file.open("rb")
 
 
-_MOST = 1000  # that a document may define
-
-
-_LONGEST = 1000  # characters of one
-
-
-_PREDEFINED = ("&#", "&amp;", "&lt;", "&gt;", "&quot;", "&apos;")
-
-
 def check_entities(name: str, parts: Iterator[bytes]) -> None:
     """Raise `SetupError` if a document of XML defines entities by others, by files or at length.
 
@@ -101,8 +95,8 @@ class _Definitions:
 
     def entity(self, name: str, parameter: bool, value: str | None, *_: object) -> None:
         self._seen += 1
-        if self._seen > _MOST:
-            raise SetupError(f"{self._name} defines more than {_MOST:,} entities")
+        if self._seen > _ENTITIES:
+            raise SetupError(f"{self._name} defines more than {_ENTITIES:,} entities")
         if parameter or value is None or _grows(value):
             raise SetupError(
                 f"{self._name} defines the entity {name[:40]!r} by others, by a file or at great"
@@ -116,4 +110,4 @@ class _Definitions:
 def _grows(value: str) -> bool:
     for known in _PREDEFINED:
         value = value.replace(known, "")
-    return "&" in value or len(value) > _LONGEST
+    return "&" in value or len(value) > _LONGEST_ENTITY

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -95,16 +95,11 @@ class _Job:
 
     def kept(self) -> JobRow:
         """Return the job as the store has it."""
-        progress: dict[str, Any] = {
-            "doing": self.doing.doing, "done": self.doing.done, "total": self.doing.total,
-        }  # fmt: skip
+        progress: dict[str, object] = {**vars(self.doing)}
         if self.added:
             progress["added"] = {**vars(self.added), "cuts": list(self.added.cuts)}
         problem = self.problem.model_dump() if self.problem else None
-        return JobRow(
-            self.row.id, self.row.owner, self.row.kind, self.row.graph, self.state,
-            self.row.about, progress, problem, self.row.process, self.row.created,
-        )  # fmt: skip
+        return replace(self.row, state=self.state, progress=progress, problem=problem)
 
 
 class Jobs:
@@ -244,10 +239,10 @@ class Jobs:
         try:
             async with self._queue.turn(lambda _: None):
                 job.state = "running"
-                _told(job, Doing("starting"))
+                _progress(job, Doing("starting"))
                 await self._store.withdraw_graph(job.new.name)  # of another graph of this name
                 job.added = await add_in_process(
-                    self._task(job.new), lambda doing: _told(job, doing)
+                    self._task(job.new), lambda doing: _progress(job, doing)
                 )
             job.state = "done"
         except asyncio.CancelledError:
@@ -307,7 +302,7 @@ class Jobs:
         return problem.model_copy(update={"detail": detail})
 
 
-def _told(job: _Job, doing: Doing) -> None:
+def _progress(job: _Job, doing: Doing) -> None:
     job.doing = doing
     job.changed()
 
@@ -317,11 +312,7 @@ def _view(row: JobRow) -> JobView:
     if row.state == "handed_back":
         again = SetupError("the server was stopped while it added the graph: add it again")
         problem = problem_of(again).model_dump()
-    told = {
-        "id": row.id, "kind": row.kind, "graph": row.graph, "state": row.state,
-        "problem": problem, "created": row.created,
-    }  # fmt: skip
-    return JobView.model_validate({**row.progress, **told})
+    return JobView.model_validate({**row.progress, **vars(row), "problem": problem})
 
 
 def check_room(caller: Principal, owners: Iterable[str]) -> None:

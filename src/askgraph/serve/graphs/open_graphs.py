@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 _LOOK = 2.0  # seconds between two looks at whether a graph's files changed
+_FILES = 20  # names of files that are told
+_LANGUAGES = 20
+Stamp = tuple[int, ...]
 
 
 class GraphSummary(BaseModel):
@@ -200,15 +203,6 @@ class OpenGraphs:
         kept.gone = True
         if not kept.users:
             await kept.graph.endpoint.close()
-
-
-_FILES = 20  # names of files that are told
-
-
-_LANGUAGES = 20
-
-
-Stamp = tuple[int, ...]
 
 
 class Summaries:

@@ -28,6 +28,9 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 _ID_LETTERS = 12
 _SECRET_BYTES = 32
 _LONGEST = 200  # characters; longer ones are not looked at
+KeyState = Literal["valid", "expired", "revoked"]
+_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_FOR = re.compile(r"(\d{1,4})([hdw])")
 
 
 def new_key(
@@ -71,15 +74,6 @@ def is_of(key: KeyRow, secret: str) -> bool:
 
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
-
-
-KeyState = Literal["valid", "expired", "revoked"]
-
-
-_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-
-
-_FOR = re.compile(r"(\d{1,4})([hdw])")
 
 
 def read_scopes(names: Sequence[str]) -> frozenset[Scope]:

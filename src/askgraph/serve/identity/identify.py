@@ -17,17 +17,18 @@ from askgraph.serve.store import KeyRow, Store, now
 __all__ = [
     "VISITOR",
     "Accounts",
-    "Asking",
-    "asking_of",
+    "Credentials",
+    "credentials_of",
     "rules_of",
 ]
 
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
-class Asking:
+class Credentials:
     """Credentials of a request: headers in lower case, cookies, the client's address.
 
     `peer` is the address that is connected to this server, which may be a proxy's. `key` is an API
@@ -53,16 +54,13 @@ class Asking:
         return any(name in self.headers for name in _FORWARDED)
 
 
-def asking_of(connection: HTTPConnection, *, key: str | None = None) -> Asking:
+def credentials_of(connection: HTTPConnection, *, key: str | None = None) -> Credentials:
     """Return the credentials of a request or WebSocket."""
     client = connection.client.host if connection.client else ""
     peer = connection.scope.get(PEER, client)
     given = connection.headers
     headers = {name: ", ".join(given.getlist(name)) for name in set(given)}
-    return Asking(headers, connection.cookies, client, key, peer)
-
-
-_LONGEST_NAME = 200
+    return Credentials(headers, connection.cookies, client, key, peer)
 
 
 class Accounts:
@@ -78,18 +76,18 @@ class Accounts:
         self._meter = Meter(store)
         self._throttle = KeyThrottle()
 
-    async def identify(self, asking: Asking) -> Principal:
+    async def identify(self, credentials: Credentials) -> Principal:
         """Return the caller.
 
         Raises `NotAllowed` (401) if a key is not valid, `TooMany` if too many were not. A
         token that does not begin as our keys do is for another service, and ignored.
         """
-        if asking.token.startswith(PREFIX):
-            return await self._by_key(asking)
-        if name := self._named_by_proxy(asking):
+        if credentials.token.startswith(PREFIX):
+            return await self._by_key(credentials)
+        if name := self._named_by_proxy(credentials):
             rules = self._rules
             return Principal(f"user:{name}", name, rules.users, limits=rules.limits)
-        return self._anonymous(asking)
+        return self._anonymous(credentials)
 
     async def admit(self, caller: Principal) -> None:
         """Count a request; `TooMany` if the caller has made too many in this minute."""
@@ -99,9 +97,9 @@ class Accounts:
         """Raise `TooMany` if the caller has used up the tokens or the money of this day."""
         await self._meter.check_budget(caller)
 
-    async def _by_key(self, asking: Asking) -> Principal:
-        address = counted_address(asking.client)
-        parts = given_parts(asking.token)
+    async def _by_key(self, credentials: Credentials) -> Principal:
+        address = counted_address(credentials.client)
+        parts = given_parts(credentials.token)
         key = await self._store.key(parts[0]) if parts else None
         guessed_at = key.id if key else ""
         self._throttle.check(address, guessed_at)
@@ -121,31 +119,31 @@ class Accounts:
         limits = key.limits.over(self._rules.limits)
         return Principal(f"key:{key.id}", key.name, key.scopes, key.graphs, limits)
 
-    def _named_by_proxy(self, asking: Asking) -> str | None:
+    def _named_by_proxy(self, credentials: Credentials) -> str | None:
         header = self._rules.proxy_header
-        if not header or not is_trusted(asking.peer, self._rules.trusted_proxies):
+        if not header or not is_trusted(credentials.peer, self._rules.trusted_proxies):
             return None
         try:
             # Headers are read as Latin-1; proxies write names in UTF-8.
-            name = asking.headers.get(header, "").encode("latin-1").decode().strip()
+            name = credentials.headers.get(header, "").encode("latin-1").decode().strip()
         except UnicodeError as error:
             raise NotAllowed(f"the proxy's header {header!r} is not UTF-8", status=401) from error
         if len(name) > _LONGEST_NAME or not name.isprintable():
             raise NotAllowed(f"the proxy's header {header!r} is no user's name", status=401)
         return name or None
 
-    def _anonymous(self, asking: Asking) -> Principal:
+    def _anonymous(self, credentials: Credentials) -> Principal:
         rules = self._rules
         # Bound to this machine, but handed on by a proxy: then everybody may be there.
-        handed_on = rules.local and not rules.by_choice and asking.by_proxy
+        handed_on = rules.local and not rules.by_choice and credentials.by_proxy
         scopes = frozenset[Scope]() if handed_on else rules.anonymous
-        unlimited = rules.local and not asking.by_proxy
+        unlimited = rules.local and not credentials.by_proxy
         return Principal(
-            visitor_id(asking.cookies.get(VISITOR, "")) or ANONYMOUS,
+            visitor_id(credentials.cookies.get(VISITOR, "")) or ANONYMOUS,
             "anonymous",
             scopes,
             limits=Limits() if unlimited else rules.limits,
-            counted_as=f"address:{counted_address(asking.client)}",
+            counted_as=f"address:{counted_address(credentials.client)}",
         )
 
 

@@ -17,6 +17,8 @@ __all__ = [
 
 _STEPS = 20  # how often in using up its limit a caller is counted in the database
 _REMEMBERED = 10_000  # callers
+_WINDOW = 60.0  # seconds
+_ADDRESSES = 10_000  # addresses; a server under attack forgets the oldest
 
 
 @dataclass
@@ -89,12 +91,6 @@ def _until_tomorrow() -> float:
     time = datetime.now(UTC)
     midnight = time.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     return float(math.ceil((midnight - time).total_seconds()))
-
-
-_WINDOW = 60.0  # seconds
-
-
-_ADDRESSES = 10_000  # addresses; a server under attack forgets the oldest
 
 
 class KeyThrottle:

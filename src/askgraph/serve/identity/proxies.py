@@ -29,6 +29,10 @@ __all__ = [
 
 Network = IPv4Network | IPv6Network
 _SITE = 64  # bits: who has an address of IPv6 has all with these in common
+PEER = "askgraph.peer"
+
+
+"""The key of a request's scope for the address that is connected to this server."""
 
 
 def networks(texts: Iterable[str]) -> tuple[Network, ...]:
@@ -79,12 +83,6 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
     except ValueError:
         return None
     return read.ipv4_mapped or read if isinstance(read, IPv6Address) else read
-
-
-PEER = "askgraph.peer"
-
-
-"""The key of a request's scope for the address that is connected to this server."""
 
 
 class BehindProxy:

@@ -20,6 +20,7 @@ VISITOR = "askgraph_visitor"
 
 _BYTES = 24
 _TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
+_KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
 
 
 def new_visitor() -> str:
@@ -35,9 +36,6 @@ def visitor_id(token: str) -> str | None:
     if not _TOKEN.fullmatch(token):
         return None
     return f"visitor:{hashlib.sha256(token.encode()).hexdigest()[:32]}"
-
-
-_KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
 
 
 class VisitorCookie:

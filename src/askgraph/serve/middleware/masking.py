@@ -61,6 +61,9 @@ _HINT = re.compile(
     r"|glpat|hf_|xox|AIza|eyJ",
     re.IGNORECASE,
 )
+_ALWAYS = ("ASKGRAPH_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
+_GRAPH = ("user_env", "password_env", "token_env", "header_env")
+_SHORTEST = 6  # what is shorter stands in texts by chance
 
 
 def masked(text: str, secrets: Sequence[str] = ()) -> str:
@@ -124,15 +127,6 @@ def without(value: object, secrets: Sequence[str]) -> object:
 def _holds_secret(key: str, fields: Mapping[object, object]) -> bool:
     """Whether a field is named as a secret; a model's token with its probability is none."""
     return _SECRET_FIELD.fullmatch(key) is not None and "logprob" not in fields
-
-
-_ALWAYS = ("ASKGRAPH_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
-
-
-_GRAPH = ("user_env", "password_env", "token_env", "header_env")
-
-
-_SHORTEST = 6  # what is shorter stands in texts by chance
 
 
 def known_secrets(folder: Path) -> tuple[str, ...]:

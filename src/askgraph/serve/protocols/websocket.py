@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.serve.hub import Hub
-from askgraph.serve.identity.identify import asking_of
+from askgraph.serve.identity.identify import credentials_of
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Problem, problem_of
 from askgraph.serve.runs.events import Event
@@ -141,7 +141,7 @@ class _Conversation:
 
     async def _known(self) -> Principal:
         """The caller; looked up for each message, which counts, since a key may be revoked."""
-        caller = await self.hub.accounts.identify(asking_of(self.connection, key=self.key))
+        caller = await self.hub.accounts.identify(credentials_of(self.connection, key=self.key))
         await self.hub.accounts.admit(caller)
         return caller
 

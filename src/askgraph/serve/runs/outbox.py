@@ -17,8 +17,9 @@ __all__ = ["Ending", "Outbox", "ending_of"]
 class Ending:
     """The end of a run as the store keeps it: without secrets."""
 
-    run: str
+    id: str
     state: State
+    status: str | None
     answer: Json | None
     trace: str
     problem: Json | None
@@ -36,7 +37,7 @@ class Outbox:
 
     async def keep(self, ending: Ending) -> None:
         """Keep the end of a run; if the store fails, which is raised, `again` will."""
-        self._waiting[ending.run] = ending
+        self._waiting[ending.id] = ending
         await self._give(ending)
 
     async def again(self) -> None:
@@ -45,19 +46,8 @@ class Outbox:
             await self._give(ending)
 
     async def _give(self, ending: Ending) -> None:
-        status = ending.answer["status"] if ending.answer else None
-        await self._store.finish_run(
-            ending.run,
-            ending.state,
-            status=str(status) if status else None,
-            answer=ending.answer,
-            trace=ending.trace,
-            problem=ending.problem,
-            seconds=ending.seconds,
-            tokens=ending.tokens,
-            money=ending.money,
-        )
-        self._waiting.pop(ending.run, None)
+        await self._store.finish_run(**vars(ending))
+        self._waiting.pop(ending.id, None)
 
 
 def ending_of(
@@ -81,6 +71,7 @@ def ending_of(
     return Ending(
         run,
         state,
+        answer["status"] if answer else None,
         {key: without(value, secrets) for key, value in answer.items()} if answer else None,
         masked_lines(trace_text(trace, head), secrets),
         _masked(problem, secrets),

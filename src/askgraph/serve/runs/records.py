@@ -2,8 +2,6 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.index.tokens import tokens
@@ -14,9 +12,6 @@ from askgraph.serve.problems import Missing, Problem
 from askgraph.serve.runs.outbox import Outbox, ending_of
 from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.runs.views import (
-    AnswerView,
-    EarlierView,
-    FeedbackView,
     RunSummary,
     RunView,
     State,
@@ -126,27 +121,17 @@ class RunRecords:
         """Return a run as it goes over the wire; `Missing` if the caller may not read it."""
         row = await self.row(id, caller)
         said = [one for one in await self._store.feedback(id) if one.owner == caller.id]
-        feedback = FeedbackView(verdict=said[0].verdict, comment=said[0].comment) if said else None
-        answer = AnswerView.model_validate(row.answer) if row.answer else None
         before = await self._before(row.after, caller)
-        return RunView(
-            id=row.id,
-            session=row.session or "",
-            question=row.question,
-            language=row.language or detected_language(tokens(row.question)),
-            graphs=list(row.graphs),
-            method=row.method,
-            model=row.model,
-            state=row.state,
-            created=row.created,
-            seconds=row.seconds,
-            before=[EarlierView(question=one.question) for one in before],
-            answer=answer,
-            problem=Problem.model_validate(row.problem) if row.problem else None,
-            feedback=feedback,
-            verified=bool(await self._store.verified_of([row.id])),
-            shared=row.shared,
-            mine=_owned(row, caller),
+        return RunView.model_validate(
+            {
+                **vars(row),
+                "session": row.session or "",
+                "language": row.language or detected_language(tokens(row.question)),
+                "before": [{"question": one.question} for one in before],
+                "feedback": vars(said[0]) if said else None,
+                "verified": bool(await self._store.verified_of([row.id])),
+                "mine": _owned(row, caller),
+            }
         )
 
     async def summaries(self, rows: Sequence[RunRow], caller: Principal) -> list[RunSummary]:
@@ -252,16 +237,9 @@ class RunRecords:
 
 def _summary(row: RunRow, questions: Mapping[str, str]) -> RunSummary:
     """Return a run as a line of the history; `questions` are those of runs before it, by id."""
-    values: dict[str, Any] = {
-        name: value for name, value in asdict(row).items() if name in RunSummary.model_fields
-    }
-    return RunSummary(
-        **{
-            **values,
-            "session": row.session or "",
-            "graphs": list(row.graphs),
-            "follows": questions.get(row.after or ""),
-        }
+    follows = questions.get(row.after or "")
+    return RunSummary.model_validate(
+        {**vars(row), "session": row.session or "", "follows": follows}
     )
 
 

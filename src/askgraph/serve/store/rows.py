@@ -31,6 +31,12 @@ __all__ = [
     "now",
     "time_text",
 ]
+Json = Mapping[str, object]
+RunState = Literal["queued", "running", "done", "failed", "cancelled", "handed_back"]
+JobState = RunState
+Verdict = Literal["right", "wrong"]
+UNDER_WAY: tuple[RunState, ...] = ("queued", "running")
+ENDED: tuple[RunState, ...] = ("done", "failed", "cancelled", "handed_back")
 
 
 def now() -> str:
@@ -52,15 +58,6 @@ def time_text(time: datetime) -> str:
 def new_id() -> str:
     """Return an id of 128 random bits, in letters that stand in an address as they are."""
     return secrets.token_urlsafe(16)
-
-
-Json = Mapping[str, object]
-RunState = Literal["queued", "running", "done", "failed", "cancelled", "handed_back"]
-JobState = Literal["queued", "running", "done", "failed", "cancelled", "handed_back"]
-Verdict = Literal["right", "wrong"]
-
-UNDER_WAY: tuple[RunState, ...] = ("queued", "running")
-ENDED: tuple[RunState, ...] = ("done", "failed", "cancelled", "handed_back")
 
 
 @dataclass(frozen=True)

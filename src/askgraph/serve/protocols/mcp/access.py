@@ -30,12 +30,12 @@ __all__ = [
     "Known",
     "Language",
     "chosen",
-    "classes_told",
+    "class_lines",
     "current",
-    "looking",
-    "named",
-    "telling",
-    "telling_of_resource",
+    "graph_context",
+    "label_of",
+    "resource_errors",
+    "tool_errors",
 ]
 
 GraphName = Annotated[
@@ -132,7 +132,7 @@ def chosen(access: Access, graph: str | None) -> str:
 
 
 @contextmanager
-def telling() -> Iterator[None]:
+def tool_errors() -> Iterator[None]:
     """Turn errors of ours into those whose text reaches the model; others stay hidden."""
     try:
         yield
@@ -141,7 +141,7 @@ def telling() -> Iterator[None]:
 
 
 @contextmanager
-def telling_of_resource() -> Iterator[None]:
+def resource_errors() -> Iterator[None]:
     """Turn errors of ours into those of a resource that cannot be read."""
     try:
         yield
@@ -150,31 +150,29 @@ def telling_of_resource() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def looking(
+async def graph_context(
     graph: str | None, *, text: str = "", language: str | None = None, scope: Scope = "ask"
 ) -> AsyncIterator[Context]:
     """Lend the graph that a call names, its indices in place; errors of ours reach the agent."""
     access = current()
-    with telling():
+    with tool_errors():
         access.check(scope)
         async with access.graph(chosen(access, graph)) as opened:
             limits = replace(_LIMITS, timeout=access.query_timeout)
             yield Context(opened, Question(text, language), limits, guarded=False)
 
 
-def classes_told(
-    graph: Known | KnowledgeGraph, language: str, *, most: int = _CLASSES
-) -> list[str]:
+def class_lines(graph: Known | KnowledgeGraph, language: str, *, most: int = _CLASSES) -> list[str]:
     """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
     return [_line(one, graph.prefixes, language) for one in graph.profile.classes[:most]]
 
 
-def named(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
+def label_of(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
     """Return the label of a class or predicate, else the words of its IRI."""
     pairs = [(text, tag or None) for text, tag in names]
     return best_label(pairs, [language, "en"]) or words_of_local_name(iri)
 
 
 def _line(one: ClassProfile, prefixes: PrefixMap, language: str) -> str:
-    label = named(one.names, one.iri, language)
+    label = label_of(one.names, one.iri, language)
     return f'{prefixes.shorten(one.iri)} "{label}": {one.instances:,} instances'

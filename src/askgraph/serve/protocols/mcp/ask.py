@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from askgraph.answers.build import chosen_answer
 from askgraph.answers.codec import status_of
 from askgraph.errors import ServiceError, SetupError
-from askgraph.serve.protocols.mcp.access import Access, Language, chosen, current, telling
+from askgraph.serve.protocols.mcp.access import Access, Language, chosen, current, tool_errors
 from askgraph.serve.protocols.mcp.elicitation import answer_given, ask_back
 from askgraph.serve.protocols.mcp.results import (
     ROWS,
@@ -72,7 +72,7 @@ async def ask(
     or a question back with readings to choose from; or why there is no answer.
     """
     access = current()
-    with telling():
+    with tool_errors():
         access.check("ask")
         given = answer_given(context)
         if given is not None:

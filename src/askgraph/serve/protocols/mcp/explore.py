@@ -17,10 +17,10 @@ from askgraph.serve.protocols.mcp.access import (
     GraphName,
     Known,
     Language,
-    classes_told,
+    class_lines,
     current,
-    looking,
-    telling,
+    graph_context,
+    tool_errors,
 )
 from askgraph.serve.protocols.mcp.results import (
     Described,
@@ -56,11 +56,11 @@ Classes = Annotated[
 async def list_graphs() -> Graphs:
     """List the graphs that can be asked, with their main classes, and the methods that answer."""
     access = current()
-    with telling():
+    with tool_errors():
         access.check("ask")
     found = []
     for name in access.graph_names():
-        with telling():
+        with tool_errors():
             found.append(_graph(await access.known(name)))
     return Graphs(graphs=found, methods=list(access.method_names()))
 
@@ -73,7 +73,7 @@ async def search(
     language: Language = None,
 ) -> Hits:
     """Find things, classes, properties or values by name, with what the graph says of each."""
-    async with looking(graph, text=query, language=language) as context:
+    async with graph_context(graph, text=query, language=language) as context:
         found = await asyncio.to_thread(_found, context.graph, query, kind, limit)
         known = [Found(term_of(one.item.iri), one.item, one.name) for one in found]
         told = await (property_lines if kind == "property" else entity_lines)(context, known)
@@ -90,7 +90,7 @@ async def describe(
     language: Language = None,
 ) -> Described:
     """Get what the graph says of one entity, class or property: types, values, links both ways."""
-    async with looking(graph, language=language) as context:
+    async with graph_context(graph, language=language) as context:
         told = await describe_in(context, iri)
         full = _described(told.seen, told.text, context.graph)
         labels = await labels_in(context, [full])
@@ -105,7 +105,7 @@ async def examples(
     limit: Annotated[int, Field(description="Examples at most.", ge=1, le=20)] = 3,
 ) -> Examples:
     """Get questions that were asked of the graph, with the SPARQL queries that answer them."""
-    async with looking(graph, text=question or "") as context:
+    async with graph_context(graph, text=question or "") as context:
         every = context.graph.examples
         if question:
             near = await asyncio.to_thread(similar_examples, question, every, limit=limit)
@@ -127,7 +127,7 @@ def _graph(graph: Known) -> Graph:
     return Graph(
         name=graph.name,
         triples=graph.profile.triples,
-        classes=classes_told(graph, "en", most=_TOLD),
+        classes=class_lines(graph, "en", most=_TOLD),
         languages=[language for language, _ in graph.profile.languages[:_TOLD]],
         remote=graph.remote,
     )
@@ -165,9 +165,9 @@ async def shapes(
 
     Without classes, the classes of the graph are listed with their numbers of instances.
     """
-    async with looking(graph, language=language) as context:
+    async with graph_context(graph, language=language) as context:
         told = [await _shape(context, name) for name in classes or ()]
-        listed = [] if told else classes_told(context.graph, context.language)
+        listed = [] if told else class_lines(context.graph, context.language)
         return Shapes(graph=context.graph.name, shapes=told, classes=listed)
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from askgraph.errors import QueryError
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
-from askgraph.serve.protocols.mcp.access import GraphName, Language, looking
+from askgraph.serve.protocols.mcp.access import GraphName, Language, graph_context
 from askgraph.serve.protocols.mcp.results import (
     ROWS,
     Candidate,
@@ -51,7 +51,7 @@ async def propose_queries(
     language: Language = None,
 ) -> Candidates:
     """Get queries that may answer a question, with their results. Asks no language model."""
-    async with looking(graph, text=question, language=language) as context:
+    async with graph_context(graph, text=question, language=language) as context:
         found = await proposals_for(context, question)
         shown = [row for one in found.candidates for row in one.result.rows[:_PREVIEW]]
         iris = [*iris_in(shown), *(iri for one in found.candidates for iri in iris_of(one.query))]
@@ -72,7 +72,7 @@ async def validate(query: Query, graph: GraphName = None, language: Language = N
     Nothing is run. Finds errors of syntax, names that the graph does not hold, wrong directions and
     datatypes, filters that never hold.
     """
-    async with looking(graph, language=language) as context:
+    async with graph_context(graph, language=language) as context:
         services = Services(graph_knowledge(context.graph), {})
         found = await asyncio.to_thread(validated, query, services, language=context.language)
         return _checked(context.graph.name, found)
@@ -89,7 +89,7 @@ async def execute(
     A query that fails comes with the place and the nearest valid names, an empty result with the
     reason for it. At most 1,000 rows are taken.
     """
-    async with looking(graph, language=language, scope="query") as context:
+    async with graph_context(graph, language=language, scope="query") as context:
         found = await executed(context, query, rows=_TAKEN)
         if isinstance(found, Observation):
             raise QueryError(found.text)

@@ -12,11 +12,11 @@ from askgraph.metadata.shex import document
 from askgraph.serve.protocols.mcp.access import (
     Known,
     chosen,
-    classes_told,
+    class_lines,
     current,
-    named,
-    telling,
-    telling_of_resource,
+    label_of,
+    resource_errors,
+    tool_errors,
 )
 from askgraph.serve.protocols.mcp.results import NOTICE
 
@@ -75,7 +75,7 @@ class Part:
 
 async def _known(graph: str) -> Known:
     access = current()
-    with telling_of_resource():
+    with resource_errors():
         access.check("ask")
         return await access.known(chosen(access, graph))
 
@@ -94,7 +94,7 @@ async def _shapes(graph: str) -> str:
     profile = known.profile
     shapes = [known_shape(profile, one.iri) for one in profile.classes[:_SHAPES]]
     terms: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
-    labels = {one.iri: named(one.names, one.iri, "en") for one in terms}
+    labels = {one.iri: label_of(one.names, one.iri, "en") for one in terms}
     return document((one for one in shapes if one.lines), known.prefixes, labels=labels)
 
 
@@ -136,7 +136,7 @@ def _profile_lines(graph: Known) -> Iterator[str]:
         yield "languages: " + ", ".join(f"{tag} ({n:,})" for tag, n in profile.languages[:10])
     yield ""
     yield f"{len(profile.classes):,} classes"
-    yield from classes_told(graph, "en", most=_CLASSES)
+    yield from class_lines(graph, "en", most=_CLASSES)
     yield ""
     yield f"{len(profile.predicates):,} predicates"
     yield from (_predicate(one, graph) for one in profile.predicates[:_PREDICATES])
@@ -148,7 +148,7 @@ def _predicate(one: PredicateProfile, graph: Known) -> str:
     of = " or ".join(short(iri) for iri, _ in one.subject_classes[:_ENDS])
     gives = " or ".join(short(iri) for iri, _ in (*one.object_classes, *one.datatypes)[:_ENDS])
     ends = f", {of or 'anything'} → {gives or 'anything'}"
-    return f'{short(one.iri)} "{named(one.names, one.iri, "en")}": {one.triples:,} triples{ends}'
+    return f'{short(one.iri)} "{label_of(one.names, one.iri, "en")}": {one.triples:,} triples{ends}'
 
 
 async def explore_graph(graph: str = "") -> str:
@@ -165,7 +165,7 @@ async def write_query(question: str, graph: str = "") -> str:
 
 async def _graph(wanted: str) -> tuple[str, str]:
     access = current()
-    with telling():
+    with tool_errors():
         name = chosen(access, wanted or None)
-        lines = classes_told(await access.known(name), "en", most=_LISTED_CLASSES)
+        lines = class_lines(await access.known(name), "en", most=_LISTED_CLASSES)
         return name, "\n".join(f"- {line}" for line in lines)

@@ -81,14 +81,4 @@ async def withdraw_verified(graph: str, id: str, hub: HubDep, caller: Confirmer)
 
 
 def _view(one: Verified, caller: Principal) -> VerifiedOne:
-    return VerifiedOne(
-        id=one.id,
-        question=one.question,
-        query=one.query,
-        language=one.language,
-        rows=one.rows,
-        when=one.when,
-        by=one.by,
-        run=one.run,
-        mine=one.owner == caller.id,
-    )
+    return VerifiedOne.model_validate({**vars(one), "mine": one.owner == caller.id})

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError
 from askgraph.serve.hub import Asker, Caller, Hub, HubDep, caller_of
-from askgraph.serve.identity.identify import asking_of
+from askgraph.serve.identity.identify import credentials_of
 from askgraph.serve.middleware.metrics import Metrics
 from askgraph.serve.problems import Missing
 from askgraph.serve.runs.methods import MethodsView, choices
@@ -122,5 +122,5 @@ async def metrics(request: Request, hub: HubDep) -> Response:
 
 def _from_here(request: Request) -> bool:
     """Whether a request comes from this machine, and not for another one by way of a proxy here."""
-    asking = asking_of(request)
-    return asking.client in _LOOPBACK_ADDRESSES and not asking.by_proxy
+    credentials = credentials_of(request)
+    return credentials.client in _LOOPBACK_ADDRESSES and not credentials.by_proxy

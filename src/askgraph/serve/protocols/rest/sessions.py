@@ -1,6 +1,5 @@
 """Sessions: questions that belong together."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -97,5 +96,4 @@ async def _own(hub: Hub, id: str, caller: Principal) -> SessionRow:
 
 
 def _summary(row: SessionRow) -> SessionSummary:
-    values = asdict(row)
-    return SessionSummary(**{name: values[name] for name in SessionSummary.model_fields})
+    return SessionSummary.model_validate(vars(row))

@@ -32,16 +32,18 @@ from askgraph.sparql.results import GraphResult
 __all__ = ["router", "service_description"]
 
 router = APIRouter(prefix="/sparql", tags=["SPARQL protocol"])
+_SD = "http://www.w3.org/ns/sparql-service-description#"
+_FORMATS = "http://www.w3.org/ns/formats/"
 CUT = "X-Askgraph-Truncated"
 _ERRORS = (
     ResultFormat("text", ("text/plain",)),
     ResultFormat("problem", ("application/problem+json", "application/json")),
 )
 _PREFIXES = {
-    "sd": "http://www.w3.org/ns/sparql-service-description#",
-    "void": "http://rdfs.org/ns/void#",
-    "dcterms": "http://purl.org/dc/terms/",
-    "formats": "http://www.w3.org/ns/formats/",
+    "sd": _SD,
+    "void": VOID,
+    "dcterms": DCTERMS,
+    "formats": _FORMATS,
 }
 _TYPES: dict[str, dict[str, str]] = {
     name: {} for form in (*ROW_FORMATS, *GRAPH_FORMATS) for name in form.accepted[:1]
@@ -69,8 +71,6 @@ _BODY = {
         "application/sparql-query": {"schema": {"type": "string"}},
     }
 }
-_SD = "http://www.w3.org/ns/sparql-service-description#"
-_FORMATS = "http://www.w3.org/ns/formats/"
 _RESULT_FORMATS = (
     "SPARQL_Results_JSON",
     "SPARQL_Results_XML",
