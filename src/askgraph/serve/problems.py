@@ -22,6 +22,7 @@ __all__ = [
     "Missing",
     "Problem",
     "TooLarge",
+    "problem_headers",
     "problem_of",
     "problem_response",
 ]
@@ -116,14 +117,16 @@ def _more(error: AskgraphError) -> dict[str, object]:
 
 def problem_response(problem: Problem) -> JSONResponse:
     """Return a problem as a response."""
+    content = problem.model_dump(exclude_none=True)
+    headers = problem_headers(problem)
+    return JSONResponse(content, problem.status, headers, media_type="application/problem+json")
+
+
+def problem_headers(problem: Problem) -> dict[str, str]:
+    """Return the headers of a response with a problem: when to try again, how to authenticate."""
     headers = {}
     if problem.retry_after is not None:
         headers["Retry-After"] = str(max(1, round(problem.retry_after)))
     if problem.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="askgraph"'
-    return JSONResponse(
-        problem.model_dump(exclude_none=True),
-        problem.status,
-        headers,
-        media_type="application/problem+json",
-    )
+    return headers

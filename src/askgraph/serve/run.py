@@ -19,11 +19,7 @@ from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.answering import outcome_of
 
-__all__ = [
-    "run",
-    "server_of",
-    "warm_up",
-]
+__all__ = ["run", "server_of", "warm_up"]
 
 Report = Callable[[str, ServeSettings, Sequence[str]], None]
 _WARMED = 3  # graphs that are opened ahead

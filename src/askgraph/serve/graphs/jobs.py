@@ -24,11 +24,7 @@ from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import UNDER_WAY, JobRow, JobState, Store, new_id
 from askgraph.workspace import Workspace, check_name
 
-__all__ = [
-    "Jobs",
-    "NewGraph",
-    "check_room",
-]
+__all__ = ["Jobs", "NewGraph", "check_room"]
 
 _log = logging.getLogger("askgraph.serve.graphs")
 _AT_ONCE, _WAITING = 2, 20
@@ -272,8 +268,8 @@ class Jobs:
         return Task(
             self._workspace.folder,
             new.name,
-            new.sources,
-            new.settings,
+            list(new.sources),
+            dict(new.settings),
             memory=settings.upload_memory_mb * 2**20,
             unpacked=settings.upload_mb * 2**20,
             seconds=settings.upload_seconds,

@@ -23,10 +23,7 @@ from askgraph.workspace.ready import build_missing
 from askgraph.workspace.services import only_services
 from askgraph.workspace.settings import GraphSettings
 
-__all__ = [
-    "OpenGraphs",
-    "Summaries",
-]
+__all__ = ["OpenGraphs", "Summaries"]
 
 _LOOK = 2.0  # seconds between two looks at whether a graph's files changed
 _FILES = 20  # names of files that are told

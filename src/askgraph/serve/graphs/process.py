@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,24 +38,16 @@ class Task:
 
     folder: Path
     name: str
-    sources: Sequence[str]
-    settings: Mapping[str, object] = field(default_factory=dict)
+    sources: list[str]
+    settings: dict[str, object] = field(default_factory=dict)
     memory: int = 2**32
     unpacked: int = 2**28
     seconds: float = 600.0
 
     def line(self) -> bytes:
         """Return it as the worker reads it."""
-        told = {
-            "folder": str(self.folder),
-            "name": self.name,
-            "sources": list(self.sources),
-            "settings": dict(self.settings),
-            "memory": self.memory,
-            "unpacked": self.unpacked,
-            "seconds": round(self.seconds) + 1,
-        }
-        return f"{json.dumps(told)}\n".encode()
+        content = {**vars(self), "folder": str(self.folder), "seconds": round(self.seconds) + 1}
+        return f"{json.dumps(content)}\n".encode()
 
 
 @dataclass(frozen=True)

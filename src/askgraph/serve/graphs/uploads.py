@@ -19,14 +19,7 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.replacing import locked
 from askgraph.workspace.settings import GraphSettings
 
-__all__ = [
-    "Sent",
-    "clear_graph",
-    "clear_orphans",
-    "stored",
-    "upload_folder",
-    "uploads_of",
-]
+__all__ = ["Sent", "clear_graph", "clear_orphans", "stored", "upload_folder", "uploads_of"]
 
 _FOLDER = "uploads"
 _PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}

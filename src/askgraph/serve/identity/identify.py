@@ -14,13 +14,7 @@ from askgraph.serve.identity.visitors import VISITOR, visitor_id
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import KeyRow, Store, now
 
-__all__ = [
-    "VISITOR",
-    "Accounts",
-    "Credentials",
-    "credentials_of",
-    "rules_of",
-]
+__all__ = ["VISITOR", "Accounts", "Credentials", "credentials_of", "rules_of"]
 
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")

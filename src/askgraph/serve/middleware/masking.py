@@ -12,14 +12,7 @@ from pathlib import Path
 
 from askgraph.workspace.settings import graph_settings, model_tables
 
-__all__ = [
-    "MASK",
-    "known_secrets",
-    "masked",
-    "masked_lines",
-    "masked_value",
-    "without",
-]
+__all__ = ["MASK", "known_secrets", "masked", "masked_lines", "masked_value", "without"]
 
 MASK = "***"
 

@@ -11,11 +11,7 @@ from askgraph.serve.middleware.masking import masked_value
 from askgraph.serve.problems import Missing, Problem
 from askgraph.serve.runs.outbox import Outbox, ending_of
 from askgraph.serve.runs.request import RunRequest
-from askgraph.serve.runs.views import (
-    RunSummary,
-    RunView,
-    State,
-)
+from askgraph.serve.runs.views import RunSummary, RunView, State
 from askgraph.serve.store import RunRow, SessionRow, Store, new_id
 from askgraph.trace import Earlier, Outcome, Step, Trace
 from askgraph.trace.lines import Head, step_told, trace_in

@@ -85,10 +85,7 @@ async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> 
     async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
         text = with_declared(wanted.strip(), opened.prefixes.namespaces)
         result = await run(
-            opened.endpoint,
-            text,
-            timeout=hub.settings.query_timeout,
-            limit=hub.settings.max_rows,
+            opened.endpoint, text, timeout=hub.settings.query_timeout, limit=hub.settings.max_rows
         )
         outcome = outcome_of(result)
         verified = Verified(

@@ -145,11 +145,7 @@ class Verified:
             self.when, self.graph, self.snapshot, self.rows, self.digest, self.by
         )
         return QueryExample(
-            self.question,
-            self.query,
-            self.language,
-            origin="confirmed",
-            confirmation=confirmation,
+            self.question, self.query, self.language, origin="confirmed", confirmation=confirmation
         )
 
 

@@ -95,11 +95,7 @@ async def ask(
         return answered(outcome, limit=limit)
 
 
-async def _outcome(
-    context: Context,
-    access: Access,
-    asked: RunRequest,
-) -> Outcome:
+async def _outcome(context: Context, access: Access, asked: RunRequest) -> Outcome:
     """Read the steps to the end; each is reported as progress."""
     async with aclosing(access.steps(asked)) as steps:
         done = 0

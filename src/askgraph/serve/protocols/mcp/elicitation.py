@@ -12,12 +12,7 @@ from dataclasses import dataclass
 from mcp.server.mcpserver import Context
 from mcp.server.request_state import InvalidRequestState
 from mcp.shared.exceptions import NoBackChannelError
-from mcp_types import (
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequiredResult,
-)
+from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp_types.version import is_version_at_least
 
 from askgraph.errors import QueryError
@@ -61,9 +56,7 @@ class OpenState:
 
 
 async def ask_back(
-    context: Context,
-    asked: Clarification,
-    graph: str,
+    context: Context, asked: Clarification, graph: str
 ) -> InputRequiredResult | int | None:
     """Ask which reading is meant.
 
@@ -77,8 +70,7 @@ async def ask_back(
     if is_version_at_least(context.protocol_version or "", _MODERN):
         form = ElicitRequestFormParams(message=asked.question, requested_schema=_schema(words))
         return InputRequiredResult(
-            input_requests={_KEY: ElicitRequest(params=form)},
-            request_state=_state(asked, graph),
+            input_requests={_KEY: ElicitRequest(params=form)}, request_state=_state(asked, graph)
         )
     try:
         reply = await context.session.elicit_form(
@@ -89,9 +81,7 @@ async def ask_back(
     return _place(reply, words)
 
 
-def answer_given(
-    context: Context,
-) -> Given | None:
+def answer_given(context: Context) -> Given | None:
     """Return the reading that the user chose when the call was made before; None at its start.
 
     A user who does not choose is not asked again. Raises `QueryError` for a state that is damaged.

@@ -39,11 +39,7 @@ class HostedAccess:
     def __init__(self, hub: Hub, caller: Principal) -> None:
         self._hub = hub
         self._caller = caller
-
-    @property
-    def query_timeout(self) -> float:
-        """The seconds that one query may take."""
-        return self._hub.settings.query_timeout
+        self.query_timeout = hub.settings.query_timeout
 
     def check(self, scope: Scope) -> None:
         """Raise `NotAllowed` if the caller does not have a scope."""
@@ -72,7 +68,7 @@ class HostedAccess:
             yield graph
 
     async def steps(self, asked: RunRequest) -> AsyncGenerator[Step, None]:
-        """Ask through the server's line, within the caller's limits."""
+        """Ask through the server's queue, within the caller's limits."""
         body = AskBody(
             question=asked.question.text,
             graphs=list(asked.graphs),

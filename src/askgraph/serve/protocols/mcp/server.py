@@ -26,17 +26,7 @@ Request = ServerRequestContext[Any, Any]
 AccessOf = Callable[[Request], Awaitable[Access]]
 """Finds the access of the sender of a message; raises `MCPError` if there is none."""
 
-_TOOLS = (
-    list_graphs,
-    ask,
-    propose_queries,
-    search,
-    describe,
-    shapes,
-    examples,
-    validate,
-    execute,
-)
+_TOOLS = (list_graphs, ask, propose_queries, search, describe, shapes, examples, validate, execute)
 
 _INSTRUCTIONS = f"""\
 Knowledge graphs (RDF), asked in natural language or SPARQL. Start with `ask`: it gives the answer

@@ -43,12 +43,7 @@ class LocalAccess:
         self._open: dict[str, KnowledgeGraph] = {}
         self._opening = asyncio.Lock()
         self._timeout = timeout
-        self._query_timeout = query_timeout
-
-    @property
-    def query_timeout(self) -> float:
-        """The seconds that one query may take."""
-        return self._query_timeout
+        self.query_timeout = query_timeout
 
     def check(self, scope: Scope) -> None:
         """Allow everything: the graphs belong to the person who started the server."""

@@ -69,14 +69,8 @@ class Completion:
             askgraph=self._answer(outcome),
         )
         choice = ChatChoice(message=message, finish_reason="stop")
-        return ChatCompletion(
-            id=f"chatcmpl-{self.run}",
-            object="chat.completion",
-            created=self.created,
-            model=self.model,
-            choices=[choice],
-            usage=_usage(outcome.usage),
-        )
+        view = self._view([choice], _usage(outcome.usage))
+        return view.model_copy(update={"object": "chat.completion"})
 
     def _last(self, outcome: Outcome) -> Iterator[str]:
         """The answer, paragraph by paragraph, then the object for programs, then the costs."""

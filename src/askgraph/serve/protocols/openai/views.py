@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError
-from askgraph.serve.problems import Problem, problem_of
+from askgraph.serve.problems import Problem, problem_headers, problem_of
 from askgraph.serve.runs.views import AnswerView
 
 __all__ = [
@@ -201,12 +201,8 @@ def _status(problem: Problem) -> int:
 
 
 def _response(problem: Problem) -> JSONResponse:
-    headers = {}
-    if problem.retry_after is not None:
-        headers["Retry-After"] = str(max(1, round(problem.retry_after)))
-    if problem.status == 401:
-        headers["WWW-Authenticate"] = 'Bearer realm="askgraph"'
-    return JSONResponse(error_of(problem).model_dump(), _status(problem), headers)
+    content = error_of(problem).model_dump()
+    return JSONResponse(content, _status(problem), problem_headers(problem))
 
 
 def _wrong(error: RequestValidationError) -> JSONResponse:

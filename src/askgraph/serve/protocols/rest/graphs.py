@@ -71,10 +71,7 @@ async def graph(graph: GraphName, hub: HubDep, caller: Asker) -> GraphSummary:
 
 @router.get("/graphs/{graph}/starters")
 async def starters(
-    graph: GraphName,
-    hub: HubDep,
-    caller: Asker,
-    language: Tongue = "en",
+    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
 ) -> StartersView:
     """Return questions to start with: some that were confirmed or written, and some made up."""
     async with hub.graphs.lease(graph, caller) as opened:

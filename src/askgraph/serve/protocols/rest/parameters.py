@@ -10,10 +10,12 @@ from pydantic import Field
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.metadata import ClassProfile, PredicateProfile
+from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.serve.runs.views import Body, Language
 from askgraph.sparql.lexer import unescaped, with_declared
 
-__all__ = ["GraphName", "NamedQuery", "Offset", "QueryText", "Tongue", "named_query"]
+__all__ = ["GraphName", "NamedQuery", "Offset", "QueryText", "Tongue", "label_of", "named_query"]
 
 GraphName = Annotated[str, Path(max_length=200, description="The name of a graph.")]
 Offset = Annotated[int, Query(ge=0, le=100_000_000)]
@@ -48,3 +50,8 @@ async def named_query(query: str, graph: KnowledgeGraph, language: str) -> Named
     """
     text = with_declared(unescaped(query), graph.prefixes.namespaces)
     return NamedQuery(text, await labels_of(iris_of(text), graph, [language]), language)
+
+
+def label_of(item: ClassProfile | PredicateProfile, language: str) -> str:
+    """Return the label of a class or predicate in a language, else the words of its IRI."""
+    return best_label(item.names, [language]) or words_of_local_name(item.iri)

@@ -9,18 +9,13 @@ from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode
 
 from askgraph.explanation.labels import labels_of
-from askgraph.explanation.resource import (
-    Facts,
-    instances_of,
-    resource_facts,
-    some_instances,
-)
+from askgraph.explanation.resource import Facts, instances_of, resource_facts, some_instances
 from askgraph.explanation.starters import values_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.rdf.labels import best_label, words_of_local_name
+from askgraph.rdf.labels import words_of_local_name
 from askgraph.serve.hub import Asker, HubDep
-from askgraph.serve.protocols.rest.parameters import GraphName, Offset, Tongue
+from askgraph.serve.protocols.rest.parameters import GraphName, Offset, Tongue, label_of
 from askgraph.serve.runs.views import Cell, cell_of
 from askgraph.sparql.results import Term
 
@@ -213,7 +208,7 @@ def _profile(
 ) -> ProfileView:
     known = graph.profile
     terms: list[ClassProfile | PredicateProfile] = [*known.classes, *known.predicates]
-    labels = {item.iri: _label(item, language) for item in terms}
+    labels = {item.iri: label_of(item, language) for item in terms}
     wanted = search.casefold()
 
     def fits(item: ClassProfile | PredicateProfile) -> bool:
@@ -282,7 +277,3 @@ def _predicates(
         )
         for one in predicates
     ]
-
-
-def _label(item: ClassProfile | PredicateProfile, language: str) -> str:
-    return best_label(item.names, [language]) or words_of_local_name(item.iri)

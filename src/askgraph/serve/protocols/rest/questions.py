@@ -138,12 +138,7 @@ async def share(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> RunView
 
 
 @router.get("/runs/{id}/result", response_class=Response)
-async def result(
-    id: str,
-    hub: HubDep,
-    caller: Asker,
-    format: Format = "csv",
-) -> Response:
+async def result(id: str, hub: HubDep, caller: Asker, format: Format = "csv") -> Response:
     """Return all rows of a result, or the triples behind them, as a file.
 
     `csv`, `tsv`, `json` and `xml` are the formats of SPARQL 1.1 for rows; in `ttl`, `nt`, `rdf` and

@@ -12,11 +12,9 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Hit, Resource
 from askgraph.index.completion import Completion, completions
 from askgraph.index.names import Kind
-from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.vocabulary import RDF, RDFS, XSD
 from askgraph.serve.hub import Asker, HubDep
-from askgraph.serve.protocols.rest.parameters import GraphName, Tongue
+from askgraph.serve.protocols.rest.parameters import GraphName, Tongue, label_of
 
 __all__ = [
     "CompletionView",
@@ -139,11 +137,11 @@ async def vocabulary(
         return VocabularyView(
             prefixes={**_STANDARD, **prefixes.own},
             classes=[
-                TermView(iri=one.iri, label=_label(one, language), count=one.instances)
+                TermView(iri=one.iri, label=label_of(one, language), count=one.instances)
                 for one in known.classes[:_TERMS]
             ],
             predicates=[
-                TermView(iri=one.iri, label=_label(one, language), count=one.triples)
+                TermView(iri=one.iri, label=label_of(one, language), count=one.triples)
                 for one in known.predicates[:_TERMS]
             ],
         )
@@ -190,7 +188,3 @@ def _completion(completion: Completion, labels: dict[str, str]) -> CompletionVie
         kind=_KINDS[name.kind],
         start=completion.start,
     )
-
-
-def _label(item: ClassProfile | PredicateProfile, language: str) -> str:
-    return best_label(item.names, [language]) or words_of_local_name(item.iri)

@@ -39,12 +39,7 @@ _ERRORS = (
     ResultFormat("text", ("text/plain",)),
     ResultFormat("problem", ("application/problem+json", "application/json")),
 )
-_PREFIXES = {
-    "sd": _SD,
-    "void": VOID,
-    "dcterms": DCTERMS,
-    "formats": _FORMATS,
-}
+_PREFIXES = {"sd": _SD, "void": VOID, "dcterms": DCTERMS, "formats": _FORMATS}
 _TYPES: dict[str, dict[str, str]] = {
     name: {} for form in (*ROW_FORMATS, *GRAPH_FORMATS) for name in form.accepted[:1]
 }
