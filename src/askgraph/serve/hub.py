@@ -17,7 +17,7 @@ from askgraph.serve.identity.principal import Principal, Scope
 from askgraph.serve.middleware.masking import known_secrets
 from askgraph.serve.runs.lifecycle import Run, Runs
 from askgraph.serve.runs.records import RunRecords
-from askgraph.serve.runs.request import checked_choice, model_names, requested
+from askgraph.serve.runs.request import check_choice, model_names, requested
 from askgraph.serve.runs.views import AskBody
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store, new_id
@@ -70,7 +70,7 @@ class Hub:
         if body.after:
             earlier = await self.records.earlier(body.after, caller)
         asked = requested(body, graphs, earlier)
-        checked_choice(asked, caller, self.settings, model_names(self.workspace))
+        check_choice(asked, caller, self.settings, model_names(self.workspace))
         if body.session is not None:
             await self.records.check_session(body.session, caller)
         return await self.runs.begin(asked, caller)

@@ -20,6 +20,9 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.replacing import locked
 from askgraph.workspace.sources import is_url
 
+if sys.platform != "win32":
+    import resource
+
 __all__ = ["main"]
 
 _PAUSE = 0.2  # seconds between two lines on the same work
@@ -86,9 +89,7 @@ def _end_with_input() -> None:
 
 def _bound(memory: int, seconds: int) -> None:
     """Bound the private memory and the time of all cores; leave no core file."""
-    try:
-        import resource
-    except ImportError:
+    if sys.platform == "win32":
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))

@@ -18,7 +18,7 @@ from askgraph.workspace.settings import model_tables
 
 __all__ = [
     "RunRequest",
-    "checked_choice",
+    "check_choice",
     "method_names",
     "model_names",
     "open_settings",
@@ -83,7 +83,7 @@ def model_names(workspace: Workspace) -> list[str]:
     return list(model_tables(workspace.folder))
 
 
-def checked_choice(
+def check_choice(
     asked: RunRequest, caller: Principal, server: ServeSettings, models: Sequence[str]
 ) -> None:
     """Check the choices of a caller.

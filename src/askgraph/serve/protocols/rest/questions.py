@@ -27,7 +27,7 @@ from askgraph.sparql.result_formats import (
 from askgraph.sparql.results import GraphResult
 from askgraph.trace import Evidence, attempt_of
 
-__all__ = ["download", "stopped"]
+__all__ = ["download", "stop_runs"]
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
 _STREAM = "text/event-stream"
@@ -81,7 +81,7 @@ async def forget_all(hub: HubDep, caller: Asker) -> dict[str, int]:
     """Delete the caller's whole history."""
     if not caller.has_history:
         return {"deleted": 0}
-    return {"deleted": await forgotten(hub, caller.id)}
+    return {"deleted": await forget_runs(hub, caller.id)}
 
 
 @router.get("/runs/{id}")
@@ -94,7 +94,7 @@ async def one(id: str, hub: HubDep, caller: Caller) -> RunView:
 async def forget(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete one question of the caller's."""
     await hub.records.own(id, caller)
-    await stopped(hub, caller.id, run=id)
+    await stop_runs(hub, caller.id, run=id)
     await hub.store.delete_run(id)
 
 
@@ -189,13 +189,13 @@ def _triples(evidence: Sequence[Evidence]) -> tuple[Triple, ...]:
     return tuple(quad.triple for quad in parse(text, RdfFormat.N_TRIPLES))
 
 
-async def forgotten(hub: Hub, owner: str) -> int:
+async def forget_runs(hub: Hub, owner: str) -> int:
     """Stop and delete all questions of an owner, with the sessions; returns how many there were."""
-    await stopped(hub, owner)
+    await stop_runs(hub, owner)
     return await hub.store.delete_runs(owner)
 
 
-async def stopped(
+async def stop_runs(
     hub: Hub, owner: str, *, session: str | None = None, run: str | None = None
 ) -> None:
     """Stop the questions of an owner that are under way, wherever they run, and wait for that.

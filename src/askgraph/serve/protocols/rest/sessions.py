@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from askgraph.serve.hub import Asker, Hub, HubDep
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
-from askgraph.serve.protocols.rest.questions import stopped
+from askgraph.serve.protocols.rest.questions import stop_runs
 from askgraph.serve.runs.views import Body, RunSummary
 from askgraph.serve.store import SessionRow, new_id
 
@@ -84,7 +84,7 @@ async def rename(id: str, body: SessionBody, hub: HubDep, caller: Asker) -> Sess
 async def forget(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a session with its questions."""
     await _own(hub, id, caller)
-    await stopped(hub, caller.id, session=id)
+    await stop_runs(hub, caller.id, session=id)
     await hub.store.delete_session(id)
 
 
