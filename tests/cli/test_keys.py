@@ -10,7 +10,7 @@ from tests.cli.running import Done, Run, askgraph
 
 from askgraph.errors import SetupError
 from askgraph.serve.identity.api_keys import expiry
-from askgraph.serve.identity.identify import Accounts, Asking
+from askgraph.serve.identity.identify import Accounts, Credentials
 from askgraph.serve.identity.principal import NotAllowed, Principal
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store
@@ -32,7 +32,7 @@ def caller(folder: Path, key: str) -> Principal:
         store = await Store.open(str(folder / "serve.db"))
         try:
             known = Accounts(ServeSettings.of(folder), store)
-            return await known.identify(Asking(key=key))
+            return await known.identify(Credentials(key=key))
         finally:
             await store.close()
 
