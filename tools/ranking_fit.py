@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from tools.ranking_cases import Case, Found
 
-from askgraph.answers.searched import AHEAD, SearchLimits
+from askgraph.answers.search_run import AHEAD, SearchLimits
 from askgraph.search.rank.clusters import together
 from askgraph.search.rank.score import FEATURES
 

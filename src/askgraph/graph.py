@@ -20,7 +20,7 @@ __all__ = ["KnowledgeGraph", "service_iri", "surroundings"]
 
 @dataclass(frozen=True, eq=False)
 class KnowledgeGraph:
-    """An endpoint with its profile, its names, and its triples as arrays where they lie here.
+    """An endpoint with its profile, its names, and its triples as arrays if they lie here.
 
     `arrays` is None for a remote graph: `askgraph.traversal.remote` fetches the part that a
     question needs. `name` is the graph's name in its workspace. `snapshot` tells its content from
@@ -51,7 +51,7 @@ class KnowledgeGraph:
 def service_iri(graph: KnowledgeGraph) -> str:
     """Return the IRI by which a SERVICE names a graph: its endpoint's URL, or `askgraph:NAME`.
 
-    It is the URL where that stands for one graph only and can be shown; a query with it runs
+    It is the URL if that stands for one graph only and can be shown; a query with it runs
     elsewhere too. `askgraph:NAME` always names the graph within its workspace.
     """
     return graph.service or f"askgraph:{graph.name}"

@@ -91,7 +91,7 @@ class AnswerBuilder:
         """Return the answer of a query that is laid out, with words, labels and evidence.
 
         Rows come in the order of their terms unless they are `ordered`. Raises `ServiceError`, and
-        `QueryError`, where the evidence is not to be had.
+        `QueryError`, if the evidence is not to be had.
         """
         if isinstance(given, SelectResult) and not ordered:
             given = given.sorted()

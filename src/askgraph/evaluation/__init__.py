@@ -25,8 +25,8 @@ class Table:
     """A result in comparable values; a boolean is one row with one value, unbound is `None`.
 
     `boolean` is the answer of an ASK query. `terms` has the shape of `rows` and holds the RDF terms
-    as they came, for metrics that compare otherwise; it is empty where only plain values are known.
-    `answering` are the columns that answer, where others are only context; empty for all. None of
+    as they came, for metrics that compare otherwise; it is empty if only plain values are known.
+    `answering` are the columns that answer, if others are only context; empty for all. None of
     these takes part in equality.
     """
 

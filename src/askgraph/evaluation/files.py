@@ -24,7 +24,7 @@ __all__ = [
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write, which takes the place of this one once all is written without error.
 
-    Raises `SetupError` where it cannot be written.
+    Raises `SetupError` if it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
-    """Write objects as lines of JSON over what was there; `SetupError` where that cannot be."""
+    """Write objects as lines of JSON over what was there; `SetupError` if that cannot be."""
     with replaced(path) as file:
         file.writelines(map(json_line, lines))
 
@@ -58,7 +58,7 @@ def json_line(record: Mapping[str, object]) -> bytes:
 class Appending:
     """Opened to be added to; all beyond its first `whole` bytes is cut off.
 
-    Everything raises `SetupError` where the file cannot be written.
+    Everything raises `SetupError` if the file cannot be written.
     """
 
     def __init__(self, path: Path, *, whole: int) -> None:
@@ -162,7 +162,9 @@ class LineFile:
 
 
 class TraceFile:
-    """Objects with a `key`; of two with one key the later counts. Only where lines stand is kept.
+    """Objects with a `key`, a line each, in a file that may outgrow memory.
+
+    Of two with one key the later counts. Only where lines stand is kept.
 
     A last line that a crash left half-written is cut off when the file is opened.
     """

@@ -16,7 +16,7 @@ async def completed(
 ) -> AsyncGenerator[Result, None]:
     """Yield results as they are finished; on leaving, what is still under way is cancelled.
 
-    An item is taken only when its work begins, after the results before it were yielded. Where work
+    An item is taken only when its work begins, after the results before it were yielded. If work
     raises, so does this, once it has yielded all that was finished by then.
     """
     waiting = iter(items)
@@ -39,7 +39,7 @@ async def completed(
 
 
 def given_up() -> bool:
-    """Whether the work that asks is being cancelled, and not something that it waits for."""
+    """Return whether the work that asks is being cancelled, and not something that it waits for."""
     running = asyncio.current_task()
     return running is not None and running.cancelling() > 0
 

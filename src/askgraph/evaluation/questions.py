@@ -22,7 +22,7 @@ __all__ = [
 class GoldQuestion:
     """A question and what is known of its right answer: a query, a stored answer, both, neither.
 
-    `graph` names the graph that it is asked of, where a file holds questions over several.
+    `graph` names the graph that it is asked of, if a file holds questions over several.
     `unanswerable` says that the graph holds no answer, so that a refusal is right. `split` is the
     part of its benchmark (`train`, `test`, …). `entities` and `predicates` are the IRIs that the
     format itself names as those that the question is about; `paraphrases` are other wordings of
@@ -54,8 +54,8 @@ def of_graph(
     """Return the questions that are asked of a graph, in a file with questions over several.
 
     `name` is the graph's, or that of its file. A question that names no graph is asked of any, and
-    where all name the same one, that counts as this graph; with `required` neither is so. Raises
-    `SetupError` where no question is left.
+    if all name the same one, that counts as this graph; with `required` neither is so. Raises
+    `SetupError` if no question is left.
     """
     named = {question.graph for question in questions if question.graph}
     if len(named) <= 1 and not required:
@@ -100,7 +100,7 @@ def question_object(question: GoldQuestion, *, prefixes: Mapping[str, str] | Non
 def write_questions(
     path: Path, questions: Sequence[GoldQuestion], *, prefixes: Mapping[str, str] | None = None
 ) -> None:
-    """Write a file of questions, all or nothing; `SetupError` where it cannot be written."""
+    """Write a file of questions, all or nothing; `SetupError` if it cannot be written."""
     write_lines(path, [question_object(question, prefixes=prefixes) for question in questions])
 
 

@@ -6,12 +6,12 @@ Maret's (arXiv 1803.00832); growing answer sets with the words they use is ours.
 
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import ClassVar
 
-from askgraph.answers.searched import Searched, SearchLimits, top_score
-from askgraph.answers.standing_alone import standing_alone
+from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
+from askgraph.answers.standalone import standalone
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
@@ -22,8 +22,8 @@ __all__ = ["GraphSearch"]
 
 
 @dataclass(frozen=True)
-class GraphSearch:
-    """The default method; its fields are its settings.
+class GraphSearch(SearchLimits):
+    """The default method; its settings are the `SearchLimits`.
 
     `states` bounds the patterns that are grown, `tried` the queries that are run in search of one
     with a result, `evidence_rows` the rows for which the triples behind them are fetched. `rows`
@@ -42,18 +42,6 @@ class GraphSearch:
 
     converses: ClassVar[bool] = True
 
-    states: int = 150
-    tried: int = 4
-    evidence_rows: int = 3
-    rows: int = 10_000
-    timeout: float | None = 20.0
-    answer_from: float = 0.5
-    ask_from: float = 0.25
-    operators: bool = True
-    today: str = ""
-    writer: str = ""
-    ranking: str = ""
-
     def __post_init__(self) -> None:
         try:
             date.fromisoformat(self.today or "2000-01-01")
@@ -67,14 +55,12 @@ class GraphSearch:
     ) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the one of several that fits best."""
         started = time.perf_counter()
-        alone = await standing_alone(question, graphs)
+        alone = await standalone(question, graphs)
         if alone is not question:
             yield Thought(f"Asked in full: {alone.text}")
         question = alone
-        best: tuple[Searched, Proposal] | None = None
-        runs = [
-            Searched(self._limits(), question, graph, Counted(graph.endpoint)) for graph in graphs
-        ]
+        best: tuple[SearchRun, Proposal] | None = None
+        runs = [SearchRun(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
         for run in runs:
             proposal = await run.proposal()
             if best is None or top_score(proposal) > top_score(best[1]):
@@ -89,6 +75,3 @@ class GraphSearch:
         requests = sum(run.endpoint.requests for run in runs)
         usage = Usage(time.perf_counter() - started, requests)
         yield replace(outcome, usage=usage)
-
-    def _limits(self) -> SearchLimits:
-        return SearchLimits(**{one.name: getattr(self, one.name) for one in fields(SearchLimits)})

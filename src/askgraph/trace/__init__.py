@@ -52,7 +52,7 @@ class Question:
     """A question in natural language; `language` is a BCP 47 tag, or None to detect it.
 
     `before` is what was asked before it in the same conversation, oldest first. `given` are IRIs
-    that it is known to be about, for methods that do not link by themselves; None where nobody
+    that it is known to be about, for methods that do not link by themselves; None if nobody
     says.
     """
 
@@ -102,7 +102,7 @@ class Thought:
     """Free text of a method on its way, and what it cost to come by.
 
     The outcome's usage counts all of a run; that of the thoughts before it says what was spent
-    where no outcome came.
+    if no outcome came.
     """
 
     text: str
@@ -157,9 +157,9 @@ class Evidence:
 class Confirmed:
     """That an answer's query was confirmed for the same question before.
 
-    `question` is how it was asked then, `when` a time in ISO 8601, `by` who confirmed it, where
+    `question` is how it was asked then, `when` a time in ISO 8601, `by` who confirmed it, if
     that was said, `example` the IRI under which it is kept. `change` says how the result differs
-    from the one that was confirmed, None where it is the same or cannot be compared.
+    from the one that was confirmed, None if it is the same or cannot be compared.
     """
 
     question: str
@@ -176,9 +176,9 @@ class Answer:
     `answer_columns` are the variables that answer the question; the others are context. An ASK
     query has `boolean` set and an empty `result`. `confidence` is between 0 and 1: the share of
     answers given with this confidence that are expected to be right. `cut_short` says why the run
-    ended before the method was done, where it did; then this is the best attempt. `confirmed` is
-    set where the query was not found by a method, but confirmed for the same question before.
-    `words` read the query; `interpretation` is what a language model says of the result, where it
+    ended before the method was done, if it did; then this is the best attempt. `confirmed` is
+    set if the query was not found by a method, but confirmed for the same question before.
+    `words` read the query; `interpretation` is what a language model says of the result, if it
     was asked to.
     """
 
@@ -209,7 +209,7 @@ class Observation:
     """What a tool call on a graph gave: `text` is what a language model is told.
 
     `seen` are the IRIs that the text shows, in full. `query` is the query that was run for it, as
-    it was run, and `rows` the number of its rows (1 for ASK). `ends` is "answer" or "cancel" where
+    it was run, and `rows` the number of its rows (1 for ASK). `ends` is "answer" or "cancel" if
     the call ends the run, with the `answer` that it gave, or the best attempt.
     """
 
@@ -254,7 +254,7 @@ class Clarification:
 
 @dataclass(frozen=True)
 class Refusal:
-    """No answer: the reason, and the best attempt where there was one."""
+    """No answer: the reason, and the best attempt if there was one."""
 
     reason: str
     best: Answer | None = None
@@ -275,7 +275,7 @@ class Trace:
 
     @property
     def outcome(self) -> Outcome:
-        """The last step; ValueError where the run ended without one."""
+        """The last step; ValueError if the run ended without one."""
         last = self.steps[-1] if self.steps else None
         if not isinstance(last, Answer | Clarification | Refusal):
             raise ValueError("the run ended without an answer, a refusal or a question back")
@@ -300,7 +300,7 @@ def follow_up(
 ) -> Question:
     """Return a question that comes after another one, of which `outcome` came.
 
-    What was asked before that one comes before it, too. Raises `SetupError` where the outcome has
+    What was asked before that one comes before it, too. Raises `SetupError` if the outcome has
     no query: then there is nothing to refer to.
     """
     attempt = attempt_of(outcome)

@@ -17,11 +17,11 @@ from askgraph.sparql.results import SelectResult
 __all__ = ["MEMBER", "read", "spoken_name", "told"]
 
 MEMBER = "is"
-"""The key under which a value says which class it has, where its field may have one of several."""
+"""The key under which a value says which class it has, if its field may have one of several."""
 
 
 def told(value: object, hint: Any) -> Any:
-    """Return a value of the annotated type as JSON; `TypeError` where it is of another one."""
+    """Return a value of the annotated type as JSON; `TypeError` if it is of another one."""
     hint = _meant(value, hint)
     if isinstance(value, SelectResult):
         return {**to_json(value), "seconds": value.seconds}
@@ -45,7 +45,7 @@ def told(value: object, hint: Any) -> Any:
 def read(given: Any, hint: Any) -> Any:
     """Return the value that `told` made this JSON of.
 
-    Raises `ValueError`, `KeyError` or `TypeError` where it is damaged.
+    Raises `ValueError`, `KeyError` or `TypeError` if it is damaged.
     """
     if hint is SelectResult:
         return _result(given)

@@ -78,7 +78,7 @@ def step_told(step: Step) -> dict[str, object]:
 
 
 def step_of(line: str) -> Step:
-    """Return the step of a line; `ValueError`, `KeyError` or `TypeError` where it is damaged."""
+    """Return the step of a line; `ValueError`, `KeyError` or `TypeError` if it is damaged."""
     content = json.loads(line)
     if not isinstance(content, dict):
         raise TypeError("no object")
@@ -92,7 +92,7 @@ def step_of(line: str) -> Step:
 def write_trace(path: Path, trace: Trace, head: Head | None = None) -> None:
     """Write a trace over what was there; a reader sees the old file or the new one.
 
-    A run that ended in an error is written as far as it came. Raises `SetupError` where the file
+    A run that ended in an error is written as far as it came. Raises `SetupError` if the file
     cannot be written.
     """
     try:
@@ -113,7 +113,7 @@ def trace_text(trace: Trace, head: Head | None = None) -> str:
 
 
 def read_trace(path: Path) -> tuple[Trace, Head]:
-    """Read a trace and its head; `SetupError` names the line where the file is damaged."""
+    """Read a trace and its head; `SetupError` names the line if the file is damaged."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

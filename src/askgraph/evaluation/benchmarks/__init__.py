@@ -25,7 +25,7 @@ class Unreadable:
 class Contents:
     """What a file or folder holds: its questions in file order, and what could not be read.
 
-    `graph` names the graph that the questions are about (`wikidata`, `dbpedia`, …), None where the
+    `graph` names the graph that the questions are about (`wikidata`, `dbpedia`, …), None if the
     file does not say; `prefixes` are those that its gold queries may use without declaring them.
     """
 
@@ -42,14 +42,14 @@ class Benchmark(Protocol):
     splits: ClassVar[tuple[str, ...]]
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell whether this is a file of this format by its name and its first characters."""
+        """Return whether this is a file of this format, by its name and its first characters."""
         ...
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:
         """Read all items; what cannot be read is listed, never skipped. `SetupError` for no file.
 
-        `language` chooses where an item is asked in several: a language code (`de` also takes
-        `de-AT`), `*` for all of them, each a question of its own, or None for English where there
-        is English, else the first, unless the class says otherwise.
+        `language` chooses among the texts of an item: a language code (`de` also takes `de-AT`),
+        `*` for all of them, each a question of its own, or None for English if there is English,
+        else the first, unless the class says otherwise.
         """
         ...

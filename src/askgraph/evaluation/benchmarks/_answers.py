@@ -13,7 +13,7 @@ __all__ = ["table_of_bindings", "table_of_result"]
 
 
 def table_of_result(result: object) -> Table:
-    """Return one result, solutions or a boolean; `Unfit` where it is neither."""
+    """Return one result, solutions or a boolean; `Unfit` if it is neither."""
     match result:
         case {"boolean": bool(truth)}:
             return Table.of_boolean(truth)
@@ -30,7 +30,7 @@ def table_of_result(result: object) -> Table:
 def table_of_bindings(bindings: Sequence[object], variables: Sequence[str] = ()) -> Table:
     """Return solutions, each an object from variable to term; unbound variables may be absent.
 
-    The raw terms are kept where all of them are valid RDF, and else the plain values alone.
+    The raw terms are kept if all of them are valid RDF, and else the plain values alone.
     """
     names = dict.fromkeys(variables)
     for solution in bindings:
@@ -58,7 +58,7 @@ def _objects(bindings: Sequence[object]) -> list[dict[str, object]]:
 
 
 def _valued(value: object) -> Term | str | None:
-    """A term, its plain text where it is no valid RDF, or None for unbound."""
+    """A term, its plain text if it is no valid RDF, or None for unbound."""
     if value is None:
         return None
     if not isinstance(value, dict) or not isinstance(value.get("value"), str | int | float):

@@ -1,4 +1,4 @@
-"""From the items of a file to `Contents`: what is asked, under which id, and what is listed."""
+"""Records of a benchmark's file, and the questions that they make: texts, ids, unreadable items."""
 
 import json
 import re
@@ -48,7 +48,7 @@ class Unfit(Exception):
 
 @dataclass(frozen=True)
 class Text:
-    """One wording of a question; the language is None where the file does not say."""
+    """One wording of a question; the language is None if the file does not say."""
 
     string: str
     language: str | None = None
@@ -75,7 +75,7 @@ def wordings(
 ) -> Iterator[Item]:
     """Yield the question once for each wording that is asked for.
 
-    Where that are several, their ids end in `@` and the language and, for several in one language,
+    If that are several, their ids end in `@` and the language and, for several in one language,
     in `#` and a number.
     """
     there = [text for text in texts if text.string.strip()]
@@ -177,7 +177,7 @@ def keys_in(head: str) -> frozenset[str]:
 
 
 def loaded(path: Path) -> object:
-    """Return the content of a JSON file; `SetupError` with the line where it is not JSON."""
+    """Return the content of a JSON file; `SetupError` with the line if it is not JSON."""
     try:
         content: object = json.loads(text_of(path))
     except json.JSONDecodeError as error:
@@ -214,7 +214,7 @@ def lines(path: Path) -> Iterator[tuple[str, Record | str]]:
 
 
 def identity(record: Record, key: str, place: str) -> str:
-    """Return an id as text; where the record has none, its number in the file."""
+    """Return an id as text; if the record has none, its number in the file."""
     value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int | None):
         raise Unfit(f"{key!r} must be text or a whole number")
@@ -222,7 +222,7 @@ def identity(record: Record, key: str, place: str) -> str:
 
 
 def text_in(record: Record, key: str) -> str | None:
-    """Return a text, None where it is absent, null or blank; `Unfit` for anything else."""
+    """Return a text, None if it is absent, null or blank; `Unfit` for anything else."""
     value = record.get(key)
     if value is not None and not isinstance(value, str):
         raise Unfit(f"{key!r} must be text")

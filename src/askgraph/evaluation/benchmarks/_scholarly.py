@@ -1,4 +1,4 @@
-"""What DBLP-QuAD and SciQA share: question, paraphrases and query, in an object each."""
+"""Records of DBLP-QuAD and SciQA: question, paraphrases and query, in an object each."""
 
 import re
 from collections.abc import Iterator

@@ -89,7 +89,7 @@ _SIGNS = {
 
 
 def graph_of(queries: Iterable[str]) -> str | None:
-    """Return `wikidata` or `dbpedia`, whichever more queries name; None where none names either."""
+    """Return `wikidata` or `dbpedia`, whichever more queries name; None if none names either."""
     named = Counter(
         graph for query in queries for graph, sign in _SIGNS.items() if sign.search(query)
     )

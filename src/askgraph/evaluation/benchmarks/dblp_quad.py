@@ -35,7 +35,7 @@ class DblpQuad:
     splits: ClassVar[tuple[str, ...]] = SPLITS
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by the type of a query with its entities and whether its template is held out."""
+        """Recognise it by query types with entities, and by whether templates are held out."""
         return {"questions", "query_type", "held_out"} <= keys_in(head)
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:

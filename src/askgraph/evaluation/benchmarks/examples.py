@@ -24,7 +24,7 @@ def examples_in(path: Path, *, format: str | None = None) -> Collection:
     """Read examples from a file, folder or archive of SHACL executables, or a benchmark's file.
 
     `format` is the name of a benchmark plugin, None to tell it from the file. Questions without a
-    query are left out. Raises `SetupError` where the file cannot be read or is of no known format.
+    query are left out. Raises `SetupError` if the file cannot be read or is of no known format.
     """
     if format is None and path.name.endswith((".jsonl", ".jsonl.gz")) and _is_ours(path):
         return Collection(read_examples(path))
@@ -52,7 +52,7 @@ def write_lines_of(examples: Sequence[QueryExample], path: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether the first line has at least a question, which is all that `read_examples` needs."""
+    """Return whether the first line has a question, all that `read_examples` needs."""
     return '"question"' in head_of(path).lstrip().partition("\n")[0]
 
 

@@ -26,8 +26,8 @@ def read_benchmark(
     """Read a file, folder or archive; return the name of its format and what it holds.
 
     `format` is the name of a benchmark plugin, None to tell it from the file; `language` is that of
-    `Benchmark.read`. Raises `SetupError` where there is no such file, where it is of no known
-    format or may be of several, where it cannot be read at all and where it holds nothing.
+    `Benchmark.read`. Raises `SetupError` if there is no such file, if it is of no known
+    format or may be of several, if it cannot be read at all and if it holds nothing.
     """
     file = Path(path)
     if not file.exists():
@@ -56,7 +56,7 @@ def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion
         if need_gold and not question.has_gold:
             raise SetupError(
                 f"{place}: question {question.id!r} has no gold to score against; "
-                "give it 'sparql' or 'answers', or '\"sparql\": null' where the graph has no answer"
+                "give it 'sparql' or 'answers', or '\"sparql\": null' if the graph has no answer"
             )
         seen[question.id] = place
         questions.append(question)

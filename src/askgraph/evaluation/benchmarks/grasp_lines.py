@@ -42,7 +42,7 @@ class GraspLines:
     splits: ClassVar[tuple[str, ...]] = ("train", "val", "dev", "test")
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by a first line with paraphrases or info beside question and query."""
+        """Recognise it by a first line with paraphrases or info beside question and query."""
         first = head.lstrip().partition("\n")[0]
         keys = keys_in(first)
         asked = {"id", "question", "sparql"} <= keys and not keys.isdisjoint(

@@ -44,7 +44,7 @@ class LcQuad:
     splits: ClassVar[tuple[str, ...]] = ("train", "test")
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by its corrected questions."""
+        """Recognise it by its corrected questions."""
         return "corrected_question" in keys_in(head)
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:

@@ -51,7 +51,7 @@ class LcQuad2:
     graph: Literal["wikidata", "dbpedia"] = "wikidata"
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by the questions that its templates wrote."""
+        """Recognise it by the questions that its templates wrote."""
         return "NNQT_question" in keys_in(head)
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:

@@ -47,13 +47,13 @@ _VARIABLE = re.compile(r"\?\w+")
 
 
 class N3Corpus:
-    """Quoted graphs as queries. None takes English where there is English, else the first."""
+    """Quoted graphs as queries. None takes English if there is English, else the first."""
 
     title: ClassVar[str] = "Quoted graphs in N3"
     splits: ClassVar[tuple[str, ...]] = ()
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by an N3 file with braces."""
+        """Recognise it by an N3 file with braces."""
         return plain_name(path).endswith(".n3") and "{" in head
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:

@@ -55,7 +55,7 @@ class PatQuestions:
     splits: ClassVar[tuple[str, ...]] = ()
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by its annotated answers."""
+        """Recognise it by its annotated answers."""
         return {"text answers", "answer annotations"} <= keys_in(head)
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:

@@ -47,18 +47,18 @@ from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["Qald"]
 
-OUT_OF_SCOPE = "OUT OF SCOPE"  # stands in the place of a query where the graph has no answer
+OUT_OF_SCOPE = "OUT OF SCOPE"  # stands in the place of a query if the graph has no answer
 FLAGS = ("aggregation", "onlydbo", "hybrid")
 
 
 class Qald:
-    """QALD's JSON. None takes English where an item is in English, else its first language."""
+    """QALD's JSON. None takes English if an item is in English, else its first language."""
 
     title: ClassVar[str] = "QALD 7, 9, 9-plus, 10"
     splits: ClassVar[tuple[str, ...]] = ("train", "test")
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by a question that is a list of strings with their languages."""
+        """Recognise it by a question that is a list of strings with their languages."""
         keys = keys_in(head)
         return {"questions", "question", "language", "string"} <= keys and "query_type" not in keys
 

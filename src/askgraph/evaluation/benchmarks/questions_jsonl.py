@@ -1,7 +1,7 @@
 """Our own format: one question a line.
 
 `id` and `question` are needed. `"sparql": null` without answers, or the tag `unanswerable`, says
-that the graph holds no answer. `kg` names the graph where a file holds questions over several.
+that the graph holds no answer. `kg` names the graph if a file holds questions over several.
 
 A sample, `questions.jsonl`:
 
@@ -39,7 +39,7 @@ class QuestionsJsonl:
     splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by a first line that is an object with id and question."""
+        """Recognise it by a first line that is an object with id and question."""
         first = head.lstrip().partition("\n")[0]
         keys = keys_in(first)
         others = {"questions", "paraphrases", "info"}

@@ -56,7 +56,7 @@ class Rubq:
     splits: ClassVar[tuple[str, ...]] = ("dev", "test")
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by its Russian text with the entities of the question."""
+        """Recognise it by its Russian text with the entities of the question."""
         return {"uid", "question_text", "question_uris"} <= keys_in(head)
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:

@@ -32,7 +32,7 @@ class SciQa:
     splits: ClassVar[tuple[str, ...]] = SPLITS
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by the shape of a query and whether it was generated."""
+        """Recognise it by the shape of a query and whether it was generated."""
         keys = keys_in(head)
         return {"questions", "query_type"} <= keys and bool(
             {"query_shape", "auto_generated"} & keys

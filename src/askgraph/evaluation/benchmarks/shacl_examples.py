@@ -42,18 +42,18 @@ __all__ = ["ShaclExamples"]
 UNANSWERABLE = "unanswerable"
 NO_QUERY = (
     "neither sh:select nor sh:ask; others cannot be scored. Give it one, or the keyword "
-    f"{UNANSWERABLE!r} where the graph has no answer"
+    f"{UNANSWERABLE!r} if the graph has no answer"
 )
 
 
 class ShaclExamples:
-    """SHACL examples in Turtle. None takes English where there is English, else the first."""
+    """SHACL examples in Turtle. None takes English if there is English, else the first."""
 
     title: ClassVar[str] = "SHACL examples (SIB)"
     splits: ClassVar[tuple[str, ...]] = ()
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by a Turtle file, or a folder or archive that holds one."""
+        """Recognise it by a Turtle file, or a folder or archive that holds one."""
         names = head.lower().split("\n") if is_bundle(path) else [plain_name(path)]
         return any(name.removesuffix(".gz").endswith(".ttl") for name in names)
 
@@ -64,7 +64,7 @@ class ShaclExamples:
     async def read_endpoint(self, endpoint: Endpoint, *, language: str | None = None) -> Contents:
         """Read the examples that a SPARQL endpoint publishes in its own graph.
 
-        Raises `ServiceError` where the endpoint fails. Where its reply was cut off, that is listed.
+        Raises `ServiceError` if the endpoint fails. If its reply was cut off, that is listed.
         """
         items = _questions(await published(endpoint), language)
         return _of_one_target(gathered(items))

@@ -45,7 +45,7 @@ class SimpleQuestions:
     splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by a first line that begins with a fact."""
+        """Recognise it by a first line that begins with a fact."""
         return bool(WIKIDATA_FACT.match(head) or FREEBASE_FACT.match(head))
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:

@@ -44,7 +44,7 @@ class Spinach:
     splits: ClassVar[tuple[str, ...]] = ("dev", "test")
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by the title and page of the request beside question and query."""
+        """Recognise it by the title and page of the request beside question and query."""
         wanted = {"id", "title", "url", "question", "sparql"}
         return head.lstrip().startswith("[") and wanted <= keys_in(head)
 

@@ -63,13 +63,13 @@ __all__ = ["Text2Sparql"]
 
 
 class Text2Sparql:
-    """TEXT2SPARQL's YAML. None takes English where an item is in English, else its first."""
+    """TEXT2SPARQL's YAML. None takes English if an item is in English, else its first."""
 
     title: ClassVar[str] = "TEXT2SPARQL"
     splits: ClassVar[tuple[str, ...]] = ()
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by a YAML file with a data set and questions."""
+        """Recognise it by a YAML file with a data set and questions."""
         keys = set(re.findall(r"^(\w+):", head, re.MULTILINE))
         return plain_name(path).endswith((".yml", ".yaml")) and {"dataset", "questions"} <= keys
 

@@ -46,7 +46,7 @@ class WikiWebQuestions:
     splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tell it by an utterance with its query, or a question with query and results."""
+        """Recognise it by an utterance with its query, or a question with query and results."""
         keys = keys_in(head)
         asked = {"utterance", "sparql"} <= keys or {"question", "sparql", "results"} <= keys
         return head.lstrip().startswith("[") and asked and "title" not in keys

@@ -1,7 +1,7 @@
-"""Where the questions of a run are answered, when not in this process: one file each.
+"""Executors that answer the questions of a run outside this process: one file each.
 
 An executor is what `concurrent.futures` calls one. Its class is made with the number of workers,
-and, where a cluster is there already, with its address.
+and, if a cluster is there already, with its address.
 """
 
 from collections.abc import Callable

@@ -38,7 +38,7 @@ class Dask:
         return future
 
     def close(self) -> None:
-        """Leave the cluster, and end it where it is ours."""
+        """Leave the cluster, and end it if it is ours."""
         self._pool.shutdown(wait=False)
         self._client.close()
         if self._cluster is not None:

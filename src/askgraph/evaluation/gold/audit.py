@@ -1,4 +1,4 @@
-"""What is wrong or doubtful with the gold of a benchmark, question by question.
+"""Audit of the gold of a benchmark: all that is wrong or doubtful, question by question.
 
 A figure is worth no more than the gold that it was measured against. Nothing here changes gold:
 what is found is told, with what can be done about it.
@@ -67,7 +67,7 @@ async def audit(
     """Check the gold of each question; without an endpoint nothing is run, only read.
 
     Gold queries may use `prefixes` without declaring them. `timeout` is in seconds a query. Raises
-    `Unreachable` and `Unauthorised`, where nothing can be said about gold.
+    `Unreachable` and `Unauthorised`: then nothing can be said about gold.
     """
     auditor = _Auditor(endpoint, prefixes or {}, timeout)
     found: dict[int, list[Finding]] = {}
@@ -143,7 +143,7 @@ def _without_query(question: GoldQuestion) -> list[Finding]:
 
 
 def _read_only(question: GoldQuestion, query: str, prefixes: Prefixes) -> list[Finding]:
-    """What can be said without a graph; prefixes that are not declared may be the graph's."""
+    """Yield what can be said without a graph; prefixes that are not declared may be the graph's."""
     missing = [prefix for prefix in undeclared(query) if prefix not in prefixes]
     assumed = {prefix: f"urn:prefix:{prefix}:" for prefix in missing}
     try:
@@ -177,7 +177,7 @@ def _nothing(table: Table) -> str:
 
 
 def _counts(query: str) -> bool:
-    """Whether all columns of a query are counts or sums."""
+    """Return whether all columns of a query are counts or sums."""
     try:
         columns = read(query).columns
     except QuerySyntaxError:
@@ -202,14 +202,18 @@ def _differ(now: Table, stored: Table) -> str:
 
 
 BEYOND = 100  # rows looked at after the cut
-MOST = 10_000  # rows looked at at all, where DISTINCT has to be applied here
+MOST = 10_000  # rows looked at at all, if DISTINCT has to be applied here
 KEY = "tie_key_"
 
 
 async def ties(
     query: str, endpoint: Endpoint, *, prefixes: Mapping[str, str] | None, timeout: float | None
 ) -> str | None:
-    """Say how the result depends on the order of equal rows, or return None where it does not.
+    """Report how the result depends on the order of equal rows, or return None if it does not.
+
+    If a LIMIT keeps some of several rows that are equally good, the result depends on the engine:
+    SPARQL leaves the order of equal rows open (SPARQL 1.1, section 15.1), and that of all rows if
+    there is no ORDER BY.
 
     Each SELECT with LIMIT or OFFSET, the outer one and those within it, is run with the rows around
     its cut and with what it sorts by as columns. What cannot be checked is said, too.
@@ -286,7 +290,7 @@ class _Probe:
         return None
 
     def _at(self, rows: Sequence[Row], cut: int) -> str | None:
-        """Say what is equal on both sides of a cut; nothing where equal rows are the same rows."""
+        """Report what is equal on both sides of a cut; nothing if equal rows are the same rows."""
         key = self._cells(rows[cut])
         if self._cells(rows[cut - 1]) != key:
             return None

@@ -102,7 +102,7 @@ KINDS: Mapping[str, Kind] = {
 class Finding:
     """What was seen at one question; `kind` is a key of `KINDS`.
 
-    `benchmark` is the file, where several were looked at.
+    `benchmark` is the file, if several were looked at.
     """
 
     id: str

@@ -68,7 +68,7 @@ class Frozen:
         """Return the question with its frozen result as stored answer.
 
         One without a query stays as it is, and so does one whose query failed when it was frozen.
-        Raises `SetupError` where its result is missing, or is that of another query.
+        Raises `SetupError` if its result is missing, or is that of another query.
         """
         if question.sparql is None or question.unanswerable:
             return question
@@ -78,7 +78,7 @@ class Frozen:
         return replace(question, answers=self.results[question.id])
 
     def check(self, question: GoldQuestion) -> None:
-        """Raise `SetupError` where there is no result of this question's query."""
+        """Raise `SetupError` if there is no result of this question's query."""
         known = self.hashes.get(question.id)
         if known is None:
             raise SetupError(
@@ -92,7 +92,7 @@ class Frozen:
 
 
 def read_frozen(path: Path) -> Frozen:
-    """Read a file of frozen gold; `SetupError`, with the line, where it is none or is damaged."""
+    """Read a file of frozen gold; `SetupError`, with the line, if it is none or is damaged."""
     lines = list(_lines(path))
     if not lines or lines[0][1].get("frozen") != HEADER["frozen"]:
         raise SetupError(
@@ -131,10 +131,10 @@ def table_object(table: Table) -> Json:
 
 
 def drift(frozen: Frozen, question: GoldQuestion, now: Table) -> Finding | None:
-    """Return a finding where the result of a gold query is another than the frozen one.
+    """Return a finding if the result of a gold query is another than the frozen one.
 
     Rows are compared as values and counted, in any order; blank nodes are all alike. Raises
-    `SetupError` where the frozen result is of another query.
+    `SetupError` if the frozen result is of another query.
     """
     frozen.check(question)
     before = frozen.results.get(question.id)

@@ -44,8 +44,8 @@ Kind = Literal["same question", "same query", "similar question", "similar words
 class Pair:
     """Two questions, by their places, the earlier one first.
 
-    `similarity` is that of the texts, 0 to 1. `kind` is `same query` where the words differ,
-    `similar question` where a query is not known, and `similar words` where the queries differ, so
+    `similarity` is that of the texts, 0 to 1. `kind` is `same query` if the words differ,
+    `similar question` if a query is not known, and `similar words` if the queries differ, so
     that most likely other things are asked for.
     """
 
@@ -68,7 +68,7 @@ def near_duplicates(
 ) -> tuple[Pair, ...]:
     """Return pairs of questions that repeat each other, in order of the later one.
 
-    Of a set of equal questions, each is paired with the first only. Where all questions name their
+    Of a set of equal questions, each is paired with the first only. If all questions name their
     graph, those of different graphs are no duplicates.
     """
     graphs = [q.graph for q in questions] if all(q.graph for q in questions) else None
@@ -100,7 +100,7 @@ def duplicate_groups(
 ) -> tuple[int, ...]:
     """Return a number for each question; those that repeat each other, over any chain, share it.
 
-    Similar words do not count where the queries differ.
+    Similar words do not count if the queries differ.
     """
     leader = list(range(len(questions)))
 
@@ -218,7 +218,7 @@ def repeats(
 ) -> tuple[Finding, ...]:
     """Return one finding for each question that repeats an earlier one of the same benchmark.
 
-    Texts alone are compared where a question has several languages: there, the same query is no
+    Texts alone are compared if a question has several languages: then the same query is no
     finding.
     """
     found: dict[int, Finding] = {}
@@ -241,7 +241,7 @@ def leaks(
 ) -> tuple[Finding, ...]:
     """Return one finding for each question that a training question repeats, in question order.
 
-    Similar words are no leak where the queries differ: such pairs are what there is to learn from.
+    Similar words are no leak if the queries differ: such pairs are what there is to learn from.
     """
     both = [*training, *questions]
     best: dict[int, Pair] = {}

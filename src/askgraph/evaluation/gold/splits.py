@@ -31,7 +31,7 @@ def folds(
 
     `groups` has a label for each question; what shares one stays in one part. None groups those
     that repeat each other (`near_duplicates`). The same questions in any order and the same seed
-    give the same parts. Raises `SetupError` where there are fewer groups than parts.
+    give the same parts. Raises `SetupError` if there are fewer groups than parts.
     """
     labels = list(groups if groups is not None else duplicate_groups(questions))
     members: dict[Hashable, list[int]] = {}
@@ -54,7 +54,7 @@ def leave_one_out(labels: Sequence[str]) -> tuple[Split, ...]:
     """Return a split for each label, in order: the questions with it are the test part.
 
     `labels` has one for each question, as the name of its graph or data set. Raises `SetupError`
-    where there is one label only.
+    if there is one label only.
     """
     names = tuple(dict.fromkeys(labels))
     if len(names) < 2:

@@ -22,7 +22,7 @@ async def gold_table(
 ) -> Table:
     """Return the gold result of a question: its query's on this endpoint, else the stored one.
 
-    Raises what the endpoint raises, and `SetupError` where there is neither.
+    Raises what the endpoint raises, and `SetupError` if there is neither.
     """
     if question.sparql is not None:
         return await query_table(question.sparql, endpoint, prefixes=prefixes, timeout=timeout)
@@ -42,8 +42,8 @@ async def gold_or_reason(
     """Return the gold result and None, or what there is of it and why its query gave none.
 
     A stored result stands in for a query that fails; with `stored`, or without an endpoint, only
-    that counts. Raises `SetupError`, and, where nothing is stored, `Unreachable` and
-    `Unauthorised`: where the endpoint is gone, nothing can be said about any answer.
+    that counts. Raises `SetupError`, and, if nothing is stored, `Unreachable` and
+    `Unauthorised`: if the endpoint is gone, nothing can be said about any answer.
     """
     if stored or endpoint is None:
         missing = None if question.answers else "no gold result is stored for this question"
@@ -59,7 +59,7 @@ async def gold_or_reason(
 
 
 async def answer_table(answer: Answer, endpoint: Endpoint, *, timeout: float | None) -> Table:
-    """Return an answer's result; where it was cut off, that of its query, run again in full.
+    """Return an answer's result; if it was cut off, that of its query, run again in full.
 
     It knows which of its columns answer.
     """

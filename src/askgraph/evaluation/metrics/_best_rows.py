@@ -25,9 +25,9 @@ SURE = 6
 def best_row_score(predicted: Numbers, gold: Numbers, *, charged: bool) -> Score:
     """Return the highest F1, and of mappings with the same F1 the highest recall.
 
-    Cells are numbers, equal where the values are; both tables have rows and columns. Mappings are
+    Cells are numbers, equal if the values are; both tables have rows and columns. Mappings are
     tried by the number of cells that could agree under them, and no longer than the next could be
-    better; where columns look alike, those first that rows suggest. Only where many columns look
+    better; if columns look alike, those first that rows suggest. Only if many columns look
     alike are the limits above reached; up to three columns on both sides, all mappings are tried.
     """
     tables = _Tables(_distinct(predicted), _distinct(gold), charged)
@@ -129,7 +129,7 @@ def _promising(tables: _Tables, common: Numbers) -> Iterator[tuple[Numbers, Numb
     """Yield mappings: predicted columns, gold columns, cells that could agree here and hereafter.
 
     The most common values go first; of columns that look alike by their values, those whose values
-    stand in like rows. Where that does not settle it, mappings grown through the rows come second.
+    stand in like rows. If that does not settle it, mappings grown through the rows come second.
     """
     alike = _common_values(*_values_in_rows(tables.predicted, tables.gold))
     weights = common * (1 + min(common.shape) * int(alike.max())) + alike
@@ -191,7 +191,8 @@ def mappings(weights: Weights) -> Iterator[Mapping]:
     """Yield for each line a column of its own, the heaviest choice first, each choice once.
 
     There are at least as many columns as lines. Weights are whole and not below 0, and add up to
-    less than 2**53.
+    less than 2**53. The best solutions of an assignment problem one after another, after Murty,
+    "An algorithm for ranking all the assignments in order of increasing cost" (1968).
     """
     best = _heaviest(weights, (), frozenset())
     queue = [] if best is None else [(-best[0], best[1], 0, frozenset[int]())]
@@ -225,6 +226,10 @@ def _heaviest(
 
 def grown_mappings(narrow: Numbers, wide: Numbers, common: Numbers) -> list[tuple[int, ...]]:
     """Return for each column of the narrow table a column of the wide one, in several ways.
+
+    A mapping is grown one column at a time, each so that the rows so far agree best. So are found
+    columns that look alike one by one, as in a table of friends and their friends: once one column
+    is mapped, its values tell rows apart, and with them the other columns.
 
     The column with the most values starts, and is mapped in turn to each column with which it has
     values in `common` (a line for each narrow column). Those mappings go first under which the

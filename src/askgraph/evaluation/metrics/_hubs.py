@@ -1,4 +1,4 @@
-"""Which rows of two tables share what: one hub for each combination of values that both hold.
+"""Hubs of two tables: one for each combination of values that rows of both hold.
 
 Two rows agree in some columns; each subset of these columns, with the values there, is a hub that
 both belong to, and their similarity is the number of columns of the largest hub they share. The
@@ -70,7 +70,7 @@ def hubs_of_sizes(cells: Numbers, predicted: int, *, limit: int) -> Hubs:
 
 
 def codes(cells: Numbers) -> Numbers:
-    """Return one number for each row, equal where the rows are equal."""
+    """Return one number for each row, equal if the rows are equal."""
     code = np.zeros(len(cells), np.int64)
     for column in cells.T:
         code = _numbered(_extended(code, column))

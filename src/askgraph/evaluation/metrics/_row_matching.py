@@ -21,7 +21,7 @@ from askgraph.evaluation.metrics._hubs import Hubs, Numbers, codes, hubs, hubs_o
 __all__ = ["equal_cells"]
 
 PAIRS = 40_000  # of rows; up to here a matrix is faster than hubs, the result is the same
-WIDE_PAIRS = 4_000_000  # up to here where there may be more hubs than pairs
+WIDE_PAIRS = 4_000_000  # up to here if there may be more hubs than pairs
 MEMBERSHIPS = 10_000_000  # of rows in hubs, about 1 GB; above, similarities are rounded down
 
 
@@ -35,9 +35,9 @@ def equal_cells(
 ) -> int:
     """Return the largest number of equal cells over all one-to-one matchings of the rows.
 
-    Cells are numbers, equal where the values are; both tables have the same columns in the same
+    Cells are numbers, equal if the values are; both tables have the same columns in the same
     order, and may hold a row several times. Up to three columns the result is exact. With more, it
-    may be too low where few values fill most columns of a large table, so that there are more than
+    may be too low if few values fill most columns of a large table, so that there are more than
     so many `memberships`: then two rows count as equal in all cells, in one, in all but one, in all
     but two, and so on as far as there is room, whichever is next below the truth.
     """

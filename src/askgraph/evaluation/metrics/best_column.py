@@ -1,7 +1,7 @@
 """Set precision, recall and F1 of the best single column.
 
 Punishes wrong and missing values. Does not punish extra columns, a wrong order, wrong duplicates,
-or, where gold has several columns, values paired in the wrong rows.
+or, if gold has several columns, values paired in the wrong rows.
 
 The measure of Henselmann et al., "Knowledge graph representations for KGQA" (2025), over sets
 instead of multisets.

@@ -3,7 +3,7 @@
 Punishes wrong and missing values, and wrong duplicates: a row too many costs precision, a repeated
 gold row that is found once costs recall. Also punishes a right empty result, which scores 0.
 
-Does not punish extra columns, unless they multiply rows; a wrong order; or, where gold has several
+Does not punish extra columns, unless they multiply rows; a wrong order; or, if gold has several
 columns, values paired in the wrong rows.
 
 The measure of Henselmann et al., "Impact of Knowledge Graph Representations on Question Answering

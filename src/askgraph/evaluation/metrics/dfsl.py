@@ -1,4 +1,4 @@
-"""Set precision, recall and F1 of the answers, where two empty answers agree.
+"""Set precision, recall and F1 of the answers; two empty answers agree.
 
 Punishes wrong and missing values in any column, and so extra columns.
 

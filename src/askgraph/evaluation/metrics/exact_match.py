@@ -1,4 +1,4 @@
-"""1 where some choice of the predicted columns gives exactly the gold rows, else 0.
+"""1 if some choice of the predicted columns gives exactly the gold rows, else 0.
 
 Punishes every wrong, missing or wrongly paired value. Does not punish extra columns, the names and
 order of columns, the order of rows, or duplicates.

@@ -1,4 +1,4 @@
-"""How many of the questions got a query that runs.
+"""Executable queries: the share of the questions that got one.
 
 Punishes questions without a query as much as queries that fail. Does not punish wrong queries, nor
 those that give nothing.

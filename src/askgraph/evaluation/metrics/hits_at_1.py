@@ -1,4 +1,4 @@
-"""Hits@1: 1 where the first value of the answer is one of gold's, else 0.
+"""Hits@1: 1 if the first value of the answer is one of gold's, else 0.
 
 Punishes a wrong first value, and so a column of labels that stands before the wanted one.
 

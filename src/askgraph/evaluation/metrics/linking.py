@@ -1,4 +1,4 @@
-"""Which IRIs a query is about, and how many of gold's it has: entities and predicates apart.
+"""IRIs that a query is about, and how many of gold's it has: entities and predicates apart.
 
 Punishes each entity and predicate too many or too few. Does not punish how they are put together:
 a query with the right IRIs in the wrong places has full marks.
@@ -49,7 +49,7 @@ class LinkScores:
 def linking(
     predicted: str | None, gold: str, *, prefixes: Mapping[str, str] | None = None
 ) -> LinkScores:
-    """Compare the IRIs of two queries; where both have none it is 1, where one has none 0."""
+    """Compare the IRIs of two queries; if both have none it is 1, if one has none 0."""
     return compared(links(predicted, prefixes=prefixes), links(gold, prefixes=prefixes))
 
 

@@ -1,4 +1,4 @@
-"""How well a ranked list finds what is wanted: recall within the first k, mean reciprocal rank.
+"""Scores of a ranked list: recall within the first k, mean reciprocal rank.
 
 Punishes wanted items that stand far down or not at all. Does not punish items too many.
 

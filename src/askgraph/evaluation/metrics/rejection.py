@@ -1,4 +1,4 @@
-"""What rejecting answers catches, and what it loses.
+"""Rejection of answers: the wrong ones that it catches, the right ones that it loses.
 
 Punishes wrong answers that are given and right ones that are held back, each in a figure of its
 own: who rejects everything catches all wrong answers and loses all right ones. Does not punish how
@@ -25,12 +25,12 @@ class Rejection:
 
     @property
     def caught(self) -> float | None:
-        """The share of the wrong answers that was rejected; `None` where none was wrong."""
+        """The share of the wrong answers that was rejected; `None` if none was wrong."""
         return self.wrong_rejected / self.wrong if self.wrong else None
 
     @property
     def lost(self) -> float | None:
-        """The share of the right answers that was rejected; `None` where none was right."""
+        """The share of the right answers that was rejected; `None` if none was right."""
         return self.right_rejected / self.right if self.right else None
 
 

@@ -34,7 +34,7 @@ BoundRow = tuple[Hashable, ...]
 
 
 def row_assignment(predicted: Table, gold: Table) -> Score:
-    """Compare RDF terms, or values where either table came without terms; both empty is 1."""
+    """Compare RDF terms, or values if either table came without terms; both empty is 1."""
     if predicted.boolean is not None or gold.boolean is not None:
         value = float(_holds(predicted) == _holds(gold))
         return Score(value, value, value)
@@ -56,7 +56,7 @@ def _holds(table: Table) -> bool:
 
 
 def _bound_rows(predicted: Table, gold: Table) -> tuple[list[BoundRow], list[BoundRow]]:
-    """Return the bound cells of each row: terms where both tables have them, else values."""
+    """Return the bound cells of each row: terms if both tables have them, else values."""
     tables: Iterable[Sequence[Sequence[Hashable]]] = (
         (predicted.terms, gold.terms)
         if predicted.terms and gold.terms

@@ -45,9 +45,9 @@ def rows(
     Gold columns are mapped to predicted columns one to one, and rows of one table to rows of the
     other, so that F1 is highest. The similarity of two rows is the share of gold columns in which
     they agree; unbound agrees with unbound. Precision is the sum of similarities over the distinct
-    predicted rows without extra columns, recall over the distinct gold rows. Where extra columns
+    predicted rows without extra columns, recall over the distinct gold rows. If extra columns
     are charged, precision is the share of predicted cells that agree, and recall that of gold
-    cells. Language tags are kept only where both tables have terms. The answer of an ASK query is
+    cells. Language tags are kept only if both tables have terms. The answer of an ASK query is
     right or wrong; right is the same boolean, also as the only value of a SELECT result.
 
     Exact for up to three columns on both sides, whatever the number of rows; with more, exact
@@ -85,7 +85,7 @@ def _with_language(cell: Cell | None, term: Term | None) -> Cell | None:
 
 
 def _numbered(predicted: Table, gold: Table) -> tuple[Numbers, Numbers]:
-    """Return a matrix of numbers for each table, equal where the values are equal."""
+    """Return a matrix of numbers for each table, equal if the values are equal."""
     numbers: defaultdict[Cell | None, int] = defaultdict(count().__next__)
 
     def matrix(table: Table) -> Numbers:

@@ -5,7 +5,7 @@ characters, as 1 and 1.0; a right "no" and a right empty result, which score 0 a
 
 Does not punish another datatype or language tag, values in the wrong column or row, a wrong order
 or wrong duplicates; nor a wrong "no": the answer of any ASK query counts as the value "true", so
-that "no" scores 1 where gold is "yes".
+that "no" scores 1 if gold is "yes".
 
 Use it to stand beside the figures of the challenge. `flattened` is the same without its quirks.
 """
@@ -19,7 +19,7 @@ __all__ = ["text2sparql"]
 def text2sparql(predicted: Table, gold: Table) -> Score:
     """Compare the two sets of values as plain strings, all columns together.
 
-    The string of an RDF term is its IRI, literal text or blank node; where either table came
+    The string of an RDF term is its IRI, literal text or blank node; if either table came
     without terms, both are compared by value. Nothing predicted or nothing in gold is 0, both too.
     """
     raw = _knows_terms(predicted) and _knows_terms(gold)

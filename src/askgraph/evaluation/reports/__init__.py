@@ -1,1 +1,1 @@
-"""What runs add up to: figures with their uncertainty, comparisons, tables, and a page."""
+"""Reports on runs: figures with their uncertainty, comparisons, tables, and a page."""

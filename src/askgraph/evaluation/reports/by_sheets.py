@@ -32,7 +32,7 @@ TENTHS = tuple(tenth / 10 for tenth in range(1, 11))
 def by_sheet(runs: Sequence[Run], by: str, *, metric: str = MAIN) -> Sheet:
     """Return the table that takes the figures apart; `by` is one of `BY`.
 
-    Raises `SetupError` where a record has no score of the metric.
+    Raises `SetupError` if a record has no score of the metric.
     """
     return BY[by](runs, metric)
 
@@ -122,7 +122,7 @@ def _by_rejection(runs: Sequence[Run], metric: str) -> Sheet:
 
 
 def _ends(share: str) -> Iterator[Column]:
-    """The ends of a share's interval, named after it where a table has two of them."""
+    """The ends of a share's interval, named after it if a table has two of them."""
     yield from (replace(end, head=f"{share} {end.head}") for end in ENDS)
 
 

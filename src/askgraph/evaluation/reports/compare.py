@@ -77,9 +77,9 @@ class Comparison:
 
 
 def side_of(run: Run, *, method: str | None = None) -> Side:
-    """Return the records of a method of a run; it must be named where there are several.
+    """Return the records of a method of a run; it must be named if there are several.
 
-    Raises `SetupError` where it is not, and where the run holds nothing of it.
+    Raises `SetupError` if it is not, and if the run holds nothing of it.
     """
     methods = sorted({record.method for record in run.records})
     if not methods:
@@ -98,7 +98,7 @@ def side_of(run: Run, *, method: str | None = None) -> Side:
 def compare(a: Side, b: Side, *, metric: str = MAIN) -> Comparison:
     """Compare two sides on the questions that both were asked, repetitions averaged first.
 
-    Raises `SetupError` where there is no such question, where gold differs on one, and where a
+    Raises `SetupError` if there is no such question, if gold differs on one, and if a
     record has no score of the metric.
     """
     found_a, found_b = _by_question(a, metric), _by_question(b, metric)

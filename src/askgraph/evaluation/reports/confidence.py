@@ -1,4 +1,4 @@
-"""What a confidence is worth: risk and coverage, and calibration, over (confidence, score) pairs.
+"""Worth of a confidence: risk and coverage, calibration, and the answers that a limit rejects.
 
 Answers of equal confidence cannot be told apart by it, so each of them counts in part wherever a
 border runs through them: the order of the pairs does not matter.
@@ -53,7 +53,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Bin:
-    """The answers with a confidence between two bounds; the means are 0 where there are none."""
+    """The answers with a confidence between two bounds; the means are 0 if there are none."""
 
     low: float
     high: float
@@ -78,7 +78,7 @@ class Calibration:
 
 
 def mean_at(pairs: Pairs, coverage: float) -> float:
-    """Return the mean score of the most confident share, at least one; 0 where there are none."""
+    """Return the mean score of the most confident share, at least one; 0 if there are none."""
     wanted = min(len(pairs), max(1, math.ceil(coverage * len(pairs) - 1e-9)))
     total, left = 0.0, wanted
     for _, scores in _ranked(pairs):
@@ -122,7 +122,7 @@ def coverage_at(pairs: Pairs, risk: float) -> float:
 
     What could be answered if so many wrong answers were borne (Geifman and El-Yaniv, "Selective
     classification for deep neural networks", 2017). Answers of equal confidence are given together
-    or not at all. 0 where even the first are worse.
+    or not at all. 0 if even the first are worse.
     """
     kept = [point.coverage for point in risk_coverage(pairs) if point.risk <= risk + 1e-9]
     return max(kept, default=0.0)
@@ -180,7 +180,7 @@ class Policy:
     """A way of rejecting, over `wrong` wrong and `right` right answers.
 
     `caught` and `lost` are the shares rejected of each, with 95 % bootstrap intervals over
-    questions; None where there is nothing to reject.
+    questions; None if there is nothing to reject.
     """
 
     name: str
@@ -193,7 +193,7 @@ class Policy:
 def auc(answers: Judged) -> float | None:
     """Return the chance that a right answer has more confidence than a wrong one, ties half.
 
-    The area under the ROC curve (Hanley and McNeil, 1982); None where all are right or all wrong.
+    The area under the ROC curve (Hanley and McNeil, 1982); None if all are right or all wrong.
     """
     right = np.sort([confidence for confidence, fine in answers if fine])
     wrong = np.array([confidence for confidence, fine in answers if not fine])
@@ -234,6 +234,9 @@ def policies(
 ) -> tuple[Policy, ...]:
     """Return what each way of rejecting does to the answers of one method.
 
+    The ways are those of Alekseev et al. (NLDB 2025, section 7), which gives the share caught
+    alone, and limits of confidence. Nothing is asked again: all comes from the records.
+
     An answer is right from a score of `right_from` on; a failure is a wrong answer, and so is any
     answer to a question that has none. In a run that scores what was held back as 0, no right
     answer can be seen lost.
@@ -271,7 +274,7 @@ def _rejected(
 
 
 def _fails(record: Record) -> bool:
-    """Whether a query is missing, does not run, or has no rows."""
+    """Return whether a query is missing, does not run, or has no rows."""
     return record.sparql is None or not record.executed or record.rows == 0
 
 

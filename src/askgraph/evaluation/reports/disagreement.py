@@ -1,4 +1,4 @@
-"""How metrics disagree: small predictions, each wrong in one way, scored with all metrics."""
+"""Disagreement of metrics: small predictions, each wrong in one way, scored with all of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

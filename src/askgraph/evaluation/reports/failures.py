@@ -1,9 +1,9 @@
-"""What went wrong with a question: one class, the first that holds, in the order of `Failure`.
+"""Failure of a question: one class, the first that holds, in the order of `Failure`.
 
 First come the outcomes without a result to judge. Then both queries are compared as they are
-written, by their parts (`query_parts.py`): what was linked, how it was joined, what was done with
+written, by their parts (`Parts`): what was linked, how it was joined, what was done with
 it. So a query that says the same in other words, by another but equivalent predicate say, may get a
-class that a person would not give; it has one only where its score is below 1.
+class that a person would not give; it has one only if its score is below 1.
 """
 
 from collections import Counter
@@ -30,14 +30,20 @@ Use = tuple[str, tuple[str, ...]]  # an operator and the variables that it is gi
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a query.
+    """The parts of a query, so that two can be compared whatever their variables are called.
+
+    Left out is what only serves to show a result: patterns that fetch a label, conditions on a
+    language tag, SERVICE groups without variables, DISTINCT of the whole result, and the order of
+    patterns. An order of rows is no operator if none is cut off, only a use. Some ways to say the
+    same are one part: `FILTER(?x = :Mars)` and `:Mars` in the place of `?x`, MINUS and NOT EXISTS,
+    `&&` and two filters, a pattern and its repeat.
 
     `things` are entities and values in patterns, `constants` the literals in expressions, such as
     bounds. `classes` are those that something is said to be an instance of; as such a pattern is
     often implied by another one, it is not among the joins. `aside` are the predicates that only
     fetch a value which is no column and stands in no other pattern; `operands` those that only
     fetch one for an operator. `joins` are the patterns with a digest for each variable, which is
-    equal where a variable stands in the same patterns and is or is not a column;
+    equal if a variable stands in the same patterns and is or is not a column;
     `joins_undirected` are those without the direction, `joins_bare` those without the columns.
     `uses` say what each operator is given.
     """
@@ -65,7 +71,7 @@ class Parts:
 def parts_of(query: str, prefixes: Mapping[str, str] | None = None) -> Parts:
     """Return the parts of a query, which may use `prefixes` without declaring them.
 
-    Raises `QuerySyntaxError` where it cannot be read.
+    Raises `QuerySyntaxError` if it cannot be read.
     """
     missing = (prefixes or {}).keys() - declared_prefixes(query).keys()
     header = "".join(f"PREFIX {name}: <{(prefixes or {})[name]}>\n" for name in sorted(missing))
@@ -170,9 +176,9 @@ def failure_of(
     gold_error: str | None = None,
     prefixes: Mapping[str, str] | None = None,
 ) -> str | None:
-    """Return the class of what went wrong, None where the score of the metric is 1.
+    """Return the class of what went wrong, None if the score of the metric is 1.
 
-    `rows` and `gold_rows` count the rows of both results, None where unknown; `error` is as a
+    `rows` and `gold_rows` count the rows of both results, None if unknown; `error` is as a
     record has it: the name of the error, a colon, its text. `prefixes` are those that the queries
     use without declaring them.
     """
@@ -248,9 +254,9 @@ def _of_parts(predicted: Parts, gold: Parts) -> Failure:
 
 
 def _links_nothing(predicted: Parts, gold: Parts) -> bool:
-    """Whether the query has none of gold's words.
+    """Return whether the query has none of gold's words.
 
-    Where gold names nothing but predicates and classes, another one of these says more.
+    If gold names nothing but predicates and classes, another one of these says more.
     """
     if gold.words & predicted.words:
         return False
@@ -258,10 +264,10 @@ def _links_nothing(predicted: Parts, gold: Parts) -> bool:
 
 
 def _takes_another_predicate(predicted: Parts, gold: Parts, *, gap: bool) -> bool:
-    """Whether a predicate of gold is missing for no other reason that shows.
+    """Return whether a predicate of gold is missing for no other reason that shows.
 
     The other reasons: what it fetches is only operated on, and the operator is what is missing; or
-    nothing stands in its place, and there is a `gap` where operators or columns differ.
+    nothing stands in its place, and there is a `gap` if operators or columns differ.
     """
     missing = gold.predicates - predicted.predicates
     instead = predicted.predicates - gold.predicates

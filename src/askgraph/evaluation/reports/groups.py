@@ -1,4 +1,4 @@
-"""Runs taken apart by benchmark and method, and the best method on each question as an oracle."""
+"""Groups of a run's records by benchmark and method, and the best method on each as an oracle."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class MethodsOracle:
 def groups_of(runs: Sequence[Run], *, metric: str = MAIN) -> tuple[Group, ...]:
     """Return a group for each run, benchmark and method, in this order, each sorted by name.
 
-    Raises `SetupError` where a record has no score of the metric.
+    Raises `SetupError` if a record has no score of the metric.
     """
     for run in runs:
         _check_metric(run, metric)
@@ -69,7 +69,7 @@ def groups_of(runs: Sequence[Run], *, metric: str = MAIN) -> tuple[Group, ...]:
 
 
 def incomplete(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Say of each run that was not finished how far it came."""
+    """Report how far each run came that was not finished."""
     return tuple(
         f"INCOMPLETE: {run.name} holds {len(run.records)} of {run.planned} records; "
         "its figures are of these only"
@@ -81,7 +81,7 @@ def incomplete(runs: Sequence[Run]) -> tuple[str, ...]:
 def methods_oracles(groups: Sequence[Group]) -> tuple[MethodsOracle, ...]:
     """Return an oracle over the methods of each benchmark that several were asked.
 
-    A question counts as the same where its id and its gold query are.
+    A question counts as the same if its id and its gold query are.
     """
     names = sorted({group.benchmark for group in groups})
     several = {name: [group for group in groups if group.benchmark == name] for name in names}

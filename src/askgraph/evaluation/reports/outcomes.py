@@ -31,17 +31,17 @@ DRAFTS = (1, 3, 5, 10, 20, 50)
 
 
 def is_right(record: Record, metric: str) -> bool:
-    """Whether nothing of the answer is wrong or missing, by this metric."""
+    """Return whether nothing of the answer is wrong or missing, by this metric."""
     return record.score(metric).f1 >= RIGHT
 
 
 def has_failed(record: Record) -> bool:
-    """Whether the method, the answer's query or gold's query failed: there is an error to tell."""
+    """Return whether the method, the answer's query or gold's query failed."""
     return record.status == "error" or bool(record.error or record.gold_error)
 
 
 def failure_class(record: Record, metric: str) -> str | None:
-    """Return the class of what went wrong by this metric, None where nothing did."""
+    """Return the class of what went wrong by this metric, None if nothing did."""
     if is_right(record, metric):
         return None
     return record.failure or failure_of(
@@ -122,7 +122,7 @@ def drafts_oracle(records: Sequence[Record]) -> dict[int, float]:
     """Return, for several k, the mean F1 (best column) of the best of the first k candidates.
 
     It is an oracle, not a system: it looks at gold to choose. A record without candidates counts 0.
-    Empty where no candidates were scored; no k is larger than needed to reach all of them.
+    Empty if no candidates were scored; no k is larger than needed to reach all of them.
     """
     drafts = [record.drafts for record in records if not record.unanswerable]
     longest = max(map(len, drafts), default=0)

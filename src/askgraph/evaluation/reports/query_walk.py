@@ -1,4 +1,4 @@
-"""What is met on a walk through a query: patterns, words, operators, and what these are given."""
+"""A walk through a query: its patterns, words and operators, and the variables these are given."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -46,6 +46,8 @@ def digests(
 ) -> Mapping[Term, str]:
     """Return a name for each subject and object: a digest for a variable, else its key.
 
+    A variable has the same name in two queries if it stands in the same patterns, next to variables
+    that do, and so on: colour refinement (Weisfeiler and Leman, 1968), a fixed number of rounds.
     `marked` variables are told from others. Without direction, which end of a pattern is which
     makes no difference.
     """
@@ -266,7 +268,7 @@ def _conjuncts(condition: Expression) -> Iterator[Expression]:
 
 
 def _is_of_language(call: Call) -> bool:
-    """Whether a call asks for a language tag: LANG(?x) = "en", LANGMATCHES(…)."""
+    """Return whether a call asks for a language tag: LANG(?x) = "en", LANGMATCHES(…)."""
     tags = (argument for argument in call.arguments if isinstance(argument, Call))
     return call.name == "LANGMATCHES" or any(tag.name == "LANG" for tag in tags)
 

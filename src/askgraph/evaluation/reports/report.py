@@ -1,4 +1,4 @@
-"""What an evaluation found: one record a question, and the figures over them."""
+"""Report on an evaluation: one record a question, and the figures over them."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ __all__ = ["MAIN", "SLICES", "Report", "coverage_mean", "percentile", "slice_pla
 Json = dict[str, object]
 
 MAIN = "best_column"
-"""The metric that figures are of where no other is asked for."""
+"""The metric that figures are of if no other is asked for."""
 
 SLICES: Mapping[str, Callable[[Record, str], Iterable[str]]] = {
     "tag": lambda record, _: record.tags,
@@ -120,7 +120,7 @@ class Report:
         return {key: fmean(found[key]) for key in sorted(found)}
 
     def mean(self, metric: str | None = None, part: str = "f1") -> float:
-        """Return the mean of a score over the answerable questions; 0 where there are none."""
+        """Return the mean of a score over the answerable questions; 0 if there are none."""
         scores = self.per_question(metric, part).values()
         return fmean(scores) if scores else 0.0
 

@@ -47,7 +47,7 @@ def report_sheets(
 ) -> tuple[Sheet, ...]:
     """Return the tables of a report; without `times` nothing in them depends on the clock.
 
-    Raises `SetupError` where a record has no score of the metric.
+    Raises `SetupError` if a record has no score of the metric.
     """
     groups = groups_of(runs, metric=metric)
     sheets = (

@@ -1,4 +1,4 @@
-"""A table of figures, and the forms it is written in: one file each."""
+"""A table of figures, and its text as CSV, Markdown and LaTeX."""
 
 import csv
 import io
@@ -112,7 +112,10 @@ def rounded(cell: Cell) -> Cell:
 
 
 def as_csv(sheet: Sheet) -> str:
-    """Return the heads and the rows; the title and the notes are left out."""
+    """Return the heads and the rows as CSV (RFC 4180), without the title and the notes.
+
+    Numbers are in full, shares are shares of 1, and what is unknown is left empty.
+    """
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([column.head for column in sheet.columns])

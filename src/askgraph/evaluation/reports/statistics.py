@@ -1,4 +1,4 @@
-"""How sure a mean is, and how sure the difference of two means, over questions as the unit.
+"""Intervals of a mean and of the difference of two means, with questions as the unit.
 
 Repetitions of a question are no further questions: average them first, then come here. Everything
 is drawn with a fixed seed from sorted values, so that the same values in another order give the
@@ -133,7 +133,7 @@ def _resampled_means(
 ) -> Numbers:
     """The means of samples with replacement.
 
-    They are drawn as counts of each different value where these are few, else value by value.
+    They are drawn as counts of each different value if these are few, else value by value.
     """
     random = np.random.default_rng(seed)
     n = int(weights.sum())

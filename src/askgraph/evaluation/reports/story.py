@@ -1,4 +1,4 @@
-"""How one question went, in full, as text, for whoever wants to know why it failed."""
+"""The story of one question, in full, as text: to see why it failed."""
 
 import re
 import textwrap
@@ -16,12 +16,12 @@ MENTIONS = 12  # of the things that words were taken to mean, the likeliest
 
 
 def failed(record: Record) -> bool:
-    """Whether anything of the answer is wrong or missing."""
+    """Return whether anything of the answer is wrong or missing."""
     return min(record.f1, record.f1_flattened) < 1
 
 
 def headline(record: Record) -> str:
-    """Tell in one line how a question went: all right (✓), in part (~), not at all (✗)."""
+    """Report in one line how a question went: all right (✓), in part (~), not at all (✗)."""
     mark = "✗" if record.f1 == 0 else "~" if failed(record) else "✓"
     return (
         f"{mark} {record.id}   F1 {100 * record.f1:.0f}   flat {100 * record.f1_flattened:.0f}   "
@@ -31,10 +31,10 @@ def headline(record: Record) -> str:
 
 
 def story(record: Record, detail: Detail | None, *, drafts: int = 3, rows: int = 5) -> str:
-    """Tell the question, how it was understood, both queries, and the heads of both results.
+    """Report the question, how it was understood, both queries, and the heads of both results.
 
     Of the trace, its findings and the best `drafts` are told, with the F1 that each would have
-    given where the run scored them; of each result the first `rows`.
+    given if the run scored them; of each result the first `rows`.
     """
     lines = [
         f"{headline(record)}   [{', '.join(record.tags)}]",
@@ -59,7 +59,7 @@ def indented(query: str) -> str:
 
 
 def _understood(detail: Detail) -> list[str]:
-    """What the words were taken to mean."""
+    """Report what the words were taken to mean."""
     lines: list[str] = []
     for step in (step for step in detail.steps if step["step"] == "findings"):
         lines += [

@@ -29,7 +29,7 @@ def as_blocks(sheet: Sheet, *, width: int) -> "list[RenderableType]":
 
 
 def as_tables(sheet: Sheet, *, width: int) -> "list[RenderableType]":
-    """Return the table; where it is too wide, as several with empty lines between them."""
+    """Return the table; if it is too wide, as several with empty lines between them."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -54,7 +54,7 @@ def as_tables(sheet: Sheet, *, width: int) -> "list[RenderableType]":
     return blocks
 
 
-GAPS = 3, 2  # characters between two columns: where there is room, and where there is none
+GAPS = 3, 2  # characters between two columns: if there is room, and if there is none
 WORD = 16  # a text column is no narrower than its longest word, up to this
 
 _WORD = re.compile(r"\S*\s+|\S+")
@@ -80,7 +80,7 @@ class Fitted:
 def fitted(sheet: Sheet, width: int) -> Fitted:
     """Fit a sheet to a width.
 
-    Figures and words are kept whole, heads and texts are broken. Where that is too wide still, the
+    Figures and words are kept whole, heads and texts are broken. If that is too wide still, the
     columns of figures are dealt out to several tables, each with the texts in front of them.
     """
     sizes = _sizes(sheet)
@@ -102,7 +102,7 @@ def broken(text: str, width: int) -> str:
 
 
 def _sizes(sheet: Sheet) -> list[tuple[int, int]]:
-    """How wide each column has to be, and would be if there were room."""
+    """Return the width that each column needs, and would take if there were room."""
     rows = sheet.texts()
     sizes = []
     for at, column in enumerate(sheet.columns):

@@ -1,4 +1,4 @@
-"""Many questions in, one line of JSON each out, in the order asked, whatever happens in between."""
+"""A batch of questions: one line of JSON each, in the order asked, whatever happens in between."""
 
 import asyncio
 import time
@@ -33,12 +33,12 @@ async def answer_all(
     """Write `{"id": …, …answer object}` for each question; return how many failed in this call.
 
     Ids that are in the file already are passed over, but for those that failed. A question fails
-    where its answerer raises or takes longer than `timeout` seconds: its line is a refusal that
+    if its answerer raises or takes longer than `timeout` seconds: its line is a refusal that
     also has an `error`, and the next call tries it again. Lines are on the disk as soon as they are
     there; killed at any moment, a later call goes on. `limit` caps the rows of a line. `progress`
     is told how many are done, and of how many.
 
-    Raises `SetupError` where the file holds answers to other questions.
+    Raises `SetupError` if the file holds answers to other questions.
     """
     with LineFile(out) as lines:
         ids = [question.id for question in questions]

@@ -1,4 +1,4 @@
-"""How much a run may cost, and whether it has."""
+"""Budget of a run: how much it may cost, and how much it has."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ class Budget:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "Budget":
-        """Read `["money=2.5", "tokens=100000"]`; `SetupError` where one says something else."""
+        """Read `["money=2.5", "tokens=100000"]`; `SetupError` if one says something else."""
         known = {field.name for field in fields(cls)}
         bounds: dict[str, float] = {}
         for text in texts:
@@ -46,7 +46,7 @@ class Budget:
     def of_models(self) -> Models:
         """Return what language models may use of it: calls, tokens and money.
 
-        Raises `SetupError` where anything else is bounded.
+        Raises `SetupError` if anything else is bounded.
         """
         if math.inf > min(self.requests, self.seconds):
             raise SetupError("the budget of a language model is in calls, tokens or money")

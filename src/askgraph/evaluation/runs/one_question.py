@@ -1,4 +1,4 @@
-"""One question: asked, again where that failed, its answer scored, whatever happens on the way.
+"""One question of a run: asked, again if that failed, and its answer scored.
 
 A question that fails scores 0 and stays, with its reason. So does one whose gold query fails,
 unless its answers are stored.
@@ -53,7 +53,7 @@ async def asked(
 ) -> Done:
     """Ask the question of a task and score what comes; gold runs on the same endpoint.
 
-    `graph` is the name to record. Raises `SetupError`, and `Unreachable` and `Unauthorised` where
+    `graph` is the name to record. Raises `SetupError`, and `Unreachable` and `Unauthorised` if
     gold cannot be had.
     """
     known = {**dict(task.prefixes), **(prefixes or {})}
@@ -142,7 +142,7 @@ async def _attempts(task: Task, ask: Asker, prefixes: Mapping[str, str]) -> _Att
 
 
 def _asked_question(task: Task, prefixes: Mapping[str, str]) -> Question:
-    """What the method is asked; what gold says of it is told only where the task says so."""
+    """Return what the method is asked, with the links of gold if the task says so."""
     gold = task.question
     language = gold.language or task.options.language
     given = gold_links(gold, prefixes=prefixes) if task.gold_links else None
@@ -154,7 +154,7 @@ def gold_links(
 ) -> tuple[str, ...]:
     """Return the IRIs of entities, classes and relations: the benchmark's own, else the query's.
 
-    None where the gold query has none, or there is no gold query. `prefixes` are those that it may
+    None if the gold query has none, or there is no gold query. `prefixes` are those that it may
     use without declaring them.
     """
     named = (*question.entities, *question.predicates)

@@ -1,4 +1,4 @@
-"""Answers of other systems, read from files: lines of JSON, QALD, or TEXT2SPARQL result sets.
+"""Answers of other systems: read from JSON lines, QALD or TEXT2SPARQL files, and scored like ours.
 
 A line has `id` and at least one of `sparql` (or `query`) and `answers`:
 
@@ -55,7 +55,7 @@ USAGE = tuple(part.name for part in fields(Usage) if part.name != "seconds")
 class Prediction:
     """What a system said to one question: a query, an answer, both, or neither.
 
-    `answers` counts where it is there; else the query is run. `status` is as in a `Record`.
+    `answers` counts if it is there; else the query is run. `status` is as in a `Record`.
     """
 
     id: str
@@ -123,7 +123,7 @@ def _numbered(
 
 
 def _whole(text: str) -> object:
-    """The content of a file that is one JSON value; None where it is lines."""
+    """The content of a file that is one JSON value; None if it is lines."""
     try:
         content: object = json.loads(text)
     except ValueError:
@@ -238,7 +238,7 @@ def _answers(record: Line) -> Table | None:
 
 
 def _of_batch(record: Line) -> Table | None:
-    """The rows of a line of `askgraph batch`, where they are all there."""
+    """The rows of a line of `askgraph batch`, if they are all there."""
     match record:
         case {"truncated": dict()} | {"sparql": None}:
             return None
@@ -281,7 +281,7 @@ async def scored(
     """Score what was predicted for the question of a task; None scores 0, as "no prediction".
 
     Without an endpoint, gold and prediction must both be stored answers. An answer without a
-    confidence counts as sure. Raises `SetupError`, and `Unreachable` and `Unauthorised` where gold
+    confidence counts as sure. Raises `SetupError`, and `Unreachable` and `Unauthorised` if gold
     cannot be had.
     """
     said = prediction or Prediction(task.question.id, status="error", error=NO_PREDICTION)

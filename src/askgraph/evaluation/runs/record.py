@@ -1,4 +1,4 @@
-"""How one question went: a line of a run."""
+"""A line of a run: how one question went."""
 
 import math
 from collections.abc import Mapping
@@ -25,14 +25,14 @@ class Record:
     """How one question went with one method.
 
     `status` is `answer`, `clarification`, `refusal` or `error`; `confidence` is the best attempt's.
-    `scores` has the score of each metric by name; for an unanswerable question all are 1 where it
+    `scores` has the score of each metric by name; for an unanswerable question all are 1 if it
     was refused or asked back. `seconds` and `usage` are summed over all `attempts`. `executed` says
     whether the answer's query ran. `drafts` are the F1 (best column) that the method's candidates
-    would have given, best candidate first, where that was asked for. `form` and `patterns` are the
+    would have given, best candidate first, if that was asked for. `form` and `patterns` are the
     gold query's. `error` and `gold_error` say what failed; both score 0, unless there is stored
     gold. `gold_links` says that the method was told the entities and relations of the gold query,
     so that its scores compare with no other's. `failure` is the class of what went wrong, None
-    where nothing did. `rows` is how many rows the answer's query gave, None where it is not known.
+    if nothing did. `rows` is how many rows the answer's query gave, None if it is not known.
     `fingerprint` stands for question, gold and settings together.
     """
 
@@ -71,11 +71,11 @@ class Record:
 
     @property
     def system(self) -> str:
-        """The method as reports name it: marked where it was told gold's links."""
+        """The method as reports name it: marked if it was told gold's links."""
         return f"{self.method} {GOLD_LINKS}" if self.gold_links else self.method
 
     def score(self, metric: str) -> Score:
-        """Return the score of one metric; 0 where it was not computed."""
+        """Return the score of one metric; 0 if it was not computed."""
         return self.scores.get(metric, NO_SCORE)
 
     @property
@@ -95,7 +95,7 @@ class Record:
 
     @classmethod
     def of_json(cls, line: Mapping[str, object]) -> "Record":
-        """Return the record that a line holds; TypeError where it is not one of this form.
+        """Return the record that a line holds; TypeError if it is not one of this form.
 
         What a later version may have added is passed over.
         """

@@ -26,9 +26,9 @@ __all__ = ["Progress", "evaluate"]
 
 
 class Lock:
-    """Held from the moment it is made; `SetupError` where another process holds it.
+    """Held from the moment it is made; `SetupError` if another process holds it.
 
-    Where the system has no file locks, it holds nothing.
+    If the system has no file locks, it holds nothing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,7 +70,7 @@ async def evaluate(
     """Do all tasks, and return the run with its records in the order of the tasks.
 
     With `folder`, what is done is on the disk at once, and a later call with the same tasks goes on
-    where the last one stopped, however it ended; `SetupError` where the folder holds another run.
+    where the last one stopped, however it ended; `SetupError` if the folder holds another run.
     A run whose `budget` is used up asks no more, and ends with what is under way; a later call with
     a larger one goes on.
     """

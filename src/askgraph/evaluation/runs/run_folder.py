@@ -3,7 +3,7 @@
 RUN/run.json         benchmarks, methods, graphs, options: written first
 RUN/records.jsonl    a `Record` a line, as soon as the question is done
 RUN/traces.jsonl     a `Detail` a line, written before the record with the same key
-RUN/examples/        what a method could learn from, where questions were divided for that
+RUN/examples/        what a method could learn from, if questions were divided for that
 """
 
 import json
@@ -38,7 +38,7 @@ class Detail:
 
     `steps` are the method's, as JSON objects with a `step` that names their kind. `predicted` and
     `gold` are the heads of both results: `columns`, `rows` (at most 20, plain values), and `n`, the
-    number of all rows; None where there was no result. `missing` and `extra` are rows, at most 20
+    number of all rows; None if there was no result. `missing` and `extra` are rows, at most 20
     each, that only gold has, and that only the answer has.
     """
 
@@ -62,7 +62,7 @@ class Detail:
 
     @classmethod
     def of_json(cls, line: Mapping[str, object]) -> "Detail":
-        """Return the detail that a line holds; TypeError where it is not one."""
+        """Return the detail that a line holds; TypeError if it is not one."""
         values = {name: line.get(name) for name in ("key", "predicted", "gold")}
         missing, extra = (tuple(map(tuple, _list(line, name))) for name in ("missing", "extra"))
         return cls(**values, steps=tuple(_list(line, "steps")), missing=missing, extra=extra)  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ class Run:
 
 
 def read_run(folder: Path) -> Run:
-    """Read a run from its folder, however far it came; `SetupError` where it is none."""
+    """Read a run from its folder, however far it came; `SetupError` if it is none."""
     settings = read_settings(folder)
     records: dict[str, Record] = {}
     for line in _lines(folder / RECORDS) if (folder / RECORDS).is_file() else ():
@@ -119,7 +119,7 @@ def read_run(folder: Path) -> Run:
 
 
 def read_settings(folder: Path) -> Mapping[str, object]:
-    """Read what a run is, from its folder; `SetupError` where it is none."""
+    """Read what a run is, from its folder; `SetupError` if it is none."""
     try:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     except OSError as error:

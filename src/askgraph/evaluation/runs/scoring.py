@@ -120,7 +120,7 @@ def named(error: AskgraphError) -> str:
 
 @cache
 def table_metrics() -> Mapping[str, Metric]:
-    """Return every metric by name; `SetupError` where one needs a library that is missing."""
+    """Return every metric by name; `SetupError` if one needs a library that is missing."""
     return {name: registry.load("metric", name) for name in registry.names("metric")}
 
 
@@ -134,7 +134,7 @@ def scores_of(predicted: Table | None, gold: Table) -> dict[str, Score]:
 def link_scores(
     predicted: str | None, gold: str | None, *, prefixes: Mapping[str, str] | None = None
 ) -> dict[str, Score]:
-    """Score the IRIs of a query against those of the gold query, where there is one."""
+    """Score the IRIs of a query against those of the gold query, if there is one."""
     if gold is None:
         return {}
     found = linking(predicted, gold, prefixes=prefixes)
@@ -185,7 +185,7 @@ def _difference(
 
 
 def _left(rows: Sequence[object], taken: Sequence[object]) -> list[int]:
-    """Where the rows stand that are not among those taken, each taken once."""
+    """Return the places of the rows that are not among those taken, each taken once."""
     counts = Counter(taken)
     left: list[int] = []
     for at, row in enumerate(rows):

@@ -52,7 +52,7 @@ def step_object(step: Step, *, rows: int = ROWS) -> Json:
 def sound_steps(steps: Sequence[object]) -> tuple[tuple[Step, ...], str | None]:
     """Return the steps that can be written down, and how all are not what a method promises.
 
-    The latter is None where they are: steps that JSON can hold, of which the last one, and no
+    The latter is None if they are: steps that JSON can hold, of which the last one, and no
     other, is an outcome, with a confidence between 0 and 1.
     """
     flaws = [_flaw_of(step) for step in steps]

@@ -1,4 +1,4 @@
-"""What is to be done in a run: one question for one method, and how."""
+"""A task of a run: one question for one method, and how it is asked and scored."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

@@ -9,9 +9,8 @@ from askgraph.evaluation import Score
 from askgraph.evaluation.metrics.linking import compared
 from askgraph.evaluation.reports.confidence import LOST
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
-from askgraph.evaluation.studies.policies import policies
 from askgraph.evaluation.studies.recall import Recall
-from askgraph.evaluation.studies.stages import CONFIGURATIONS, TOGETHER, StageCase
+from askgraph.evaluation.studies.stages import CONFIGURATIONS, TOGETHER, StageCase, policies
 
 __all__ = ["recall_sheet", "stage_sheets"]
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from askgraph.agent.linked_graph import LinkedGraph
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs
-from askgraph.answers.searched import AHEAD, PASSED_OVER, Searched, SearchLimits, top_score
+from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
 from askgraph.explanation.verbalise import iris_of
 from askgraph.methods.guided.candidates import Numbered
 from askgraph.methods.guided.gather import all_of
@@ -31,7 +31,7 @@ _LATER = 0.5  # of what is believed of a candidate, for the one after it
 class Search:
     """What was found on one graph; `confidence` is the chance that the best candidate is right."""
 
-    searched: Searched
+    searched: SearchRun
     linked: LinkedGraph
     proposal: Proposal
     ranked: Sequence[Cluster]
@@ -170,7 +170,7 @@ async def _search(question: Question, asked: AskedGraph, deciding: Thresholds) -
     limits = SearchLimits(
         timeout=asked.context.limits.timeout, answer_from=deciding.answer, ask_from=deciding.ask
     )
-    searched = Searched(limits, question, asked.given, asked.counted)
+    searched = SearchRun(limits, question, asked.given, asked.counted)
     proposal = await searched.proposal()
     linked = LinkedGraph(asked, proposal.linked, Slice(asked.context.graph, proposal.linked))
     ranked = clusters(proposal.candidates)

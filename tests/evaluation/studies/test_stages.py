@@ -6,8 +6,7 @@ from tests.evaluation.reports.records import record
 
 from askgraph.agent.meeting import REACHES
 from askgraph.evaluation.metrics.linking import Links
-from askgraph.evaluation.studies.policies import policies
-from askgraph.evaluation.studies.stages import StageCase
+from askgraph.evaluation.studies.stages import StageCase, policies
 
 METRIC = "best_column"
 NONE, AT_ONCE, FURTHER, NOWHERE = REACHES

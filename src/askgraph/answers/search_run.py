@@ -1,4 +1,4 @@
-"""What graph search makes of one question over one graph: candidates, answers, a decision."""
+"""Graph search's run of one question over one graph: candidates, answers, a decision."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from askgraph.trace import (
 from askgraph.writing.pointer.reranked import reranked
 from askgraph.writing.pointer.writer import pointer_writer
 
-__all__ = ["AHEAD", "PASSED_OVER", "SearchLimits", "Searched", "top_score"]
+__all__ = ["AHEAD", "PASSED_OVER", "SearchLimits", "SearchRun", "top_score"]
 
 _DRAFTS = 5
 PASSED_OVER = 0.8
@@ -59,7 +59,7 @@ class SearchLimits:
 
 
 @dataclass
-class Searched:
+class SearchRun:
     """Graph search for one question over one graph; requests go to `endpoint`, which counts."""
 
     limits: SearchLimits
@@ -68,7 +68,7 @@ class Searched:
     endpoint: Counted
 
     async def proposal(self) -> Proposal:
-        """Read, link, grow; where unsure, listen to the trained writer if there is one."""
+        """Read, link, grow; if unsure, listen to the trained writer if there is one."""
         limits = self.limits
         grown = await proposal_of(
             self.question,
@@ -86,7 +86,7 @@ class Searched:
         return await asyncio.to_thread(reranked, grown, writer, self.graph)
 
     def findings(self, proposal: Proposal) -> Findings:
-        """What the words of the question were taken to mean by the best candidate."""
+        """Return what the best candidate takes the words of the question to mean."""
         reading = proposal.reading
         used = proposal.candidates[0].used if proposal.candidates else 0
         mentions = [
@@ -147,7 +147,7 @@ class Searched:
     async def first_answer(
         self, proposal: Proposal, found: Sequence[Cluster], confidence: float
     ) -> Answer | None:
-        """The best cluster's answer, or the next one's where it is empty or fails."""
+        """The best cluster's answer, or the next one's if it is empty or fails."""
         fallback: Answer | None = None
         for place, cluster in enumerate(found[: self.limits.tried]):
             if fallback is not None and cluster.score < found[0].score - AHEAD:
@@ -168,7 +168,7 @@ class Searched:
         *,
         known: SelectResult | bool | None = None,
     ) -> Answer | None:
-        """Run one candidate, unless it is known what it gives; None where it cannot be run."""
+        """Run one candidate, unless it is known what it gives; None if it cannot be run."""
         builder = self.builder(proposal.reading.language)
         query, labels = await builder.layout(rendered(candidate.form, self.prefixes))
         try:
@@ -208,7 +208,7 @@ class Searched:
 
 
 def top_score(proposal: Proposal) -> float:
-    """Return the score of the best candidate, minus infinity where there is none."""
+    """Return the score of the best candidate, minus infinity if there is none."""
     return proposal.candidates[0].score if proposal.candidates else float("-inf")
 
 

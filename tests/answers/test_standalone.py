@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from askgraph.answers.standing_alone import standing_alone
+from askgraph.answers.standalone import standalone
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path
 from askgraph.trace import Earlier, Question
@@ -59,7 +59,7 @@ async def test_a_few_words_take_the_place_of_those_of_their_kind(
     space: KnowledgeGraph, before: list[str], text: str, whole: str
 ) -> None:
     earlier = tuple(Earlier(one, ALL) for one in before)
-    found = await standing_alone(Question(text, before=earlier), [space])
+    found = await standalone(Question(text, before=earlier), [space])
     assert found.text == whole
     assert found.before == ()
 
@@ -78,7 +78,7 @@ async def test_a_pronoun_stands_for_the_one_thing_found_before(
 ) -> None:
     language = "de" if text.startswith("W") and "Who" not in text and "What" not in text else None
     question = Question(text, language, (Earlier("Which is the largest moon?", LARGEST),))
-    assert (await standing_alone(question, [space])).text == whole
+    assert (await standalone(question, [space])).text == whole
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ async def test_what_is_whole_or_cannot_be_completed_stays(
     space: KnowledgeGraph, before: str, query: str, text: str
 ) -> None:
     question = Question(text, before=(Earlier(before, query),))
-    assert await standing_alone(question, [space]) is question
+    assert await standalone(question, [space]) is question
 
 
 async def test_a_question_of_its_own_stays(space: KnowledgeGraph) -> None:
     question = Question("And Saturn?")
-    assert await standing_alone(question, [space]) is question
+    assert await standalone(question, [space]) is question

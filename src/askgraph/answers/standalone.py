@@ -15,12 +15,12 @@ from askgraph.search.linking.follow_up import Alike, completed, leans_on_a_thing
 from askgraph.sparql.judge import admitted
 from askgraph.trace import Earlier, Question
 
-__all__ = ["standing_alone"]
+__all__ = ["standalone"]
 
 _SECONDS = 10.0
 
 
-async def standing_alone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:
+async def standalone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:
     """Return a question with what it takes from the questions before it put into its words.
 
     One that takes nothing from them comes back as it is. What "it" stands for is the one thing that
