@@ -102,7 +102,9 @@ def policies(
 
     The first three are those of Alekseev et al. (section 7, table 6): the writer says no; what
     fails or is empty; that and the filter. A threshold on the confidence is ours: for each part it
-    is chosen on all others, as the highest that loses so many of the right answers there. Right is a score of 1, whatever was done with the answer. Errors are left out.
+    is chosen on all others, as the highest that loses so many of the right answers there.
+
+    Right is a score of 1, whatever was done with the answer. Errors are left out.
     """
     judged = [case for case in cases if case.record.status != "error"]
     found: dict[str, Rejection] = {}
