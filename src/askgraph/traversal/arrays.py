@@ -126,6 +126,9 @@ def mapped(path: Path) -> NDArray[Any]:
 
 Ids = NDArray[np.int32]
 
+_FEW = 64
+"""So many edges are put together faster one by one than by counting them."""
+
 _FILES = (
     "predicates",
     "predicate_offsets",
@@ -256,6 +259,16 @@ class GraphArrays:
         tally = np.bincount(found, minlength=len(self.predicates))
         present = np.flatnonzero(tally)
         return present.astype(np.int32), tally[present]
+
+    def present(self, nodes: Ids, *, inverse: bool = False) -> frozenset[int]:
+        """Return the predicates that leave (or enter) a set."""
+        if len(nodes) == 1:
+            offsets = self.in_offsets if inverse else self.out_offsets
+            start, end = int(offsets[nodes[0]]), int(offsets[nodes[0] + 1])
+            if end - start <= _FEW:
+                listed = self.in_predicates if inverse else self.out_predicates
+                return frozenset(listed[start:end].tolist())
+        return frozenset(self.predicates_of(nodes, inverse=inverse)[0].tolist())
 
     def degree(self, node: int) -> int:
         """Return the number of edges at a node, both ways."""

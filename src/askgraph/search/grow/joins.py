@@ -62,12 +62,15 @@ def joins(grower: Grower, pool: list[State]) -> Iterator[State]:
     content, denies = grower.content, bool(grower.frame.of("not"))
     both = bool(grower.frame.of("both", "and"))
     steps = [named_steps(state.node) if both else {} for state in chosen]
+    spans = [(int(state.ids[0]), int(state.ids[-1])) for state in chosen]
     for at, one in enumerate(chosen):
-        for there, other in enumerate(chosen[at + 1 :], at + 1):
+        first, last = spans[at]
+        for there in range(at + 1, len(chosen)):
+            other = chosen[there]
             shared = one.used & other.used & content
             if shared and not (both and shared == common_words(steps[at], steps[there]) & content):
                 continue
-            if one.ids[-1] < other.ids[0] or other.ids[-1] < one.ids[0]:
+            if last < spans[there][0] or spans[there][1] < first:
                 continue
             pairs = ((one, other), (other, one)) if denies else ()
             denied = [state for pair in pairs for state in _negated(grower, *pair)]
@@ -94,19 +97,13 @@ def _joined(grower: Grower, one: State, other: State) -> State | None:
     if not len(ids):
         return None
     node = _merged(grower, one.node, other.node, ids)
-    state = together(one, other, node)
-    repeated = one.used & other.used
-    state = replace(
-        state,
-        gain=state.gain
-        - sum(w for at, w in enumerate(grower.linked.weights) if repeated >> at & 1),
-    )
+    repeated = grower.weight_of(one.used & other.used)
+    shared = 0.0
     if one.node.edges and other.node.edges:
         first, second = one.node.edges[0][0], other.node.edges[0][0]
         if (first.predicate, first.inverse) == (second.predicate, second.inverse):
             shared = min(1.0, max(one.unknown, other.unknown))
-            state = replace(state, unknown=max(0.0, state.unknown - shared))
-    return state
+    return together(one, other, node, repeated=repeated, shared=shared)
 
 
 def _negated(grower: Grower, base: State, other: State) -> Iterator[State]:

@@ -67,14 +67,19 @@ class State:
         return self.node.ids
 
 
-def together(one: State, other: State, node: Node) -> State:
-    """Put two states together at one node."""
+def together(
+    one: State, other: State, node: Node, *, repeated: float = 0.0, shared: float = 0.0
+) -> State:
+    """Put two states together at one node.
+
+    Words that both use weigh `repeated`; `shared` is what both guess.
+    """
     return State(
         node,
         one.used | other.used,
-        one.gain + other.gain,
+        one.gain + other.gain - repeated,
         one.patterns + other.patterns,
-        one.unknown + other.unknown,
+        max(0.0, one.unknown + other.unknown - shared),
         one.spread + other.spread,
         max(one.hops, other.hops),
         one.anchored or other.anchored,

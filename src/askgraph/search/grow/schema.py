@@ -48,6 +48,7 @@ class Schema:
     _below: dict[str, bool] = field(default_factory=dict)
     _hints: dict[str, str] = field(default_factory=dict)
     _subjects: dict[int, bool] = field(default_factory=dict)
+    _nary: dict[tuple[str, ...], bool] = field(default_factory=dict)
     _nameless: dict[bytes, bool] = field(default_factory=dict)
 
     @cached_property
@@ -72,6 +73,16 @@ class Schema:
             or p.iri in v.DESCRIPTION_PREDICATES
             or (self.only is not None and p.iri not in self.only)
         )
+
+    @cached_property
+    def open(self) -> frozenset[int]:
+        """Predicates along which steps are taken."""
+        return frozenset(range(len(self.graph.predicates))) - self.hidden
+
+    @cached_property
+    def leading(self) -> frozenset[int]:
+        """Those of them whose objects are resources."""
+        return frozenset(number for number in self.open if self.leads_on(number))
 
     def restricted(self, only: frozenset[str]) -> "Schema":
         """Return the same schema with steps along some predicates alone."""
@@ -189,7 +200,9 @@ class Schema:
         if not len(ids):
             return False
         classes = self.classes_of(int(ids[0]))
-        return any(self.classes[c].nary for c in classes)
+        if classes not in self._nary:
+            self._nary[classes] = any(self.classes[c].nary for c in classes)
+        return self._nary[classes]
 
     def is_nameless(self, ids: Ids) -> bool:
         """Whether nodes have no name of any sort."""
@@ -200,8 +213,7 @@ class Schema:
         if key not in self._nameless:
             if len(self._nameless) >= _MOST_KEPT:
                 self._nameless.clear()
-            present = self.graph.predicates_of(sample)[0].tolist()
-            self._nameless[key] = self.naming.isdisjoint(present)
+            self._nameless[key] = self.naming.isdisjoint(self.graph.present(sample))
         return self._nameless[key]
 
     def is_measured(self, ids: Ids) -> bool:

@@ -2,7 +2,7 @@
 
 import heapq
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,6 +21,8 @@ __all__ = ["Grower"]
 _TIMES = frozenset("year date time day month jahr datum ano fecha annee".split())
 _LITTLE = 0.1
 """What a function word within a name tells: "very" of "very large"."""
+_MOST_KEPT = 1000
+"""What predicates so many nodes have is kept; larger sets seldom come again."""
 _FURTHER = 0.6
 """What each further step of a shortcut costs that no word names: less than a step of its own."""
 
@@ -39,6 +41,7 @@ class Grower:
     total: float = 1.0
     _left: dict[int, dict[int, list[Link]]] = field(default_factory=dict)
     _weights: dict[int, float] = field(default_factory=dict)
+    _present: dict[tuple[bytes, bool], frozenset[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.linked = replace(
@@ -130,16 +133,26 @@ class Grower:
         done = not self.content & ~state.used
         linked = linked or self._is_wide(state)
         linked = linked or (done and state.hops > 0 and not self.schema.is_nameless(state.ids))
-        named = self.left_links(state.used)
-        wanted = [n for n in named if literal or self.schema.leads_on(n)] if linked else None
-        if wanted is not None and not wanted:
-            return
+        wanted: Container[int] = self.schema.open
+        if linked:
+            named = self.left_links(state.used)
+            wanted = [n for n in named if literal or n in self.schema.leading]
+            if not wanted:
+                return
         for inverse in (True,) if literal else (False, True):
-            for number in self.graph.predicates_of(state.ids, inverse=inverse)[0].tolist():
-                if number in self.schema.hidden or (wanted is not None and number not in wanted):
-                    continue
-                if inverse or self.schema.leads_on(number):
+            among = self.schema.open if inverse else self.schema.leading
+            for number in sorted(among & self.present(state.ids, inverse=inverse)):
+                if number in wanted:
                     yield from self._hop(state, number, inverse, linked, literal)
+
+    def present(self, ids: Ids, *, inverse: bool = False) -> frozenset[int]:
+        """The predicates that leave (or enter) some nodes; looked up once for small sets."""
+        if len(ids) > _MOST_KEPT:
+            return self.graph.present(ids, inverse=inverse)
+        key = ids.tobytes(), inverse
+        if key not in self._present:
+            self._present[key] = self.graph.present(ids, inverse=inverse)
+        return self._present[key]
 
     def _hop(
         self, state: State, predicate: int, inverse: bool, linked: bool, literal: bool

@@ -38,7 +38,6 @@ class Places:
         self.graph, self.schema, self.linked = grower.graph, grower.schema, grower.linked
         self.reading, self.weights = grower.linked.reading, grower.linked.weights
         self.zones = Zones.of(self.reading, frame)
-        self._known: dict[tuple[bytes, int, bool], bool] = {}
         self._steps: dict[tuple[bytes, int, bool, bool], Ids] = {}
         self._far: dict[object, list[tuple[float, int, tuple[Edge, ...], int, Link]]] = {}
         self._left: dict[int, dict[tuple[int, ...], tuple[tuple[Link, ...], float]]] = {}
@@ -59,8 +58,9 @@ class Places:
     def slots(self, state: State) -> Iterator[Slot]:
         """The stretches of words that name predicates and that a state has not used."""
         free = self._free(state.used)
+        present = self._present(state.ids) if free else frozenset()
         fits = {
-            positions: any(self._fits_root(state.ids, link) for link in links)
+            positions: any(self.schema.number(link.target) in present for link in links)
             for positions, (links, _) in free.items()
         }
         taken = 0
@@ -87,21 +87,18 @@ class Places:
             }
         return self._left[used]
 
-    def _fits_root(self, ids: Ids, link: Link) -> bool:
-        number = self.schema.number(link.target)
-        return number is not None and self.applies(ids, number, False)
-
     def is_resource(self, ids: Ids) -> bool:
         """Whether nodes are resources rather than literals."""
         return len(ids) > 0 and int(ids[0]) >= self.graph.terms.first_iri
 
     def applies(self, ids: Ids, predicate: int, inverse: bool) -> bool:
-        """Whether some of the nodes have a predicate; looked up once."""
+        """Whether some of the nodes (a sample of them) have a predicate."""
+        return predicate in self._present(ids, inverse=inverse)
+
+    def _present(self, ids: Ids, *, inverse: bool = False) -> frozenset[int]:
+        """The predicates of some nodes, or of a sample of them."""
         sample = ids if len(ids) <= 400 else ids[:: len(ids) // 400]
-        key = sample.tobytes(), predicate, inverse
-        if key not in self._known:
-            self._known[key] = len(self.graph.pairs(sample, predicate, inverse=inverse)[0]) > 0
-        return self._known[key]
+        return self.grower.present(sample, inverse=inverse)
 
     def _wanted(self, predicate: int, prefer: bool) -> float:
         """Whether a predicate's objects are of the sort that the question word asks for."""
@@ -261,13 +258,17 @@ class Places:
     def _reachable(
         self, ids: Ids, slot: Slot, sorts: Sequence[Sort]
     ) -> Iterator[tuple[float, int, tuple[Edge, ...], int, Link]]:
-        for steps, found in self.schema.around(ids):
-            path = tuple(Edge(predicate, inverse) for predicate, inverse in steps)
-            for order, link in enumerate(slot.links[:8]):
-                number = self.schema.number(link.target)
-                if number is None or (sorts and self.sort(number) not in sorts):
-                    continue
-                if self.applies(found, number, False):
+        named = [
+            (order, link, number)
+            for order, link in enumerate(slot.links[:8])
+            if (number := self.schema.number(link.target)) is not None
+            and not (sorts and self.sort(number) not in sorts)
+        ]
+        for steps, found in self.schema.around(ids) if named else ():
+            present = self._present(found)
+            for order, link, number in named:
+                if number in present:
+                    path = tuple(Edge(predicate, inverse) for predicate, inverse in steps)
                     cost = 0.5 * len(path) - 0.9 * link.score * link.quality
                     yield cost, order, path, number, link
 
