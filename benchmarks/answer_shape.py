@@ -23,17 +23,17 @@ from askgraph.evaluation.metrics.row_assignment import row_assignment
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.propose import read_and_linked
+from askgraph.search.query import answer_columns, query_of
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.rank.expected import Expected, expected_of
 from askgraph.search.rank.expected_columns import answer_columns_of
 from askgraph.search.rank.expected_misfits import misfits
 from askgraph.search.rank.expected_query import columns_of
-from askgraph.search.render import answer_columns, rendered
 from askgraph.search.run import proposal_of
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.tree import Pattern, Query
-from askgraph.sparql.write import text_of
+from askgraph.sparql.write import plain_text, text_of
 from askgraph.trace import Question
 
 _WRONG = 0.5
@@ -102,10 +102,10 @@ async def first_answer(gold: GoldQuestion, graph: KnowledgeGraph) -> First | Non
     proposal = await proposal_of(Question(gold.text, gold.language), graph)
     for cluster in clusters(proposal.candidates)[:_TRIED]:
         form = cluster.best.form
-        query = rendered(form, graph.prefixes)
+        query = plain_text(query_of(form), graph.prefixes)
         outcome = await outcome_of(query, "ASK" if form.ask else "SELECT", graph)
         if isinstance(outcome, bool) or outcome.rows:
-            return First(query, outcome, answer_columns(form, graph.prefixes))
+            return First(query, outcome, answer_columns(form))
     return None
 
 

@@ -21,8 +21,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
 from askgraph.search.propose import proposed, read_and_linked, schema_of
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.render import rendered
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
 from askgraph.workspace.planning import Asked
 from askgraph.workspace.running import result_of
@@ -118,7 +118,7 @@ class _Judge:
         proposal = proposed(linked, schema_of(self.graph.arrays, self.graph.profile))
         found = []
         for cluster in clusters(proposal.candidates)[: self.most]:
-            query = rendered(cluster.best.form, self.graph.prefixes)
+            query = plain_text(cluster.best.query, self.graph.prefixes)
             if (key, query) not in self.scores.known:
                 self.scores.keep(key, query, await self._score(query, gold))
             members = tuple(dict(member.features) for member in cluster.members)

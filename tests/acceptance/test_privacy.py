@@ -27,7 +27,7 @@ from askgraph.search.linking.link import Linked
 from askgraph.search.linking.word_lists import word_list
 from askgraph.search.propose import proposed, read_and_linked, schema_of
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.render import rendered
+from askgraph.sparql.write import plain_text
 from askgraph.tools.toolbox import GraphToolbox
 from askgraph.tools.veil import Sees, Veil
 from askgraph.trace import ModelTurn, Prompt, Question, Refusal, Step
@@ -119,7 +119,7 @@ class ShowsAll:
         assert arrays is not None
         found = proposed(linked, schema_of(arrays, graph.profile))
         queries = [
-            rendered(one.best.form, graph.prefixes) for one in clusters(found.candidates)[:8]
+            plain_text(one.best.query, graph.prefixes) for one in clusters(found.candidates)[:8]
         ]
         return [veil.query(query) if veil else query for query in queries]
 

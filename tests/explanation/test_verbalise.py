@@ -10,12 +10,13 @@ import pyoxigraph
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyoxigraph import Variable
 
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.rdf.labels import best_label
 from askgraph.rdf.vocabulary import RDFS_LABEL
 from askgraph.sample import graph_path
-from askgraph.sparql.elapsed import Elapsed, elapsed_text
+from askgraph.sparql.elapsed import elapsed_text
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))
 PREFIX = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
@@ -25,7 +26,7 @@ def words(query: str, language: str = "en") -> str:
     return in_words(PREFIX + query, {}, language=language)
 
 
-BORN = elapsed_text(Elapsed("years", "?b", "?d"))
+BORN = elapsed_text("years", Variable("b"), Variable("d"))
 
 
 @pytest.mark.parametrize(

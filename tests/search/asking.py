@@ -10,7 +10,8 @@ from askgraph.metadata.profile import profile_of
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.form import Form
 from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
-from askgraph.search.render import rendered
+from askgraph.search.query import query_of
+from askgraph.sparql.write import plain_text
 from askgraph.traversal.build import build_arrays
 
 __all__ = ["Known"]
@@ -33,7 +34,7 @@ class Known:
 
     def query(self, form: Form) -> str:
         """A candidate's query."""
-        return rendered(form, self.prefixes)
+        return plain_text(query_of(form), self.prefixes)
 
     def rows(self, query: str) -> bool | Sequence[tuple[str | None, ...]]:
         """What a query gives: the truth of an ASK, else rows of N-Triples terms."""

@@ -5,9 +5,9 @@ from datetime import date
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pyoxigraph import Literal, QuerySolutions, Store
+from pyoxigraph import Literal, NamedNode, QuerySolutions, Store, Variable
 
-from askgraph.sparql.elapsed import Elapsed, elapsed_in, elapsed_text
+from askgraph.sparql.elapsed import elapsed, elapsed_in, elapsed_text
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Bind
 from askgraph.sparql.write import text_of
@@ -15,12 +15,15 @@ from askgraph.sparql.write import text_of
 STORE = Store()
 DATES = st.dates(date(1, 1, 1), date(9999, 12, 31))
 XSD = "http://www.w3.org/2001/XMLSchema#"
+TODAY = Literal("2024-06-30", datatype=NamedNode(XSD + "date"))
 
 
 def computed(unit: str, start: date, end: date, datatype: str = "date") -> int:
     time = "T23:59:59" if datatype == "dateTime" else ""
-    first, last = (f'"{day}{time}"^^<{XSD}{datatype}>' for day in (start, end))
-    result = STORE.query(f"SELECT ({elapsed_text(Elapsed(unit, first, last))} AS ?n) {{}}")
+    first, last = (
+        Literal(f"{day}{time}", datatype=NamedNode(XSD + datatype)) for day in (start, end)
+    )
+    result = STORE.query(f"SELECT ({text_of(elapsed(unit, first, last))} AS ?n) {{}}")
     assert isinstance(result, QuerySolutions)
     value = next(iter(result))["n"]
     assert isinstance(value, Literal)
@@ -54,15 +57,16 @@ def test_a_date_with_a_time_counts_by_its_day() -> None:
 
 
 @pytest.mark.parametrize("unit", ["years", "months", "days", "calendar years"])
-@pytest.mark.parametrize("end", ["?died", f'"2024-06-30"^^<{XSD}date>'])
-def test_the_expression_is_known_again(unit: str, end: str) -> None:
-    text = elapsed_text(Elapsed(unit, "?born", end))
-    element = read(f"SELECT * {{ BIND({text} AS ?n) }}").where.elements[0]
+@pytest.mark.parametrize("end", [Variable("died"), TODAY])
+def test_the_expression_is_known_again(unit: str, end: Variable | Literal) -> None:
+    text = elapsed_text(unit, Variable("born"), end)
+    element = read(f"SELECT * {{ BIND({text} AS ?n) }}", {"xsd": XSD}).where.elements[0]
 
     assert isinstance(element, Bind)
+    assert element.value == elapsed(unit, Variable("born"), end)
     found = elapsed_in(element.value)
     assert found is not None
-    assert (found.unit, text_of(found.start), text_of(found.end)) == (unit, "?born", end)
+    assert (found.unit, found.start, found.end) == (unit, Variable("born"), end)
 
 
 @pytest.mark.parametrize("text", ["?a - ?b", "YEAR(?a) + YEAR(?b)", "YEAR(?a) - 5", "?a * 2"])

@@ -10,8 +10,8 @@ from pyoxigraph import QueryBoolean, RdfFormat, Store
 from tests.search.asking import Known
 
 from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.query import answer_columns
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.render import answer_columns
 
 __all__ = ["HERE", "TODAY", "Asked", "answer_of", "graph_of", "proposal_of", "questions_in"]
 
@@ -73,7 +73,7 @@ def answer_of(
     rows = graph.rows(graph.query(form))
     assert not isinstance(rows, bool)
     names = [variable.value for variable in graph.store.query(graph.query(form)).variables]  # type: ignore[union-attr]
-    kept = [at for at, name in enumerate(names) if name in answer_columns(form, graph.prefixes)]
+    kept = [at for at, name in enumerate(names) if name in answer_columns(form)]
     return [frozenset(_short(row[at]) for row in rows) for at in kept]
 
 

@@ -15,12 +15,14 @@ from pyoxigraph import NamedNode
 from askgraph.errors import ServiceError
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
-from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.explanation.verbalise import in_words, iris_in, iris_of
 from askgraph.explanation.why_empty import why_empty
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.tree import Query
+from askgraph.sparql.write import by_subject, laid_out
 from askgraph.trace import Answer, Clarification, Option
 
 __all__ = ["AnswerBuilder", "bare_answer", "chosen_answer"]
@@ -73,8 +75,11 @@ class AnswerBuilder:
     evidence_seconds: float | None = None
     reason: Callable[[str], Awaitable[str | None]] | None = None
 
-    async def layout(self, query: str) -> tuple[str, dict[str, str]]:
+    async def layout(self, query: str | Query) -> tuple[str, dict[str, str]]:
         """Return a query as a careful person writes it, and the labels of its IRIs."""
+        if isinstance(query, Query):
+            labels = await self._labels(iris_in(query))
+            return laid_out(query, self.graph.prefixes, labels), labels
         labels = await self._labels(iris_of(query))
         return formatted(query, self.graph.prefixes, labels), labels
 
@@ -87,8 +92,11 @@ class AnswerBuilder:
         confidence: float,
         ordered: bool,
         labels: Mapping[str, str],
+        tree: Query | None = None,
     ) -> Answer:
         """Return the answer of a query that is laid out, with words, labels and evidence.
+
+        What is asked of the query is read off its `tree`, if there is one, else off its text.
 
         Rows come in the order of their terms unless they are `ordered`. Raises `ServiceError`, and
         `QueryError`, if the evidence is not to be had.
@@ -98,7 +106,8 @@ class AnswerBuilder:
         known = dict(labels)
         if isinstance(given, SelectResult):
             known |= await self._labels(_resources(given, _LABELLED))
-        words = in_words(query, known, language=self.languages[0])
+        asked = by_subject(tree) if tree else query
+        words = in_words(asked, known, language=self.languages[0])
         answer = bare_answer(
             query,
             self.graph.name,
@@ -108,23 +117,21 @@ class AnswerBuilder:
             confidence=round(confidence, 4),
             labels=known,
         )
-        return await self._explained(replace(answer, ordered=ordered))
+        return await self._explained(replace(answer, ordered=ordered), asked)
 
-    async def _explained(self, answer: Answer) -> Answer:
+    async def _explained(self, answer: Answer, query: str | Query) -> Answer:
         """Add the triples behind the first rows, or why there are none."""
         if answer.boolean is not None:
             return answer
         endpoint = self.graph.endpoint
         if not answer.result.rows:
-            reason = self.reason or (lambda query: why_empty(query, endpoint))
-            return replace(answer, why_empty=await reason(answer.query))
+            reason = self.reason(answer.query) if self.reason else why_empty(query, endpoint)
+            return replace(answer, why_empty=await reason)
         if not self.evidence_rows:
             return answer
         try:
             async with asyncio.timeout(self.evidence_seconds):
-                behind = await evidence(
-                    answer.query, answer.result, endpoint, rows=self.evidence_rows
-                )
+                behind = await evidence(query, answer.result, endpoint, rows=self.evidence_rows)
         except (ServiceError, TimeoutError):
             if self.evidence_seconds is None:
                 raise

@@ -15,9 +15,9 @@ from askgraph.search.decide.options import worth_asking
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.propose import Proposal
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.render import answer_columns, rendered
 from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.write import plain_text
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -109,7 +109,7 @@ class SearchRun:
     def drafts(self, proposal: Proposal) -> list[Draft]:
         """The best few candidates."""
         return [
-            Draft(rendered(candidate.form, self.prefixes), round(candidate.score, 3))
+            Draft(plain_text(candidate.query, self.prefixes), round(candidate.score, 3))
             for candidate in proposal.candidates[:_DRAFTS]
         ]
 
@@ -170,7 +170,7 @@ class SearchRun:
     ) -> Answer | None:
         """Run one candidate, unless it is known what it gives; None if it cannot be run."""
         builder = self.builder(proposal.reading.language)
-        query, labels = await builder.layout(rendered(candidate.form, self.prefixes))
+        query, labels = await builder.layout(candidate.query)
         try:
             given = known if known is not None else await self.ran(query, candidate)
         except (QueryError, TimedOut):
@@ -178,10 +178,11 @@ class SearchRun:
         return await builder.answer(
             query,
             given,
-            columns=answer_columns(candidate.form, self.prefixes),
+            columns=candidate.columns,
             confidence=confidence,
             ordered=bool(candidate.form.order),
             labels=labels,
+            tree=candidate.query,
         )
 
     def builder(self, language: str) -> AnswerBuilder:

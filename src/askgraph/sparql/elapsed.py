@@ -8,66 +8,82 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
-from askgraph.sparql.read import read
-from askgraph.sparql.tree import Bind, Call, Expression
-from askgraph.sparql.write import text_of
+from pyoxigraph import Literal
 
-__all__ = ["Between", "Elapsed", "elapsed_in", "elapsed_text"]
+from askgraph.sparql.tree import Call, Expression
+from askgraph.sparql.write import expression_text
+
+__all__ = ["Between", "elapsed", "elapsed_in", "elapsed_text"]
 
 _UNITS = ("years", "months", "days", "calendar years")
 
 
-@dataclass(frozen=True)
-class Elapsed:
-    """Whole `years`, `months` or `days` from a start to an end; `calendar years` of dates alone.
+def elapsed(unit: str, start: Expression, end: Expression) -> Call:
+    """Return the expression that computes it, a whole number; unbound without both dates.
 
-    The two are SPARQL: variables, or dates as literals.
+    Whole `years`, `months` or `days` from a start to an end; `calendar years` of dates alone.
     """
+    years = _call("-", _call("YEAR", end), _call("YEAR", start))
+    months, days = ((_call(one, end), _call(one, start)) for one in ("MONTH", "DAY"))
+    match unit:
+        case "years":
+            same = _call("&&", _call("=", *months), _call("<", *days))
+            early = _call("||", _call("<", *months), same)
+            return _call("-", years, _call("IF", early, _number(1), _number(0)))
+        case "months":
+            passed = _call("+", _call("*", _number(12), years), months[0])
+            early = _call("IF", _call("<", *days), _number(1), _number(0))
+            return _call("-", _call("-", passed, months[1]), early)
+        case "days":
+            return _call("-", _day(end), _day(start))
+        case _:
+            return years
 
-    unit: str
-    start: str
-    end: str
 
+def elapsed_text(unit: str, start: Expression, end: Expression) -> str:
+    """Return the expression as it stands in a query.
 
-def elapsed_text(elapsed: Elapsed) -> str:
-    """Return the SPARQL expression that computes it, a whole number; unbound without both dates.
-
-    >>> elapsed_text(Elapsed("calendar years", "?start", "?end"))
+    >>> from pyoxigraph import Variable
+    >>> elapsed_text("calendar years", Variable("start"), Variable("end"))
     'YEAR(?end) - YEAR(?start)'
     """
-    start, end = elapsed.start, elapsed.end
-    match elapsed.unit:
-        case "years":
-            early = f"MONTH({end}) < MONTH({start})"
-            same = f"MONTH({end}) = MONTH({start}) && DAY({end}) < DAY({start})"
-            return f"YEAR({end}) - YEAR({start}) - IF({early} || ({same}), 1, 0)"
-        case "months":
-            months = f"12 * (YEAR({end}) - YEAR({start})) + MONTH({end}) - MONTH({start})"
-            return f"{months} - IF(DAY({end}) < DAY({start}), 1, 0)"
-        case "days":
-            return f"{_day(end)} - ({_day(start)})"
-        case _:
-            return f"YEAR({end}) - YEAR({start})"
+    return expression_text(elapsed(unit, start, end))
 
 
-def _day(date: str) -> str:
+def _day(date: Expression) -> Call:
     """The number of a day in the Gregorian calendar, by whole numbers alone.
 
     After Fliegel and Van Flandern, Communications of the ACM 11 (1968), p. 657, with years that
     start in March.
     """
-    year, month = f"YEAR({date})", f"MONTH({date})"
-    next_march = f"({year} + FLOOR(({month} + 9) / 12))"
-    centuries = f"FLOOR(3 * (FLOOR(({next_march} - 1) / 100) + 1) / 4)"
-    leaps = f"FLOOR(7 * {next_march} / 4)"
-    return f"367 * {year} - {leaps} - {centuries} + FLOOR(275 * {month} / 9) + DAY({date})"
+    year, month = _call("YEAR", date), _call("MONTH", date)
+    late = _floor(_call("+", month, _number(9)), 12)
+    next_march = Call("+", (year, late), bracketed=True)
+    century = _floor(_call("-", next_march, _number(1)), 100)
+    centuries = _floor(_call("*", _number(3), _call("+", century, _number(1))), 4)
+    leaps = _floor(_call("*", _number(7), next_march), 4)
+    found = _call("-", _call("-", _call("*", _number(367), year), leaps), centuries)
+    found = _call("+", found, _floor(_call("*", _number(275), month), 9))
+    return _call("+", found, _call("DAY", date))
+
+
+def _floor(value: Expression, by: int) -> Call:
+    """The whole part of a quotient."""
+    return _call("FLOOR", _call("/", value, _number(by)))
+
+
+def _call(name: str, *arguments: Expression) -> Call:
+    return Call(name, arguments)
+
+
+def _number(value: int) -> Literal:
+    return Literal(value)
 
 
 @dataclass(frozen=True)
 class Between:
-    """What an expression computes: the `unit` of `Elapsed`, and its two dates."""
+    """The time that an expression computes: its unit, as in `elapsed`, and its two dates."""
 
     unit: str
     start: Expression
@@ -83,7 +99,7 @@ def elapsed_in(expression: Expression) -> Between | None:
         return None
     for unit in _UNITS:
         for start, end in (dates[::-1], dates):
-            if _tree(elapsed_text(Elapsed(unit, text_of(start), text_of(end)))) == expression:
+            if elapsed(unit, start, end) == expression:
                 return Between(unit, start, end)
     return None
 
@@ -94,9 +110,3 @@ def _dated(expression: Expression) -> Iterator[Expression]:
             yield expression.arguments[0]
         for argument in expression.arguments:
             yield from _dated(argument)
-
-
-@lru_cache(maxsize=256)
-def _tree(text: str) -> Expression | None:
-    element = read(f"SELECT * {{ BIND({text} AS ?elapsed) }}").where.elements[0]
-    return element.value if isinstance(element, Bind) else None

@@ -33,6 +33,7 @@ from askgraph.sparql.tree import (
     Term,
     Union,
     Values,
+    transform,
 )
 
 __all__ = [
@@ -40,9 +41,12 @@ __all__ = [
     "Names",
     "Triples",
     "braced",
+    "by_subject",
+    "expression_text",
     "indented",
     "laid_out",
     "opened",
+    "plain_text",
     "select_lines",
     "text_of",
     "union_lines",
@@ -74,6 +78,7 @@ _LEVELS = {
 _OPERAND = 6
 _COMPARISON = 3
 _PATH_LEVELS = {"|": 1, "/": 2, "^": 3, "!": 4, "*": 4, "+": 4, "?": 4}
+_TYPE = NamedNode(RDF_TYPE)
 _NAME = re.compile(r'"(?:\\.|[^"\\])*"|<[^<>\s]*>|[?$]?(?:[\w:%·‿⁀-]|\.(?=[\w:%-])|\\.)+')
 
 
@@ -91,6 +96,46 @@ def laid_out(query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None
     """
     names = Names(prefixes, labels or {})
     return names.finished(_Lines(names).query(query))
+
+
+def plain_text(query: Query, prefixes: PrefixMap) -> str:
+    """Return a query with one pattern a line, each with its subject, in the order of the tree."""
+    body = "\n".join(_Plain(Names(prefixes, {})).query(query))
+    header = prefixes.header(body)
+    return f"{header}\n{body}" if header else body
+
+
+def by_subject(query: Query) -> Query:
+    """Return a query with its patterns in the order in which they are laid out."""
+    ordered: Query = transform(query, _together)
+    return ordered
+
+
+def _together(part: object) -> object:
+    """A group with the patterns of one subject together, its class first; else the part."""
+    if not isinstance(part, Group):
+        return part
+    found: list[Element] = []
+    subjects: dict[Term, list[Pattern]] = {}
+    for element in (*part.elements, None):
+        if isinstance(element, Pattern):
+            subjects.setdefault(element.subject, []).append(element)
+            continue
+        for own in subjects.values():
+            own.sort(key=_is_no_type)
+            found += own
+        subjects = {}
+        found += [element] if element else []
+    return Group(tuple(found))
+
+
+def _is_no_type(pattern: Pattern) -> bool:
+    return pattern.predicate != _TYPE
+
+
+def expression_text(expression: Expression, prefixes: PrefixMap | None = None) -> str:
+    """Return an expression as it stands in a query that is laid out."""
+    return _Lines(Names(prefixes or PrefixMap(), {})).part(expression)
 
 
 @dataclass(frozen=True)
@@ -521,3 +566,39 @@ class _Lines(_OneLine):
                 return values_lines(*self.table(element), tuples=True)
             case _:
                 return self.element(element).split("\n")
+
+
+class _Plain(_Lines):
+    """Parts of a tree with one pattern a line, and the rest spread out as it comes."""
+
+    def query(self, query: Query) -> list[str]:
+        head = self.head(query) + (" {" if query.form == "ASK" else " WHERE {")
+        return [head, *indented(self.body(query.where)), "}", *self.modifiers(query)]
+
+    def body(self, group: Group) -> list[str]:
+        return [line for element in group.elements for line in self.spread(element)]
+
+    def spread(self, element: Element) -> list[str]:
+        match element:
+            case Pattern():
+                return [self.element(element)]
+            case Nested(word="OPTIONAL"):
+                return [f"OPTIONAL {{ {' '.join(self.body(element.group))} }}"]
+            case Nested():
+                return [f"{self.words(element)} {{".lstrip(), *self.braces(element.group)]
+            case Union(groups=(first, *others)):
+                lines = ["{", *self.braces(first)]
+                return lines + [line for one in others for line in ["UNION {", *self.braces(one)]]
+            case Query():
+                head, *body, _ = self.query(element)
+                return [f"{{ {head}", *body, "} }"]
+            case Filter(condition=Call(name="NOT EXISTS", arguments=(Group() as group,))):
+                return ["FILTER NOT EXISTS {", *self.braces(group)]
+            case Values():
+                head, rows = self.table(element)
+                return [f"VALUES {head} {{ {' '.join(rows)} }}"]
+            case _:
+                return [self.element(element)]
+
+    def braces(self, group: Group) -> list[str]:
+        return [*indented(self.body(group)), "}"]

@@ -16,9 +16,9 @@ from askgraph.search.decide.decision import confidence_of
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.propose import Proposal
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.render import answer_columns, rendered
 from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult, Truncation
+from askgraph.sparql.write import plain_text
 from askgraph.tools import Context
 
 __all__ = ["Proposals", "Proposed", "distinct_results", "proposals_for", "unused_words"]
@@ -176,7 +176,7 @@ def _batches(context: Context, ranked: Sequence[Cluster]) -> Iterator[Sequence[C
 async def _ran(context: Context, cluster: Cluster, until: float | None) -> Proposed | None:
     """The result of a best candidate; None where it cannot be had in time."""
     best, graph = cluster.best, context.graph
-    query, columns = rendered(best.form, graph.prefixes), answer_columns(best.form, graph.prefixes)
+    query, columns = plain_text(best.query, graph.prefixes), best.columns
     if graph.arrays is not None and _only_shows_its_nodes(best):
         return Proposed(cluster, query, columns, None, _nodes(context, best, columns))
     left = context.limits.timeout

@@ -5,6 +5,8 @@ Only what the question calls for: a graph without dates, or a question without a
 
 from collections.abc import Callable, Iterator, Sequence
 
+from pyoxigraph import Variable
+
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import PredicateProfile
 from askgraph.metadata.names import local_name
@@ -15,7 +17,7 @@ from askgraph.search.linking.text import Reading
 from askgraph.search.operators.ages import is_age
 from askgraph.search.operators.measures import plain
 from askgraph.search.propose import schema_of
-from askgraph.sparql.elapsed import Elapsed, elapsed_text
+from askgraph.sparql.elapsed import elapsed_text
 
 __all__ = ["asks_of_time", "time_lines"]
 
@@ -38,7 +40,7 @@ def time_lines(
     if asks_of_time(frame):
         yield from _times(graph, [p.iri for p in near], short)
     if any(is_age(one.measure) or one.name == "lasting" for one in frame.operators):
-        expression = elapsed_text(Elapsed("years", "?from", "?to"))
+        expression = elapsed_text("years", Variable("from"), Variable("to"))
         yield f"whole years from a date to a later one: {expression}"
     yield from _units(reading, graph, near, short)
 

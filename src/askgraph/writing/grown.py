@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation.verbalise import iris_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.rdf import vocabulary as voc
@@ -17,8 +17,8 @@ from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.propose import Proposal, proposed, read_and_linked
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.rank.weights import weights_for
-from askgraph.search.render import rendered
 from askgraph.search.run import schema_around
+from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
 
@@ -147,9 +147,9 @@ def _queries(
     """The best query of each result that names nothing but listed and standard terms."""
     for cluster in found:
         for member in cluster.members:
-            query = rendered(member.form, graph.prefixes)
-            if all(iri in named or iri.startswith(_STANDARD) for iri in iris_of(query)):
-                yield query
+            iris = iris_in(member.query)
+            if all(iri in named or iri.startswith(_STANDARD) for iri in iris):
+                yield plain_text(member.query, graph.prefixes)
                 break
 
 

@@ -12,8 +12,9 @@ from tests.search.asking import Known
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sample import graph_path, questions_path
 from askgraph.search.form import Form, Pattern
-from askgraph.search.render import rendered
+from askgraph.search.query import query_of
 from askgraph.sparql.read import read
+from askgraph.sparql.write import plain_text
 from askgraph.writing.pointer.pieces import STOP, SYMBOLS, Piece, awaited
 from askgraph.writing.pointer.skeleton import Inexpressible, form_of, skeleton_of, terms_of
 
@@ -93,5 +94,5 @@ def test_whatever_the_grammar_allows_is_a_query(data: st.DataObject) -> None:
     else:
         return
     form = form_of(pieces, TERMS)
-    read(rendered(form, PrefixMap({})))
+    read(plain_text(query_of(form), PrefixMap({})))
     assert set(terms_of(form)) <= set(TERMS)

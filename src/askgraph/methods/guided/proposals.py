@@ -7,13 +7,12 @@ from functools import cached_property
 from askgraph.agent.linked_graph import LinkedGraph
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation.verbalise import iris_in
 from askgraph.methods.guided.candidates import Numbered
 from askgraph.methods.guided.gather import all_of
 from askgraph.search.decide.decision import Thresholds, confidence_of
 from askgraph.search.propose import Proposal
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.render import rendered
 from askgraph.tools.proposals import Proposed, distinct_results
 from askgraph.tools.slice import Slice
 from askgraph.tools.veil import Sees, Veil
@@ -122,8 +121,7 @@ def _used(every: Sequence[Search]) -> list[str]:
     """The IRIs of the best candidates of all graphs, those of better ones first."""
     best = [(one, cluster) for one in every for cluster in one.ranked[:_READ]]
     best.sort(key=lambda pair: -pair[1].score)
-    queries = (rendered(cluster.best.form, one.searched.graph.prefixes) for one, cluster in best)
-    return [iri for query in queries for iri in iris_of(query)]
+    return [iri for _, cluster in best for iri in iris_in(cluster.best.query)]
 
 
 def _veiled(search: Search, veil: Veil) -> Search:

@@ -1,11 +1,14 @@
 """One candidate in the making: its draft, the words left over, and what was decided so far."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from askgraph.search.form import Form
 from askgraph.search.grow.partial_match import Edge, State
 from askgraph.search.linking.link import Link
 from askgraph.search.operators.draft import Draft, Place
+from askgraph.search.query import answer_columns, query_of
+from askgraph.sparql.tree import Query
 from askgraph.traversal.arrays import Ids
 
 __all__ = ["Candidate", "Slot", "Spot", "Work"]
@@ -31,6 +34,16 @@ class Candidate:
     shown_words: int = 0
     score: float = 0.0
     features: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def query(self) -> Query:
+        """The query as a tree."""
+        return query_of(self.form)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that answer the question."""
+        return answer_columns(self.form)
 
 
 @dataclass(frozen=True, eq=False)

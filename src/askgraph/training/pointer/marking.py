@@ -11,9 +11,10 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.form import Form
 from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.query import query_of
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.rank.weights import weights_for
-from askgraph.search.render import rendered
+from askgraph.sparql.write import text_of
 from askgraph.training.pointer.lessons import RIGHT, Lesson, Offer, lesson_of
 from askgraph.training.pointer.questions import asked
 
@@ -93,7 +94,7 @@ async def _lesson(
 
 async def _table(form: Form, graph: KnowledgeGraph) -> Table | None:
     """What a query gives; None where it cannot be run in time."""
-    query = rendered(form, graph.prefixes)
+    query = text_of(query_of(form))
     try:
         if form.ask:
             return Table.of_boolean(await graph.endpoint.ask(query, timeout=_SECONDS))

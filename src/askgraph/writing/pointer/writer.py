@@ -15,7 +15,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.search.form import Form
 from askgraph.search.linking.link import Linked
 from askgraph.search.propose import read_and_linked
-from askgraph.search.render import rendered
+from askgraph.search.query import query_of
+from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
 from askgraph.writing.pointer.batches import Known, fits, known_steps, unit_arrays
@@ -114,7 +115,7 @@ class PointerWriter:
         for skeleton, score in self.skeletons(units, n=n):
             form = form_of(skeleton, texts)
             if is_whole(form):
-                query = rendered(form, graph.prefixes)
+                query = plain_text(query_of(form), graph.prefixes)
                 found.setdefault(query, Hypothesis(query, score))
         return list(found.values())[:n]
 
