@@ -72,7 +72,7 @@ class Hub:
         asked = requested(body, graphs, earlier)
         check_choice(asked, caller, self.settings, model_names(self.workspace))
         if body.session is not None:
-            await self.records.check_session(body.session, caller)
+            await self.records.session(body.session, caller)
         return await self.runs.begin(asked, caller)
 
     async def stop(self) -> None:

@@ -10,7 +10,7 @@ import uvicorn
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.serve.app import create_app
 from askgraph.serve.hub import Hub
-from askgraph.serve.identity.identify import rules_of
+from askgraph.serve.identity.identify import check_rules
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.settings import ServeSettings
@@ -42,7 +42,7 @@ def run(
     the errors of opening the database.
     """
     set_up_logs(settings)
-    rules_of(settings)
+    check_rules(settings)
     asyncio.run(_check_database(settings.database_in(workspace.folder)))
     server, listening = server_of(settings, workspace, report=report, opened=opened)
     server.run(sockets=[listening])

@@ -1,6 +1,6 @@
 """Callers identified: by key, by a proxy's word, by cookie, or anonymous."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
@@ -9,12 +9,12 @@ from askgraph.errors import SetupError
 from askgraph.serve.identity.api_keys import PREFIX, given_parts, is_of
 from askgraph.serve.identity.limits import KeyThrottle, Meter
 from askgraph.serve.identity.principal import ANONYMOUS, Limits, NotAllowed, Principal, Scope
-from askgraph.serve.identity.proxies import PEER, Network, counted_address, is_trusted, networks
+from askgraph.serve.identity.proxies import PEER, counted_address, is_trusted, networks
 from askgraph.serve.identity.visitors import VISITOR, visitor_id
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import KeyRow, Store, now
 
-__all__ = ["VISITOR", "Accounts", "Credentials", "credentials_of", "rules_of"]
+__all__ = ["VISITOR", "Accounts", "Credentials", "check_rules", "credentials_of"]
 
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
@@ -65,7 +65,17 @@ class Accounts:
     """
 
     def __init__(self, settings: ServeSettings, store: Store) -> None:
-        self._rules = rules_of(settings)
+        check_rules(settings)
+        self._settings = settings
+        self._proxies = networks(settings.trusted_proxies)
+        self._header = settings.proxy_header.strip().lower()
+        self._limits = Limits(
+            settings.requests_per_minute,
+            settings.parallel_per_caller,
+            settings.tokens_per_day,
+            settings.money_per_day,
+            settings.graphs_per_caller,
+        )
         self._store = store
         self._meter = Meter(store)
         self._throttle = KeyThrottle()
@@ -79,8 +89,8 @@ class Accounts:
         if credentials.token.startswith(PREFIX):
             return await self._by_key(credentials)
         if name := self._named_by_proxy(credentials):
-            rules = self._rules
-            return Principal(f"user:{name}", name, rules.users, limits=rules.limits)
+            scopes = frozenset(self._settings.proxy_scopes)
+            return Principal(f"user:{name}", name, scopes, limits=self._limits)
         return self._anonymous(credentials)
 
     async def admit(self, caller: Principal) -> None:
@@ -110,12 +120,12 @@ class Accounts:
         return self._of_key(key)
 
     def _of_key(self, key: KeyRow) -> Principal:
-        limits = key.limits.over(self._rules.limits)
+        limits = key.limits.over(self._limits)
         return Principal(f"key:{key.id}", key.name, key.scopes, key.graphs, limits)
 
     def _named_by_proxy(self, credentials: Credentials) -> str | None:
-        header = self._rules.proxy_header
-        if not header or not is_trusted(credentials.peer, self._rules.trusted_proxies):
+        header = self._header
+        if not header or not is_trusted(credentials.peer, self._proxies):
             return None
         try:
             # Headers are read as Latin-1; proxies write names in UTF-8.
@@ -127,43 +137,24 @@ class Accounts:
         return name or None
 
     def _anonymous(self, credentials: Credentials) -> Principal:
-        rules = self._rules
+        settings = self._settings
         # Bound to this machine, but handed on by a proxy: then everybody may be there.
-        handed_on = rules.local and not rules.by_choice and credentials.by_proxy
-        scopes = frozenset[Scope]() if handed_on else rules.anonymous
-        unlimited = rules.local and not credentials.by_proxy
+        by_default = settings.on_loopback and settings.anonymous is None
+        scopes: Sequence[Scope] = settings.anonymous_scopes
+        if by_default and credentials.by_proxy:
+            scopes = ()
+        unlimited = settings.on_loopback and not credentials.by_proxy
         return Principal(
             visitor_id(credentials.cookies.get(VISITOR, "")) or ANONYMOUS,
             "anonymous",
-            scopes,
-            limits=Limits() if unlimited else rules.limits,
+            frozenset(scopes),
+            limits=Limits() if unlimited else self._limits,
             counted_as=f"address:{counted_address(credentials.client)}",
         )
 
 
-@dataclass(frozen=True)
-class Rules:
-    """The rights of callers.
-    `anonymous` are the scopes of callers without credentials, `by_choice` whether somebody set
-    them. `proxy_header` is the header in which a proxy at one of `trusted_proxies` names the user,
-    `users` are the scopes of these. `limits` hold for all who have none of their own; callers
-    without a key have none if the server is `local`, reached from its machine alone.
-    """
-
-    anonymous: frozenset[Scope] = frozenset()
-    by_choice: bool = True
-    proxy_header: str = ""
-    trusted_proxies: tuple[Network, ...] = ()
-    users: frozenset[Scope] = frozenset()
-    limits: Limits = field(default_factory=Limits)
-    local: bool = False
-
-
-def rules_of(settings: ServeSettings) -> Rules:
-    """Return the rights that a server's settings give.
-
-    Raises `SetupError` if they say too much, or trust somebody who cannot be told from others.
-    """
+def check_rules(settings: ServeSettings) -> None:
+    """Raise `SetupError` if settings give callers too much, or trust a name that anyone takes."""
     if "admin" in settings.anonymous_scopes:
         raise SetupError(
             "callers without a key cannot be administrators: take 'admin' out of anonymous, and "
@@ -174,19 +165,4 @@ def rules_of(settings: ServeSettings) -> Rules:
             "proxy_header needs trusted_proxies, the addresses of the proxies that set it: "
             "else anybody could say to be anyone"
         )
-    limits = Limits(
-        settings.requests_per_minute,
-        settings.parallel_per_caller,
-        settings.tokens_per_day,
-        settings.money_per_day,
-        settings.graphs_per_caller,
-    )
-    return Rules(
-        frozenset(settings.anonymous_scopes),
-        settings.anonymous is not None,
-        settings.proxy_header.strip().lower(),
-        networks(settings.trusted_proxies),
-        frozenset(settings.proxy_scopes),
-        limits,
-        settings.on_loopback,
-    )
+    networks(settings.trusted_proxies)

@@ -185,11 +185,12 @@ class RunRecords:
             )
         return before
 
-    async def check_session(self, id: str, caller: Principal) -> None:
-        """Raise `Missing` if a session is not the caller's."""
+    async def session(self, id: str, caller: Principal) -> SessionRow:
+        """Return a session of the caller's own; `Missing` if it is none."""
         known = await self._store.session(id)
         if known is None or known.owner != caller.id:
             raise Missing(f"there is no session {id!r}, or it is not yours")
+        return known
 
     async def ask_to_cancel(self, id: str) -> None:
         """Ask the process that works on a run to stop it."""

@@ -240,9 +240,7 @@ class Checked(FromGraph):
 
 
 def cells(rows: Sequence[Row], most: int) -> list[list[Value]]:
-    """Return the first rows as plain values: at most so many, each cell clipped, within 20,000
-    characters in all, but one row at least.
-    """
+    """Return the first rows as plain values, clipped, within 20,000 characters; at least one."""
     shown: list[list[Value]] = []
     left = _ROOM
     for row in rows[:most]:

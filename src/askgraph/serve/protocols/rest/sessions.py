@@ -5,9 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from askgraph.serve.hub import Asker, Hub, HubDep
-from askgraph.serve.identity.principal import Principal
-from askgraph.serve.problems import Missing
+from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest.questions import stop_runs
 from askgraph.serve.runs.views import Body, RunSummary
 from askgraph.serve.store import SessionRow, new_id
@@ -66,7 +64,7 @@ async def begin(body: SessionBody, hub: HubDep, caller: Asker) -> SessionSummary
 @router.get("/sessions/{id}")
 async def one(id: str, hub: HubDep, caller: Asker) -> SessionView:
     """Return a session with its questions, the latest first."""
-    row = await _own(hub, id, caller)
+    row = await hub.records.session(id, caller)
     runs = await hub.store.runs(caller.id, session=id, limit=_QUESTIONS)
     questions = await hub.records.summaries(runs, caller)
     return SessionView(**_summary(row).model_dump(), questions=questions)
@@ -75,24 +73,17 @@ async def one(id: str, hub: HubDep, caller: Asker) -> SessionView:
 @router.patch("/sessions/{id}")
 async def rename(id: str, body: SessionBody, hub: HubDep, caller: Asker) -> SessionSummary:
     """Give a session another title."""
-    await _own(hub, id, caller)
+    await hub.records.session(id, caller)
     await hub.store.change_session(id, title=body.title)
-    return _summary(await _own(hub, id, caller))
+    return _summary(await hub.records.session(id, caller))
 
 
 @router.delete("/sessions/{id}", status_code=204)
 async def forget(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a session with its questions."""
-    await _own(hub, id, caller)
+    await hub.records.session(id, caller)
     await stop_runs(hub, caller.id, session=id)
     await hub.store.delete_session(id)
-
-
-async def _own(hub: Hub, id: str, caller: Principal) -> SessionRow:
-    row = await hub.store.session(id)
-    if row is None or row.owner != caller.id:
-        raise Missing(f"there is no session {id!r}, or it is not yours")
-    return row
 
 
 def _summary(row: SessionRow) -> SessionSummary:
