@@ -14,9 +14,8 @@ from askgraph.serve.store.database import Database, DatabaseFailed, database_url
 from askgraph.serve.store.feedback import FeedbackStore, VerifiedStore
 from askgraph.serve.store.migrations import migrate
 from askgraph.serve.store.postgresql import PostgresqlDatabase
-from askgraph.serve.store.processes import SILENT, HandedBack, JobStore, ProcessStore
+from askgraph.serve.store.processes import JobStore, ProcessStore
 from askgraph.serve.store.rows import (
-    ENDED,
     UNDER_WAY,
     Feedback,
     JobRow,
@@ -37,13 +36,10 @@ from askgraph.serve.store.runs import Cost, RunStore, SessionStore
 from askgraph.serve.store.sqlite import SqliteDatabase
 
 __all__ = [
-    "ENDED",
-    "SILENT",
     "UNDER_WAY",
     "Cost",
     "DatabaseFailed",
     "Feedback",
-    "HandedBack",
     "JobRow",
     "JobState",
     "Json",

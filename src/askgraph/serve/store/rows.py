@@ -13,7 +13,6 @@ from askgraph.metadata.examples import Confirmation, QueryExample
 from askgraph.serve.identity.principal import OwnLimits, Scope
 
 __all__ = [
-    "ENDED",
     "UNDER_WAY",
     "Feedback",
     "JobRow",
@@ -36,7 +35,6 @@ RunState = Literal["queued", "running", "done", "failed", "cancelled", "handed_b
 JobState = RunState
 Verdict = Literal["right", "wrong"]
 UNDER_WAY: tuple[RunState, ...] = ("queued", "running")
-ENDED: tuple[RunState, ...] = ("done", "failed", "cancelled", "handed_back")
 
 
 def now() -> str:

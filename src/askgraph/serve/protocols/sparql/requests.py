@@ -15,7 +15,6 @@ from askgraph.sparql.result_formats import ResultFormat
 __all__ = ["ProtocolRequest", "WrongKind", "accepted", "protocol_request"]
 
 _FORM, _QUERY = "application/x-www-form-urlencoded", "application/sparql-query"
-_UPDATE = "application/sparql-update"
 _MOST_BYTES = 4 * MAX_LENGTH
 _MOST_FIELDS = 200
 _RANGE = re.compile(r"\s*([\w!#$&^.+*-]+)/([\w!#$&^.+*-]+)\s*((?:;[^;,]*)*)\s*$")
