@@ -10,12 +10,13 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
 from askgraph.sparql.rewrite.canonical import canonical_query
-from askgraph.training.near_terms import NearTerms, near_terms
 from askgraph.training.pairs import (
     Asked,
     LeftOut,
+    NearTerms,
     Pair,
     made_pairs,
+    near_terms,
     read_pairs,
     write_pairs,
 )

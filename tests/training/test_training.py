@@ -17,11 +17,9 @@ from askgraph.llm import completed
 from askgraph.llm.transformers import TransformersModel
 from askgraph.sparql.read import read
 from askgraph.trace import Question
-from askgraph.training.merge import merge
-from askgraph.training.near_terms import near_terms
-from askgraph.training.pairs import Asked, Pair, made_pairs
+from askgraph.training.pairs import Asked, Pair, made_pairs, near_terms
 from askgraph.training.settings import TrainSettings, preset
-from askgraph.training.train import result_object, train
+from askgraph.training.train import merge, result_object, train
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
 from askgraph.writing.gold_terms import gold_values

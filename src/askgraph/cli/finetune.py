@@ -152,7 +152,7 @@ def merge(
 ) -> None:
     """Put trained adapters into their model, and save it whole."""
 
-    local_module("askgraph.training.merge").merge(adapters, output, download=download)
+    local_module("askgraph.training.train").merge(adapters, output, download=download)
     if json:
         print_json({"folder": str(output)})
         return

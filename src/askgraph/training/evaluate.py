@@ -20,7 +20,7 @@ class Evaluated:
     """Counts over pairs and hypotheses.
 
     `first` are the pairs whose first hypothesis is the gold query, up to names of variables and
-    order; `among` those where any is. `sound` are the hypotheses that parse and name only listed
+    order; `among` those if any is. `sound` are the hypotheses that parse and name only listed
     candidates.
     """
 
@@ -73,7 +73,7 @@ def _gold(pair: Pair) -> str:
 
 
 def _canonical(choice: Choice, references: References) -> str:
-    """What a reply says, whatever it calls its variables; empty where it is no query."""
+    """What a reply says, whatever it calls its variables; empty if it is no query."""
     try:
         return canonical_query(query_in(choice.text, references))
     except QueryError:

@@ -4,31 +4,39 @@
     accelerate launch -m askgraph finetune train …      # several GPUs
 
 The folder of the output holds `checkpoints/`, from which a training goes on that was stopped, the
-curve of the loss (`log.jsonl`, and `loss.svg` where altair is installed), `training.json` and, at
+curve of the loss (`log.jsonl`, and `loss.svg` if altair is installed), `training.json` and, at
 the end, the model with its card.
 """
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import PrinterCallback, Trainer, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.files import replaced
+from askgraph.evaluation.files import json_line, replaced
+from askgraph.llm.chat_text import chat_text
 from askgraph.llm.pretrained import pretrained, torch_device
-from askgraph.training._curve import Curve, mean_loss
-from askgraph.training._encoding import Collated, encoded
-from askgraph.training.begun import begun, last_whole_checkpoint
-from askgraph.training.card import written_card
 from askgraph.training.pairs import Pair
-from askgraph.training.settings import TrainSettings
+from askgraph.training.settings import TrainSettings, begun, last_whole_checkpoint
+from askgraph.writing.prompt import messages
+from askgraph.writing.references import References
 
-__all__ = ["Trained", "result_object", "train"]
+__all__ = [
+    "Trained",
+    "mean_loss",
+    "merge",
+    "result_object",
+    "train",
+]
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -64,9 +72,9 @@ def train(
 ) -> Trained:
     """Train a model (a folder, or a name kept on this machine) and save it into a folder.
 
-    `data` is the hash of the pairs; `others` are pairs to measure the loss on while training. Where
+    `data` is the hash of the pairs; `others` are pairs to measure the loss on while training. If
     the folder holds a training with the same settings and data that was stopped, it goes on from
-    its last whole checkpoint; where that has come to its end, what it gave is returned, and
+    its last whole checkpoint; if that has come to its end, what it gave is returned, and
     nothing is trained. Raises `SetupError` for a folder with anything else, a model that cannot be
     loaded, and pairs of which none fits.
     """
@@ -205,3 +213,210 @@ def result_object(trained: Trained) -> dict[str, object]:
 def _write(path: Path, value: Mapping[str, object]) -> None:
     with replaced(path) as file:
         file.write((json.dumps(value, indent=2) + "\n").encode())
+
+
+_KEPT = ("loss", "eval_loss", "eval_whole", "learning_rate", "grad_norm")
+
+
+class Curve:
+    """Hears a trainer through `callback`, writes its log and tells its progress."""
+
+    def __init__(self, path: Path, progress: Callable[[str, int, int | None], None]) -> None:
+        self._path = path
+        self._progress = progress
+        self.callback = _callback(self)
+
+    def hear(self, step: int, steps: int, news: dict[str, Any]) -> None:
+        """Write what was measured at a step."""
+        kept = {key: float(news[key]) for key in _KEPT if key in news}
+        if kept:
+            with self._path.open("ab") as file:
+                file.write(json_line({"step": step, **kept}))
+        self.tell(step, steps)
+
+    def tell(self, step: int, steps: int) -> None:
+        """Tell how far the training is."""
+        self._progress("training", step, steps)
+
+    def draw(self, path: Path) -> None:
+        """Draw the curve as SVG, if altair is installed."""
+        try:
+            import altair as alt
+            import vl_convert  # noqa: F401
+        except ModuleNotFoundError:
+            return
+        lines = [json.loads(line) for line in self._path.read_text("utf-8").splitlines()]
+        points = [
+            {"step": line["step"], "loss": line[key], "of": name}
+            for line in lines
+            for key, name in (("loss", "training"), ("eval_loss", "other pairs"))
+            if key in line
+        ]
+        chart = alt.Chart(alt.InlineData(points)).mark_line().encode(
+            x=alt.X("step:Q"), y=alt.Y("loss:Q"), color=alt.Color("of:N", title=None)
+        )  # fmt: skip
+        chart.properties(width=500, height=250).save(str(path))
+
+
+def mean_loss(path: Path) -> float:
+    """Return the mean loss of a step over all runs of a training, as its log has it.
+
+    A line tells the mean of the steps since the one before; of steps that were done again after a
+    stop, the last line counts.
+    """
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    losses = {line["step"]: line["loss"] for line in lines if "loss" in line}
+    total, before = 0.0, 0
+    for step in sorted(losses):
+        total += losses[step] * (step - before)
+        before = step
+    return total / before if before else 0.0
+
+
+def _callback(curve: Curve) -> Any:
+    """What transformers wants: an object of its own class."""
+
+    class Heard(TrainerCallback):  # type: ignore[misc]
+        def on_log(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            if state.is_world_process_zero:
+                curve.hear(state.global_step, state.max_steps, more.get("logs") or {})
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            curve.tell(state.global_step, state.max_steps)
+
+    return Heard()
+
+
+_CARD = """\
+---
+base_model: {model}
+tags: [text-to-sparql, askgraph]
+---
+
+# A writer of SPARQL queries
+
+Trained from `{model}` by askgraph {version} to write a query from a question and the terms that it
+may name, each under a short reference. It is asked with
+
+    [models.writer]
+    provider = "transformers"
+    model = "{folder}"
+
+## Data
+
+{pairs} pairs ({too_long} more were too long), SHA-256 of their files:
+`{data}`
+
+## Settings
+
+| setting | |
+|---|---|
+{settings}
+
+## Results
+
+{steps} steps; mean loss of the training {loss}.
+{evaluation}
+"""
+
+
+def written_card(path: Path, plan: Mapping[str, object], result: Mapping[str, object]) -> None:
+    """Write the card of a training's plan and its result."""
+    settings = plan["settings"]
+    assert isinstance(settings, Mapping)
+    measured = result["evaluation"]
+    assert isinstance(measured, Mapping)
+    text = _CARD.format(
+        model=plan["model"],
+        version=version("askgraph"),
+        folder=path.parent.name,
+        data=plan["data"],
+        settings="\n".join(f"| `{name}` | {value} |" for name, value in settings.items()),
+        evaluation=_evaluation(measured),
+        **{key: result[key] for key in ("pairs", "too_long", "steps", "loss")},
+    )
+    with replaced(path) as file:
+        file.write(text.encode())
+
+
+def _evaluation(measured: Mapping[str, object]) -> str:
+    if not measured:
+        return "No other pairs were measured while it was trained."
+    return (
+        f"On other pairs: loss {measured['loss']}; {measured['whole']} of the replies are right in "
+        "every token, each token after the right ones before it."
+    )
+
+
+def merge(adapters: Path, folder: Path, *, download: bool = False) -> None:
+    """Save the model with its adapters merged in into an empty folder; it appears whole or not.
+
+    Raises `SetupError` if there are no adapters, if the model below them is not on this
+    machine (and `download` does not allow it to be fetched), and for a folder that is not empty.
+    """
+    if not (adapters / "adapter_config.json").is_file():
+        raise SetupError(f"{adapters} holds no adapters: a training with --lora makes them")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SetupError(f"the folder {folder} is not empty: name another one")
+    found = pretrained(str(adapters), download=download)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        found.model.save_pretrained(beside)
+        found.tokenizer.save_pretrained(beside)
+        beside.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        beside.rename(folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+_IGNORED = -100  # a label that no loss is taken of
+
+
+def encoded(
+    pairs: Iterable[Pair], tokenizer: Any, *, length: int, encoder_decoder: bool
+) -> tuple[list[dict[str, list[int]]], int]:
+    """Return the examples that fit into `length` tokens, and how many do not.
+
+    The loss is of the reply and its end alone; the prompt is the very text that asks. Raises
+    `SetupError` if nothing is left of a prompt.
+    """
+    found: list[dict[str, list[int]]] = []
+    long = 0
+    plain = not tokenizer.chat_template
+    for pair in pairs:
+        text = chat_text(messages(pair.question, References(pair.listed)), tokenizer)
+        prompt = tokenizer(text, add_special_tokens=plain)["input_ids"]
+        if not prompt:
+            raise SetupError("the tokenizer makes nothing of the prompt: its template is empty")
+        reply = tokenizer(pair.target, add_special_tokens=False)["input_ids"]
+        reply = [*reply, tokenizer.eos_token_id]
+        if len(prompt) + len(reply) > length:
+            long += 1
+        elif encoder_decoder:
+            found.append({"input_ids": prompt, "labels": reply})
+        else:
+            labels = [_IGNORED] * len(prompt) + reply
+            found.append({"input_ids": [*prompt, *reply], "labels": labels})
+    return found, long
+
+
+class Collated:
+    """Puts examples into one batch: shorter ones are filled up on the right."""
+
+    def __init__(self, padding: int) -> None:
+        self._padding = padding
+
+    def __call__(self, examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
+        """Return the tensors of a batch."""
+        ids = _filled([one["input_ids"] for one in examples], self._padding)
+        mask = _filled([[1] * len(one["input_ids"]) for one in examples], 0)
+        labels = _filled([one["labels"] for one in examples], _IGNORED)
+        return {"input_ids": ids, "attention_mask": mask, "labels": labels}
+
+
+def _filled(rows: Sequence[list[int]], filling: int) -> Any:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[filling] * (width - len(row))] for row in rows])

@@ -9,8 +9,7 @@ from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.questions import GoldQuestion, of_graph
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.lexer import with_declared
-from askgraph.training.near_terms import near_terms
-from askgraph.training.pairs import Asked, LeftOut, Pair, made_pairs, write_pairs
+from askgraph.training.pairs import Asked, LeftOut, Pair, made_pairs, near_terms, write_pairs
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.running import result_of
 

@@ -141,7 +141,7 @@ class Facts:
         return [p for p in self.own(cls) if p.object_classes]
 
     def pick(self, cls: ClassProfile, predicate: PredicateProfile) -> tuple[str, str] | None:
-        """A value that things of a class have: as a term, and in words; None where none has any."""
+        """A value that things of a class have: as a term, and in words; None if none has any."""
         number = self.schema.number(predicate.iri)
         things = self.schema.instances(cls.iri)
         if number is None or not len(things):
@@ -153,7 +153,7 @@ class Facts:
         return self.named(at)
 
     def named(self, node: int) -> tuple[str, str] | None:
-        """A term and what it is called; None where it has no name."""
+        """A term and what it is called; None if it has no name."""
         graph = self.schema.graph
         text = graph.terms.text(node)
         if graph.terms.is_literal(node):

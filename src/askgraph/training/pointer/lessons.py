@@ -37,7 +37,7 @@ class Lesson:
 
 
 def lesson_of(linked: Linked, offers: Sequence[Offer], graph: KnowledgeGraph) -> Lesson | None:
-    """Return a lesson; None where none of its offers is right and can be written."""
+    """Return a lesson; None if none of its offers is right and can be written."""
     named = dict.fromkeys(term for one in offers for term in terms_of(one.form))
     listed = listed_terms(linked, graph.profile, named=named)
     units = units_of(linked.reading, linked.weights, listed, graph.profile, graph.arrays)

@@ -50,7 +50,7 @@ async def from_examples(
 ) -> AsyncGenerator[Lesson, None]:
     """Yield lessons from questions that people asked; those without a gold result are left out.
 
-    Candidates are scored by the weights of the file `ranking`, by the package's where it is empty.
+    Candidates are scored by the weights of the file `ranking`, by the package's if it is empty.
     """
     for one in questions:
         if one.unanswerable or not one.sparql:
@@ -80,7 +80,7 @@ async def _lesson(
 ) -> Lesson | None:
     """The lesson of a question: the members of a cluster have one result, and one worth.
 
-    Where graph search does not find what is right, the question's own form is what to write.
+    If graph search does not find what is right, the question's own form is what to write.
     """
     offers: list[Offer] = []
     for cluster in clusters(proposal.candidates)[:_CLUSTERS]:
@@ -93,7 +93,7 @@ async def _lesson(
 
 
 async def _table(form: Form, graph: KnowledgeGraph) -> Table | None:
-    """What a query gives; None where it cannot be run in time."""
+    """What a query gives; None if it cannot be run in time."""
     query = text_of(query_of(form))
     try:
         if form.ask:

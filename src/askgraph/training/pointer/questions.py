@@ -34,7 +34,7 @@ class Asked:
 
 
 def asked(schema: Schema, seed: int, number: int) -> Iterator[Asked]:
-    """Yield so many questions, the same for the same graph and seed; none where nothing fits."""
+    """Yield so many questions, the same for the same graph and seed; none if nothing fits."""
     chance = Random(seed)
     facts = Facts(schema, chance)
     classes = facts.classes()

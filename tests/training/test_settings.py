@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import save_file
 
 from askgraph.errors import SetupError
-from askgraph.training._curve import mean_loss
-from askgraph.training.begun import begun, last_whole_checkpoint
+from askgraph.training.settings import begun, last_whole_checkpoint
+from askgraph.training.train import mean_loss
 
 PLAN = {"model": "m", "data": "d"}
 RESULT = {"steps": 4, "loss": 0.5, "evaluation": {}, "pairs": 3, "too_long": 0}
