@@ -23,9 +23,8 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.reports.report import Report, percentile
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs.record import Options, Record
 from askgraph.evaluation.runs.run_folder import Run
-from askgraph.evaluation.runs.task import Options
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.evaluating import Crew, evaluated
 from askgraph.workspace.planning import Asked, Wishes, method_choices

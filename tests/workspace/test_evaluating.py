@@ -11,9 +11,8 @@ from tests.servers.llm import LlmServer
 from askgraph import registry, sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs.one_question import gold_links
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs.record import Options, Record
 from askgraph.evaluation.runs.run_folder import Run, read_run
-from askgraph.evaluation.runs.task import Options
 from askgraph.trace import Usage
 from askgraph.workspace import Workspace
 from askgraph.workspace.evaluating import Crew, evaluated

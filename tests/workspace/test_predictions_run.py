@@ -11,8 +11,8 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs.predictions import Prediction
+from askgraph.evaluation.runs.record import Options
 from askgraph.evaluation.runs.run_folder import Run, read_run
-from askgraph.evaluation.runs.task import Options
 from askgraph.workspace import Workspace
 from askgraph.workspace.planning import Asked
 from askgraph.workspace.predictions_run import needs_graph, score_predictions

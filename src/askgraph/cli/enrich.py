@@ -10,7 +10,7 @@ from askgraph.cli.options import BaseUrlOption, Common, JsonOption, graph_names
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.tables import print_json
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs.budget import Budget as Bounds
+from askgraph.evaluation.runs.run import Budget as Bounds
 from askgraph.llm.budget import Budget
 from askgraph.metadata.advise import AdviceKind
 from askgraph.metadata.definitions import Definitions

@@ -21,9 +21,8 @@ from askgraph.cli.sheets import form_of, give
 from askgraph.errors import ServiceError
 from askgraph.evaluation.reports.groups import incomplete, report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
-from askgraph.evaluation.runs.budget import Budget, Spent
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.task import Options
+from askgraph.evaluation.runs.record import Options, Record
+from askgraph.evaluation.runs.run import Budget, Spent
 from askgraph.workspace import DEFAULT_METHOD, Progress
 from askgraph.workspace.evaluating import Crew, evaluated
 from askgraph.workspace.planning import Asked, Wishes, method_choices

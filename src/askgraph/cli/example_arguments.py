@@ -6,7 +6,7 @@ from pathlib import Path
 
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs.budget import Budget as Bounds
+from askgraph.evaluation.runs.run import Budget as Bounds
 from askgraph.metadata.examples import QueryExample, Wording
 from askgraph.workspace import Workspace
 from askgraph.workspace.examples import traced_example

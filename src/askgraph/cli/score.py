@@ -22,7 +22,7 @@ from askgraph.evaluation.questions import of_graph
 from askgraph.evaluation.reports.groups import report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.runs.predictions import Prediction, read_predictions
-from askgraph.evaluation.runs.task import Options
+from askgraph.evaluation.runs.record import Options
 from askgraph.workspace import Workspace
 from askgraph.workspace.planning import Asked
 from askgraph.workspace.predictions_run import needs_graph, score_predictions

@@ -12,12 +12,11 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.evaluation.executors import Executor
 from askgraph.evaluation.pool import given_up
-from askgraph.evaluation.runs.budget import Budget
+from askgraph.evaluation.runs.record import Done, Task, Worker
+from askgraph.evaluation.runs.run import Budget, evaluate
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.runs.run import evaluate
 from askgraph.evaluation.runs.run_folder import EXAMPLES, Run
 from askgraph.evaluation.runs.scoring import table_metrics
-from askgraph.evaluation.runs.task import Done, Task, Worker
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.hosting import Host, Site, work_in_process
 from askgraph.workspace.learning import with_examples

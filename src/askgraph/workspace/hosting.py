@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs.one_question import asked, asker
-from askgraph.evaluation.runs.task import Done, Task
+from askgraph.evaluation.runs.record import Done, Task
 from askgraph.methods import Confirming
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs.task import Options, Task
+from askgraph.evaluation.runs.record import Options, Task
 from askgraph.methods import searches, wants_links, with_others
 from askgraph.workspace import Progress, silent
 from askgraph.workspace.hosting import Host, MethodChoice

@@ -4,12 +4,16 @@ import pytest
 from tests.evaluation.reports.records import record, same
 
 from askgraph.evaluation.reports.outcomes import (
+    Executable,
+    Rejection,
     calibration_of,
     drafts_oracle,
     errors_of,
+    executable,
     executable_of,
     failure_class,
     failure_counts,
+    rejection,
     rejection_of,
 )
 
@@ -99,3 +103,29 @@ def test_another_metric_decides_what_is_right() -> None:
     one = record("a", scores=same(1, flattened=0.5))
     assert rejection_of([one], MAIN).right == 1
     assert rejection_of([one], "flattened").wrong == 1
+
+
+def test_both_sides_are_counted() -> None:
+    told = rejection([(True, False), (False, False), (True, True), *[(False, True)] * 3])
+    assert told == Rejection(wrong=2, wrong_rejected=1, right=4, right_rejected=1)
+    assert (told.caught, told.lost) == (0.5, 0.25)
+
+
+def test_who_rejects_everything_catches_all_and_loses_all() -> None:
+    told = rejection([(True, False), (True, True)])
+    assert (told.caught, told.lost) == (1.0, 1.0)
+
+
+def test_a_share_of_nothing_is_none() -> None:
+    assert rejection([(False, True)]).caught is None
+    assert rejection([(False, False)]).lost is None
+
+
+def test_a_question_without_a_query_counts_as_one_that_failed() -> None:
+    told = executable([("ASK {}", True), ("ASK {", False), (None, False), ("ASK {}", True)])
+    assert told == Executable(questions=4, queries=3, ran=2)
+    assert told.share == 0.5
+
+
+def test_the_share_of_no_questions_is_none() -> None:
+    assert executable([]).share is None

@@ -5,7 +5,7 @@ from typing import Any
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.story import failed, story
 from askgraph.evaluation.runs.one_question import asked
-from askgraph.evaluation.runs.task import Options, Task
+from askgraph.evaluation.runs.record import Options, Task
 from askgraph.trace import Answer, Draft, Findings, Mention, Question, Refusal, Step
 
 PREFIX = "PREFIX : <http://example.org/>\n"

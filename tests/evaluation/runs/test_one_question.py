@@ -13,9 +13,8 @@ from askgraph.errors import ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.evaluation import Table
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs.one_question import Asker, asked, gold_links
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs.record import Options, Record, Task
 from askgraph.evaluation.runs.run import evaluate
-from askgraph.evaluation.runs.task import Options, Task
 from askgraph.llm import Choice
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.trace import (

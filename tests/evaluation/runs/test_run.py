@@ -13,12 +13,10 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs.budget import Budget
 from askgraph.evaluation.runs.one_question import Asker, asked
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.run import evaluate
+from askgraph.evaluation.runs.record import Done, Record, Task, Worker
+from askgraph.evaluation.runs.run import Budget, evaluate
 from askgraph.evaluation.runs.run_folder import read_run
-from askgraph.evaluation.runs.task import Done, Task, Worker
 
 AskerMaker = Callable[[Mapping[str, object]], Asker]
 

@@ -2,29 +2,81 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 
-from askgraph.evaluation.metrics.executable import Executable, executable
-from askgraph.evaluation.metrics.rejection import Rejection, rejection
 from askgraph.evaluation.reports.confidence import Calibration, calibration
 from askgraph.evaluation.reports.failures import failure_of
 from askgraph.evaluation.runs.record import REJECTED, Record
 from askgraph.trace import Usage
 
 __all__ = [
+    "Executable",
+    "Rejection",
     "calibration_of",
     "drafts_oracle",
     "errors_of",
+    "executable",
     "executable_of",
     "failure_class",
     "failure_counts",
     "has_failed",
     "is_right",
+    "rejection",
     "rejection_of",
     "usage_of",
 ]
+
+
+@dataclass(frozen=True)
+class Executable:
+    """Counts of questions, of those with a query, and of those whose query ran."""
+
+    questions: int
+    queries: int
+    ran: int
+
+    @property
+    def share(self) -> float | None:
+        """The share of all questions whose query ran; `None` without questions."""
+        return self.ran / self.questions if self.questions else None
+
+
+def executable(outcomes: Iterable[tuple[str | None, bool]]) -> Executable:
+    """Count questions, each given as (its query or `None`, whether that ran)."""
+    pairs = list(outcomes)
+    queries = [ran for query, ran in pairs if query is not None]
+    return Executable(len(pairs), len(queries), sum(queries))
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Counts of wrong and right answers, and of those among them that were rejected."""
+
+    wrong: int
+    wrong_rejected: int
+    right: int
+    right_rejected: int
+
+    @property
+    def caught(self) -> float | None:
+        """The share of the wrong answers that was rejected; `None` if none was wrong."""
+        return self.wrong_rejected / self.wrong if self.wrong else None
+
+    @property
+    def lost(self) -> float | None:
+        """The share of the right answers that was rejected; `None` if none was right."""
+        return self.right_rejected / self.right if self.right else None
+
+
+def rejection(answers: Iterable[tuple[bool, bool]]) -> Rejection:
+    """Count answers, each given as (was it rejected, would it have been right)."""
+    pairs = list(answers)
+    wrong = [rejected for rejected, was_right in pairs if not was_right]
+    right = [rejected for rejected, was_right in pairs if was_right]
+    return Rejection(len(wrong), sum(wrong), len(right), sum(right))
+
 
 RIGHT = 1 - 1e-9
 DRAFTS = (1, 3, 5, 10, 20, 50)

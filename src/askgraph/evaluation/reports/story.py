@@ -5,8 +5,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.run_folder import Detail
+from askgraph.evaluation.runs.record import Detail, Record
 
 __all__ = ["failed", "headline", "indented", "story"]
 

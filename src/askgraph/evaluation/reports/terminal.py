@@ -1,15 +1,16 @@
-"""A table for a person at a terminal."""
-
-from typing import TYPE_CHECKING
-
-from askgraph.evaluation.reports.sheet import Sheet
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+"""A table at a terminal, its columns fitted to the width: narrowed, then spread over several."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from rich import box
+from rich.cells import cell_len, chop_cells
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from askgraph.evaluation.reports.sheet import Sheet
 
 __all__ = [
     "as_blocks",
@@ -19,21 +20,22 @@ __all__ = [
 ]
 
 
-def as_blocks(sheet: Sheet, *, width: int) -> "list[RenderableType]":
-    """Return the title, the table and its notes, to be printed one below the other."""
-    from rich.text import Text
+GAPS = 3, 2  # characters between two columns: if there is room, and if there is none
+WORD = 16  # a text column is no narrower than its longest word, up to this
 
+_WORD = re.compile(r"\S*\s+|\S+")
+_PIECE = re.compile(r"[^\s:,_/#]*[\s:,_/#]+|[^\s:,_/#]+")
+
+
+def as_blocks(sheet: Sheet, *, width: int) -> list[RenderableType]:
+    """Return the title, the table and its notes, to be printed one below the other."""
     notes = [Text(note) for note in sheet.notes]
     title = Text(sheet.title, style="bold")
     return [title, Text(""), *as_tables(sheet, width=width), *notes, Text("")]
 
 
-def as_tables(sheet: Sheet, *, width: int) -> "list[RenderableType]":
+def as_tables(sheet: Sheet, *, width: int) -> list[RenderableType]:
     """Return the table; if it is too wide, as several with empty lines between them."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     blocks: list[RenderableType] = []
     rows = sheet.texts()
     found = fitted(sheet, width)
@@ -52,13 +54,6 @@ def as_tables(sheet: Sheet, *, width: int) -> "list[RenderableType]":
             table.add_row(*(Text(broken(row[place.at], place.width)) for place in places))
         blocks += [Text(""), table] if blocks else [table]
     return blocks
-
-
-GAPS = 3, 2  # characters between two columns: if there is room, and if there is none
-WORD = 16  # a text column is no narrower than its longest word, up to this
-
-_WORD = re.compile(r"\S*\s+|\S+")
-_PIECE = re.compile(r"[^\s:,_/#]*[\s:,_/#]+|[^\s:,_/#]+")
 
 
 @dataclass(frozen=True)
@@ -156,7 +151,6 @@ def _lines(line: str, width: int) -> list[str]:
 
 
 def _cut(word: str, width: int) -> list[str]:
-    from rich.cells import chop_cells
 
     pieces = _PIECE.findall(word)
     return [part for p in pieces for part in ([p] if _width(p) <= width else chop_cells(p, width))]
@@ -167,6 +161,5 @@ def _longest_piece(text: str) -> int:
 
 
 def _width(text: str) -> int:
-    from rich.cells import cell_len
 
     return cell_len(text)

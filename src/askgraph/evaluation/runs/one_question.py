@@ -20,7 +20,7 @@ from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.metrics.linking import links
 from askgraph.evaluation.pool import given_up
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs.record import REJECTED
+from askgraph.evaluation.runs.record import REJECTED, Done, Task
 from askgraph.evaluation.runs.scoring import (
     Scored,
     done_task,
@@ -30,7 +30,6 @@ from askgraph.evaluation.runs.scoring import (
     scores_of,
 )
 from askgraph.evaluation.runs.steps import sound_steps, step_object
-from askgraph.evaluation.runs.task import Done, Task
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method
 from askgraph.trace import Answer, Draft, Outcome, Question, Step, Trace, Usage, attempt_of, spent

@@ -27,7 +27,7 @@ from askgraph.errors import AskgraphError, SetupError
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.benchmarks.formats import Unfit, table_of_result, text_of
 from askgraph.evaluation.gold.tables import gold_or_reason, query_table
-from askgraph.evaluation.runs.record import REJECTED
+from askgraph.evaluation.runs.record import REJECTED, Done, Task
 from askgraph.evaluation.runs.scoring import (
     Scored,
     done_task,
@@ -36,7 +36,6 @@ from askgraph.evaluation.runs.scoring import (
     same_scores,
     scores_of,
 )
-from askgraph.evaluation.runs.task import Done, Task
 from askgraph.trace import Usage
 
 __all__ = [

@@ -1,13 +1,26 @@
-"""A line of a run: how one question went."""
+"""A question in a run: the task, the record of how it went, and its detail."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
 
 from askgraph.evaluation import Score
+from askgraph.evaluation.questions import GoldQuestion
 from askgraph.trace import Usage
 
-__all__ = ["GOLD_LINKS", "REJECTED", "Record", "record_key"]
+__all__ = [
+    "GOLD_LINKS",
+    "REJECTED",
+    "Detail",
+    "Done",
+    "Options",
+    "Record",
+    "Task",
+    "Worker",
+    "record_key",
+]
 
 Json = dict[str, object]
 
@@ -125,6 +138,42 @@ class Record:
         return {"key": self.key, **asdict(self), "scores": scores, **lists}
 
 
+@dataclass(frozen=True)
+class Detail:
+    """What happened to one question, for a person who wants to know why.
+
+    `steps` are the method's, as JSON objects with a `step` that names their kind. `predicted` and
+    `gold` are the heads of both results: `columns`, `rows` (at most 20, plain values), and `n`, the
+    number of all rows; None if there was no result. `missing` and `extra` are rows, at most 20
+    each, that only gold has, and that only the answer has.
+    """
+
+    key: str
+    steps: tuple[Json, ...] = ()
+    predicted: Json | None = None
+    gold: Json | None = None
+    missing: tuple[tuple[object, ...], ...] = ()
+    extra: tuple[tuple[object, ...], ...] = ()
+
+    def json(self) -> Json:
+        """Return the line."""
+        return {
+            "key": self.key,
+            "steps": list(self.steps),
+            "predicted": self.predicted,
+            "gold": self.gold,
+            "missing": [list(row) for row in self.missing],
+            "extra": [list(row) for row in self.extra],
+        }
+
+    @classmethod
+    def of_json(cls, line: Mapping[str, object]) -> "Detail":
+        """Return the detail that a line holds; TypeError if it is not one."""
+        values = {name: line.get(name) for name in ("key", "predicted", "gold")}
+        missing, extra = (tuple(map(tuple, _list(line, name))) for name in ("missing", "extra"))
+        return cls(**values, steps=tuple(_list(line, "steps")), missing=missing, extra=extra)  # type: ignore[arg-type]
+
+
 def record_key(benchmark: str, identity: str, method: str, repeat: int) -> str:
     """Return what tells a question of a run apart: benchmark, id, method and repetition."""
     return "\t".join((benchmark, identity, method, str(repeat)))
@@ -134,3 +183,71 @@ def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise TypeError(f"expected a number, not {value!r}")
     return value
+
+
+def _list(line: Mapping[str, object], name: str) -> list[Any]:
+    value = line.get(name) or []
+    if not isinstance(value, list):
+        raise TypeError(f"{name!r} must be a list")
+    return value
+
+
+@dataclass(frozen=True)
+class Options:
+    """How questions are asked and scored; part of what a record stands for.
+
+    `timeout` is in seconds an attempt, `gold_timeout` in seconds a gold query. `retries` is how
+    often a question is asked again after its method or endpoint failed. With `abstain` only what
+    was given as an answer counts, else the best attempt does. With `stored_gold` gold is what the
+    question holds, and no gold query is run. `drafts` is how many of the method's candidates are
+    scored too. `language` is that of questions that do not say theirs.
+    """
+
+    timeout: float | None = None
+    gold_timeout: float = 60.0
+    retries: int = 0
+    abstain: bool = False
+    stored_gold: bool = False
+    drafts: int = 0
+    language: str | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One question for one method.
+
+    `graph` is what a workspace finds the graph by; `method` the label of the method in this run;
+    `examples` a file of questions with queries that the method may learn from; `repeat` counts
+    from 0. With `gold_links` the method is told which entities and relations the gold query has.
+    `snapshot` is the state of the graph that the run was planned with. `fingerprint` stands
+    for question, gold, method, graph and options.
+    """
+
+    question: GoldQuestion
+    benchmark: str
+    graph: str | Path
+    method: str
+    repeat: int = 0
+    examples: Path | None = None
+    gold_links: bool = False
+    prefixes: tuple[tuple[str, str], ...] = ()
+    options: Options = field(default_factory=Options)
+    snapshot: str = ""
+    fingerprint: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of the record that this task gives."""
+        return record_key(self.benchmark, self.question.id, self.method, self.repeat)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a task."""
+
+    record: Record
+    detail: Detail
+
+
+Worker = Callable[[Task], Awaitable[Done]]
+"""Does one task; raises only what the operator has to mend."""

@@ -10,17 +10,15 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs.record import Detail, Record
 
 __all__ = [
     "EXAMPLES",
     "RECORDS",
     "SETTINGS",
     "TRACES",
-    "Detail",
     "Run",
     "read_run",
     "read_settings",
@@ -30,42 +28,6 @@ Json = dict[str, object]
 
 SETTINGS, RECORDS, TRACES = "run.json", "records.jsonl", "traces.jsonl"
 EXAMPLES = "examples"
-
-
-@dataclass(frozen=True)
-class Detail:
-    """What happened to one question, for a person who wants to know why.
-
-    `steps` are the method's, as JSON objects with a `step` that names their kind. `predicted` and
-    `gold` are the heads of both results: `columns`, `rows` (at most 20, plain values), and `n`, the
-    number of all rows; None if there was no result. `missing` and `extra` are rows, at most 20
-    each, that only gold has, and that only the answer has.
-    """
-
-    key: str
-    steps: tuple[Json, ...] = ()
-    predicted: Json | None = None
-    gold: Json | None = None
-    missing: tuple[tuple[object, ...], ...] = ()
-    extra: tuple[tuple[object, ...], ...] = ()
-
-    def json(self) -> Json:
-        """Return the line."""
-        return {
-            "key": self.key,
-            "steps": list(self.steps),
-            "predicted": self.predicted,
-            "gold": self.gold,
-            "missing": [list(row) for row in self.missing],
-            "extra": [list(row) for row in self.extra],
-        }
-
-    @classmethod
-    def of_json(cls, line: Mapping[str, object]) -> "Detail":
-        """Return the detail that a line holds; TypeError if it is not one."""
-        values = {name: line.get(name) for name in ("key", "predicted", "gold")}
-        missing, extra = (tuple(map(tuple, _list(line, name))) for name in ("missing", "extra"))
-        return cls(**values, steps=tuple(_list(line, "steps")), missing=missing, extra=extra)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -131,13 +93,6 @@ def read_settings(folder: Path) -> Mapping[str, object]:
     if not isinstance(settings, dict):
         raise SetupError(f"{folder / SETTINGS}: not an object")
     return settings
-
-
-def _list(line: Mapping[str, object], name: str) -> list[Any]:
-    value = line.get(name) or []
-    if not isinstance(value, list):
-        raise TypeError(f"{name!r} must be a list")
-    return value
 
 
 def _lines(path: Path) -> Iterator[Mapping[str, object]]:

@@ -11,9 +11,7 @@ from askgraph.errors import AskgraphError, QueryError
 from askgraph.evaluation import Metric, Score, Table, aligned
 from askgraph.evaluation.metrics.linking import linking
 from askgraph.evaluation.reports.failures import failure_of
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.run_folder import Detail
-from askgraph.evaluation.runs.task import Done, Task
+from askgraph.evaluation.runs.record import Detail, Done, Record, Task
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.read import read

@@ -12,11 +12,9 @@ from typing import cast
 
 from askgraph.agent.meeting import REACHES, refuses
 from askgraph.evaluation.metrics.linking import Links
-from askgraph.evaluation.metrics.rejection import Rejection, rejection
 from askgraph.evaluation.reports.confidence import LOST, limit_for
-from askgraph.evaluation.reports.outcomes import is_right
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.run_folder import Detail
+from askgraph.evaluation.reports.outcomes import Rejection, is_right, rejection
+from askgraph.evaluation.runs.record import Detail, Record
 
 __all__ = [
     "CONFIGURATIONS",

@@ -15,8 +15,8 @@ from urllib.parse import quote
 from askgraph.evaluation.reports.html.laid_out import laid_out
 from askgraph.evaluation.reports.html.systems import system_of
 from askgraph.evaluation.reports.outcomes import failure_class
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.run_folder import Detail, Run
+from askgraph.evaluation.runs.record import Detail, Record
+from askgraph.evaluation.runs.run_folder import Run
 
 __all__ = ["Payload", "packed", "payload_of"]
 
