@@ -16,7 +16,7 @@ from askgraph.evaluation.runs.record import Done, Task, Worker
 from askgraph.evaluation.runs.run import Budget, evaluate
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.runs.run_folder import EXAMPLES, Run
-from askgraph.evaluation.runs.scoring import table_metrics
+from askgraph.evaluation.runs.scores import table_metrics
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.hosting import Host, Site, work_in_process
 from askgraph.workspace.learning import with_examples

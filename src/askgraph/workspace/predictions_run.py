@@ -12,7 +12,7 @@ from askgraph.evaluation.runs.predictions import Prediction, scored
 from askgraph.evaluation.runs.record import Done, Options, Task
 from askgraph.evaluation.runs.run import Progress, evaluate
 from askgraph.evaluation.runs.run_folder import Run
-from askgraph.evaluation.runs.scoring import table_metrics
+from askgraph.evaluation.runs.scores import table_metrics
 from askgraph.workspace import Workspace
 from askgraph.workspace.hosting import Host, Site
 from askgraph.workspace.planning import Asked, described, file_hash, states_of

@@ -22,6 +22,7 @@ from askgraph.trace import (
     ToolUse,
     Trace,
     Usage,
+    attempt_of,
 )
 from askgraph.trace.codec import read, told
 from askgraph.trace.lines import GraphState, Head
@@ -159,5 +160,5 @@ def _answer(trace: Trace) -> tuple[type, Answer | None] | None:
     last = trace.steps[-1] if trace.steps else None
     if not isinstance(last, Outcome):
         return None
-    best = last if isinstance(last, Answer) else last.best
+    best = attempt_of(last)
     return type(last), best and replace(best, usage=Usage())

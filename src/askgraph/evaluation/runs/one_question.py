@@ -21,7 +21,7 @@ from askgraph.evaluation.metrics.linking import links
 from askgraph.evaluation.pool import given_up
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs.record import REJECTED, Done, Task
-from askgraph.evaluation.runs.scoring import (
+from askgraph.evaluation.runs.scores import (
     Scored,
     done_task,
     link_scores,

@@ -28,7 +28,7 @@ from askgraph.evaluation import Score, Table
 from askgraph.evaluation.benchmarks.formats import Unfit, table_of_result, text_of
 from askgraph.evaluation.gold.tables import gold_or_reason, query_table
 from askgraph.evaluation.runs.record import REJECTED, Done, Task
-from askgraph.evaluation.runs.scoring import (
+from askgraph.evaluation.runs.scores import (
     Scored,
     done_task,
     link_scores,

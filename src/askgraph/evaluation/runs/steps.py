@@ -6,17 +6,15 @@ from dataclasses import asdict
 
 from askgraph.answers.codec import Json, answer_object
 from askgraph.trace import (
-    Answer,
-    Clarification,
     Draft,
     Findings,
     ModelTurn,
     Outcome,
     Prompt,
-    Refusal,
     Step,
     Thought,
     ToolUse,
+    attempt_of,
 )
 
 __all__ = ["sound_steps", "step_object"]
@@ -78,8 +76,8 @@ def _flaw_of(step: object) -> str | None:
         json.dumps(step_object(step), allow_nan=False)
     except (AttributeError, TypeError, ValueError) as problem:
         return f"its {type(step).__name__} cannot be written as JSON: {problem}"
-    best = step.best if isinstance(step, Clarification | Refusal) else step
-    if isinstance(best, Answer) and not 0 <= best.confidence <= 1:
+    best = attempt_of(step) if isinstance(step, Outcome) else None
+    if best is not None and not 0 <= best.confidence <= 1:
         return f"its confidence is {best.confidence}, not between 0 and 1"
     return None
 

@@ -3,7 +3,7 @@
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.evaluation import Table
-from askgraph.evaluation.runs.scoring import detail_of
+from askgraph.evaluation.runs.scores import detail_of
 from askgraph.sparql.results import SelectResult
 
 GOLD = Table.of_result(
