@@ -22,10 +22,9 @@ from askgraph.llm import (
     User,
     completed,
 )
-from askgraph.llm.budget import Account, Budget
+from askgraph.llm.budget import Account, Budget, Price, Prices
 from askgraph.llm.budgeted import BudgetedModel
 from askgraph.llm.cached import CachedModel
-from askgraph.llm.prices import Price, Prices
 from askgraph.llm.retried import RetriedModel
 from askgraph.llm.scripted import ScriptedModel
 

@@ -6,8 +6,7 @@ import pytest
 
 from askgraph.errors import BudgetSpent, SetupError
 from askgraph.llm import Message, User, completed
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.prices import Price, Prices
+from askgraph.llm.budget import Account, Budget, Price, Prices
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.llm.stack import ModelStack, charged
 

@@ -13,7 +13,7 @@ from askgraph import registry, sample
 from askgraph.errors import Overloaded, SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Message, User, completed
-from askgraph.llm.prices import Prices
+from askgraph.llm.budget import Prices
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import closed
 from askgraph.trace import ModelTurn, Question, Refusal, Step, Usage

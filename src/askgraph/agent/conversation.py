@@ -18,8 +18,7 @@ from askgraph.llm import (
     completed,
 )
 from askgraph.llm.budget import Account
-from askgraph.llm.loops import Loop, looping
-from askgraph.llm.troubles import Trouble, trouble
+from askgraph.llm.troubles import Loop, Trouble, looping, trouble
 from askgraph.trace import ModelTurn, Prompt, ToolUse, Usage
 
 __all__ = ["Conversation", "Turn", "going_round", "spent_on"]

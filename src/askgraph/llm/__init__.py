@@ -1,4 +1,4 @@
-"""The one contract of everything that completes a conversation: a language model.
+"""Language models: the one contract of all that complete a conversation, and what they exchange.
 
 >>> import asyncio
 >>> from askgraph.llm import User, completed
@@ -11,28 +11,10 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from askgraph.errors import MalformedReply
-from askgraph.llm.completion import (
-    Assistant,
-    CallPart,
-    Choice,
-    Completion,
-    Event,
-    Finish,
-    Message,
-    ReasoningPart,
-    Restart,
-    System,
-    TextPart,
-    TokenLogprob,
-    TokenUsage,
-    ToolCall,
-    ToolResult,
-    ToolSchema,
-    User,
-)
 
 __all__ = [
     "Assistant",
@@ -44,6 +26,7 @@ __all__ = [
     "Identity",
     "LanguageModel",
     "Message",
+    "ModelAround",
     "Options",
     "ReasoningPart",
     "Request",
@@ -60,8 +43,193 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True)
+class System:
+    """The instruction to the model, once and before everything else."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class User:
+    """A message of a person, or of the method on its own behalf."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call that the model wrote: `arguments` is its text as written, meant to be JSON."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Assistant:
+    """The model's reply in an earlier turn.
+
+    `opaque` is what its provider wants back unchanged (signed reasoning, for one), as JSON text
+    that only the same plugin reads.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    opaque: str = ""
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """The result of one tool call of the turn before."""
+
+    call: str  # id of the call
+    tool: str
+    text: str
+
+
+Message = System | User | Assistant | ToolResult
+
+
+@dataclass(frozen=True)
+class ToolSchema:
+    """A tool as the model sees it; `parameters` is a JSON Schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+class Finish(StrEnum):
+    """Why a choice ended."""
+
+    STOP = "stop"
+    CALLS = "calls"  # it wants tools to be called
+    LENGTH = "length"  # cut off: by `max_tokens`, the model's own limit, or our cap on a reply
+    REFUSED = "refused"  # by the model or by a filter in front of it
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class TokenUsage:
+    """Tokens of one or more calls; two add up.
+
+    `input` counts the prompt whole: `cached` of them came from the server's prompt cache and
+    `cache_written` went into it. `output` counts `reasoning` too. `estimated` says that the server
+    told no numbers, so that they are guessed from the length of the text.
+    """
+
+    input: int = 0
+    cached: int = 0
+    cache_written: int = 0
+    output: int = 0
+    reasoning: int = 0
+    estimated: bool = False
+
+    @property
+    def total(self) -> int:
+        """Input and output together."""
+        return self.input + self.output
+
+    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+        """Return the sum; it is an estimate if one of both is."""
+        return TokenUsage(
+            self.input + other.input,
+            self.cached + other.cached,
+            self.cache_written + other.cache_written,
+            self.output + other.output,
+            self.reasoning + other.reasoning,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True)
+class TokenLogprob:
+    """A token of the text and the natural logarithm of its probability."""
+
+    token: str
+    logprob: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the `n` replies to a request."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    finish: Finish = Finish.STOP
+    reasoning: str = ""
+    refusal: str = ""  # the model's words if it refused
+    logprobs: tuple[TokenLogprob, ...] = ()  # empty if not asked for, or not given
+    opaque: str = ""
+
+    @property
+    def logprob(self) -> float | None:
+        """The sum over the tokens: how likely the whole text is; None if it is not known."""
+        return sum(token.logprob for token in self.logprobs) if self.logprobs else None
+
+    @property
+    def message(self) -> Assistant:
+        """The choice as a message of the conversation that goes on."""
+        return Assistant(self.text or self.refusal, self.calls, self.reasoning, self.opaque)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """All choices of a request and what they cost; the last event of a stream.
+
+    `stored` says that it came from the disk: nothing was sent and nothing is to be paid.
+    """
+
+    choices: tuple[Choice, ...]
+    usage: TokenUsage
+    model: str  # as the server names it
+    id: str = ""
+    stored: bool = False
+
+    @property
+    def first(self) -> Choice:
+        """The first choice, which is the only one if `n` is 1."""
+        return self.choices[0]
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """More text of a choice."""
+
+    text: str
+    choice: int = 0
+
+
+@dataclass(frozen=True)
+class ReasoningPart:
+    """More of what the model thinks before it speaks, if its server shows it."""
+
+    text: str
+    choice: int = 0
+
+
+@dataclass(frozen=True)
+class CallPart:
+    """A tool call, complete."""
+
+    call: ToolCall
+    choice: int = 0
+
+
+@dataclass(frozen=True)
+class Restart:
+    """The call failed and is made again: all parts so far are void."""
+
+    reason: str
+
+
+Event = TextPart | ReasoningPart | CallPart | Restart | Completion
+
+
 class Options(TypedDict, total=False):
-    """What a request may ask for besides its messages; what is left out is up to the server."""
+    """The options of a request besides its messages; the server decides those left out."""
 
     tools: Sequence[ToolSchema]
     tool_choice: str  # auto, none, required, or the name of a tool
@@ -113,7 +281,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Identity:
-    """Which model answers: what, with the request, decides what may come; never a secret.
+    """The model that answers: with the request it decides which replies may come; never a secret.
 
     `settings` are those fixed settings of the model that change what it says.
     """
@@ -129,7 +297,7 @@ class LanguageModel(Protocol):
     """Completes conversations; raises if it cannot, never ends a stream without a completion.
 
     The stream gives parts as they arrive and ends with exactly one `Completion`, which holds all
-    of them. Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends
+    of them. A reader that stops earlier closes the stream (`contextlib.aclosing`), which ends
     the request. If a server gives less choices than wanted, it is asked again for the rest;
     seeds, log-probabilities and reasoning come if the server has them. Beams and grammars are
     never made up for: `SetupError` if the server has none. Under a grammar fewer beams may come
@@ -140,22 +308,38 @@ class LanguageModel(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """Which model answers."""
+        """The model that answers."""
         ...
 
     def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages and give the reply as it arrives."""
+        """Send the messages and stream the reply."""
         ...
 
     async def close(self) -> None:
-        """Give back connections and files; a second call does nothing."""
+        """Release connections and files; a second call does nothing."""
         ...
 
 
+class ModelAround:
+    """The part that all models share that ask another one, `inner`."""
+
+    def __init__(self, inner: LanguageModel) -> None:
+        self._inner = inner
+
+    @property
+    def identity(self) -> Identity:
+        """The model that answers."""
+        return self._inner.identity
+
+    async def close(self) -> None:
+        """Close the model that is asked."""
+        await self._inner.close()
+
+
 async def completed(stream: AsyncGenerator[Event, None]) -> Completion:
-    """Read a stream to its end and return the completion, for those who need no parts."""
+    """Read a stream to its end and return the completion alone."""
     async with aclosing(stream):
         async for event in stream:
             if isinstance(event, Completion):

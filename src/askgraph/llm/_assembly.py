@@ -101,21 +101,21 @@ class Assembly:
         self._draft(choice, "").logprobs.append(TokenLogprob(token, logprob))
 
     def opaque(self, text: str, choice: int = 0) -> None:
-        """Set what the provider wants back."""
+        """Set the text that the provider wants back."""
         self._draft(choice, text).opaque = text
 
     def sign(self, call: str, signature: str, choice: int = 0) -> None:
-        """Add a call's signature to what the provider wants back."""
+        """Add a call's signature to the text that the provider wants back."""
         draft = self._draft(choice, signature)
         known = json.loads(draft.opaque) if draft.opaque else {}
         draft.opaque = json.dumps(known | {call: signature})
 
     def finish(self, finish: Finish, choice: int = 0) -> None:
-        """Say why a choice ended."""
+        """Set why a choice ended."""
         self._draft(choice, "").finish = finish
 
     def calls(self) -> list[CallPart]:
-        """All tool calls, complete once the reply has ended."""
+        """Return all tool calls, complete once the reply has ended."""
         return [
             CallPart(call, number)
             for number in sorted(self._drafts)
@@ -123,7 +123,7 @@ class Assembly:
         ]
 
     def completion(self) -> Completion:
-        """What came, as a whole."""
+        """Return the reply as a whole."""
         choices = tuple(self._choice(number) for number in sorted(self._drafts))
         usage = self.usage or estimated_usage(self._request, choices)
         return Completion(choices, usage, self.model, self.id)

@@ -1,27 +1,95 @@
-"""HTTP connections to one model server: one client an event loop, and a cap on every reply."""
+"""Model servers: their settings, their connections, a cap on replies, a log of requests."""
 
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import httpx2
 
-from askgraph.errors import MalformedReply, SetupError
+from askgraph.errors import AskgraphError, MalformedReply, ServiceError, SetupError
+from askgraph.llm import Identity
+from askgraph.llm._failures import Key, connection_failure, status_failure
+from askgraph.llm._streams import Stream, timed
 
-__all__ = ["Connection", "checked_url"]
+__all__ = ["ModelServer"]
 
 Library = TypeVar("Library")
 MAX_BYTES = 8 * 2**20  # of one reply, as it comes over the wire
 
 
+@dataclass(eq=False, repr=False)
+class ModelServer(ABC, Generic[Library]):
+    """The part that all models share that are asked over HTTP through a client library.
+
+    Times are in seconds: to connect, to the first piece of a reply, and for all of it.
+    """
+
+    provider: ClassVar[str]
+
+    model: str
+    _: KW_ONLY
+    base_url: str
+    key_env: str | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+    connect_timeout: float = 10.0
+    first_timeout: float = 120.0
+    timeout: float = 600.0
+    sent: Path | None = None
+    transport: httpx2.AsyncBaseTransport | None = None
+
+    def __post_init__(self) -> None:
+        self._address = checked_url(self.base_url)
+        offline = getattr(self.transport, "offline", False)
+        self._key = Key.of(None if offline else self.key_env)
+        self._identity = Identity(self.provider, self.model, self._address, self._settings())
+        self._connection = Connection(
+            self._library,
+            connect_timeout=self.connect_timeout,
+            transport=self.transport,
+            sent=self.sent,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r}, base_url={self._address!r})"
+
+    @property
+    def identity(self) -> Identity:
+        """The model that answers."""
+        return self._identity
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._connection.close()
+
+    @abstractmethod
+    def _library(self, client: httpx2.AsyncClient) -> Library:
+        """Make the client library over an HTTP client."""
+
+    def _settings(self) -> str:
+        """Return the settings that change a reply, as the identity holds them."""
+        return json.dumps(self.extra, sort_keys=True) if self.extra else ""
+
+    def _timed(self, stream: Stream) -> Stream:
+        return timed(stream, first=self.first_timeout, total=self.timeout, address=self._address)
+
+    def _status_failure(
+        self, status: int, body: object, headers: Mapping[str, str] | None = None
+    ) -> ServiceError:
+        return status_failure(status, body, headers or {}, address=self._address, key=self._key)
+
+    def _connection_failure(self, problem: BaseException) -> AskgraphError:
+        return connection_failure(problem, self._address, self._key)
+
+
 def checked_url(url: str) -> str:
-    """Return a base URL; `SetupError` for what is none or holds a password or parameters."""
+    """Return a base URL; `SetupError` if it is none or holds a password or parameters."""
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as problem:

@@ -66,7 +66,7 @@ _NO_CREDIT = ("insufficient_quota", "billing", "credit balance")
 
 
 def connection_failure(problem: BaseException, address: str, key: Key) -> AskgraphError:
-    """Say what an exception of a client library means; its causes are looked at too."""
+    """Return our error for an exception of a client library, or for one of its causes."""
     for cause in _causes(problem):
         told = key.scrubbed(str(cause)) or type(cause).__name__
         match cause:
@@ -89,7 +89,7 @@ def connection_failure(problem: BaseException, address: str, key: Key) -> Askgra
 def status_failure(
     status: int, body: object, headers: Mapping[str, str], *, address: str, key: Key
 ) -> ServiceError:
-    """Say what a reply with a bad status means, or an error in the middle of a good one."""
+    """Return our error for a reply with a bad status, or with an error in the middle."""
     said = key.scrubbed(_message(body))
     told = f"{address} answered with status {status}" + (f": {said[:_SHOWN]}" if said else "")
     whole = f"{body} {said}".lower()

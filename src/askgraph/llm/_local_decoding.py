@@ -1,4 +1,4 @@
-"""Let a local model write: samples or beams, held to a grammar, and what it believes of each."""
+"""Decoding with a local model: samples or beams, held to a grammar, with their probabilities."""
 
 import contextlib
 import inspect
@@ -36,7 +36,7 @@ class Grammars:
         self._vocabulary = vocabulary
 
     def holding(self, request: Request, prompt: int) -> "HeldToGrammar | None":
-        """Return what holds a request's choices to its grammar or schema; None if it has none.
+        """Return the processor that holds a request to its grammar or schema; None if it has none.
 
         `prompt` is how many tokens stand before what is written. `SetupError` for a grammar that
         cannot be read.
@@ -82,12 +82,12 @@ class HeldToGrammar:
         return scores
 
     def admits(self, row: Sequence[int]) -> bool:
-        """Tell whether the grammar admits a row as far as it goes: some beams are none."""
+        """Return whether the grammar admits a row as far as it goes: some beams are none."""
         matcher = xgrammar.GrammarMatcher(self._grammar)
         return all(matcher.accept_token(token) for token in row)
 
     def _matcher(self, row: tuple[int, ...]) -> Any:
-        """Where in the grammar a row stands; None for one that has left it.
+        """Return a row's place in the grammar; None for one that has left it.
 
         A beam search goes on from such rows if it has no others; they are as unlikely as can be.
         """
@@ -114,7 +114,7 @@ class Loaded:
 
     @property
     def room(self) -> int:
-        """How many tokens fit, of prompt and reply together, as far as the model says."""
+        """The tokens that fit, of prompt and reply together, as far as the model's settings go."""
         config = self.model.config.get_text_config()
         said = getattr(config, "max_position_embeddings", None) or self.tokenizer.model_max_length
         return min(int(said), 1_000_000)
@@ -129,7 +129,7 @@ class Loaded:
 
     @cached_property
     def grammars(self) -> Grammars:
-        """What compiles grammars for its vocabulary."""
+        """The compiler of grammars for its vocabulary."""
         vocabulary = self.model.get_output_embeddings().weight.shape[0]
         return Grammars(self.tokenizer, vocabulary, self.stops)
 
@@ -137,7 +137,7 @@ class Loaded:
 def loaded(model: str, *, device: str | None, dtype: str | None, download: bool) -> Loaded:
     """Load a model to write with; see `pretrained`, `torch_device` and `torch_dtype`.
 
-    Raises `SetupError` for what is not there or cannot be loaded.
+    Raises `SetupError` if it is not there or cannot be loaded.
     """
     where = torch_device(device)
     found = pretrained(model, dtype=dtype, download=download)
@@ -158,7 +158,7 @@ def _plain(model: Any, tokenizer: Any) -> Any:
 
 
 Told = Callable[[str], bool]
-"""Takes more of the text of a single reply; tells whether the rest is still wanted."""
+"""Takes more of the text of a single reply; returns whether the rest is still wanted."""
 
 _LONG = 1_024  # tokens of a reply that sets no limit
 
@@ -213,7 +213,7 @@ class _Watch:
     heard: int = 0
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
-        """Tell which rows are to end."""
+        """Return which rows are to end."""
         goes_on = self.told(self.news(input_ids[0]) if self.alone else "")
         ended = [not goes_on or self.at_stop(row) for row in input_ids]
         return torch.tensor(ended, device=input_ids.device)
@@ -227,7 +227,7 @@ class _Watch:
         return text
 
     def news(self, row: Any) -> str:
-        """More of the text, but for an unfinished letter and what may become a stop text."""
+        """Return more of the text, without an unfinished letter or the start of a stop text."""
         text = _cut(self.text(row), self.request.stop).rstrip("\ufffd")
         longest = max((len(stop) for stop in self.request.stop), default=1) - 1
         settled = text[: max(self.heard, len(text) - longest)]
@@ -239,7 +239,7 @@ class _Watch:
 
 
 def _length(local: Loaded, prompt: int, request: Request) -> int:
-    """How many tokens a reply may have."""
+    """Return how many tokens a reply may have."""
     room = local.room if local.is_encoder_decoder else local.room - prompt
     if room < 1:
         raise PromptTooLong(f"the prompt has {prompt:,} tokens; the model takes {local.room:,}")
@@ -291,7 +291,7 @@ def _ended(row: list[int], stops: Sequence[int]) -> list[int]:
 
 
 def _logprobs(local: Loaded, prompt: Any, row: Sequence[int]) -> tuple[TokenLogprob, ...]:
-    """What the model believes of each token of a reply, whatever held it while it wrote."""
+    """Return the model's own probability of each token, whatever held it while it wrote."""
     if not row:
         return ()
     reply = torch.tensor([row], device=prompt.device)

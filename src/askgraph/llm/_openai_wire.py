@@ -1,4 +1,4 @@
-"""A request as Chat Completions wants it, without what a server was found not to take."""
+"""Requests and replies of Chat Completions, without the parameters that a server refused."""
 
 import json
 import re
@@ -19,7 +19,7 @@ from askgraph.llm import (
     User,
 )
 from askgraph.llm._assembly import Assembly
-from askgraph.llm._events import Json
+from askgraph.llm._streams import Json
 from askgraph.llm.structured import asking_for
 
 __all__ = [
@@ -85,7 +85,7 @@ def body(request: Request, model: str, lacks: Lacks, *, choices: int, seed: int 
 
 
 def refused_parameter(message: str, sent: Mapping[str, object], lacks: Lacks) -> str | None:
-    """Name the parameter that a server says it does not know, if the request can do without it.
+    """Name the parameter that a server does not know, if the request can do without it.
 
     A refused `json_schema` is `schema` at first: plain JSON output may still be had.
     """
@@ -102,7 +102,7 @@ def refused_parameter(message: str, sent: Mapping[str, object], lacks: Lacks) ->
 
 
 def length_name_for(base_url: str) -> Lacks:
-    """Return what a server lacks from the start: only OpenAI itself takes the newer name."""
+    """Return the names a server lacks from the start: only OpenAI itself takes the newer one."""
     own = (urlsplit(base_url).hostname or "").endswith("api.openai.com")
     return Lacks({"max_tokens"} if own else {"max_completion_tokens"})
 
@@ -112,7 +112,7 @@ def _length_name(lacks: Lacks) -> str:
 
 
 def _told(request: Request, lacks: Lacks) -> tuple[Message, ...]:
-    """The messages, with the schema in words if the server cannot hold the model to it."""
+    """Return the messages, with the schema in words if the server cannot enforce it."""
     if request.schema is None or not lacks & {"schema", "response_format"}:
         return request.messages
     return asking_for(request.schema, request.messages)
@@ -167,7 +167,7 @@ def _format(request: Request, lacks: Lacks) -> object:
 
 
 def _is_strict(schema: object) -> bool:
-    """Tell whether every object in a schema is closed and needs all it has.
+    """Return whether every object in a schema is closed and needs all it has.
 
     OpenAI enforces a schema to the letter only then, and refuses to promise it otherwise.
     """
@@ -199,12 +199,12 @@ _REASONING = ("reasoning_content", "reasoning")
 
 
 def read_chunk(chunk: Json, assembly: Assembly) -> Iterator[Event]:
-    """Add a chunk to what came before and give its parts; `MalformedReply` for other JSON."""
+    """Add a chunk to the assembly and yield its parts; `MalformedReply` for other JSON."""
     yield from _read(chunk, assembly, "delta")
 
 
 def read_whole(reply: Json, assembly: Assembly) -> Iterator[Event]:
-    """Do the same with a reply that a server without streaming sends at once."""
+    """Add a reply that a server without streaming sends at once, and yield its parts."""
     yield from _read(reply, assembly, "message")
 
 

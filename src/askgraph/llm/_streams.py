@@ -1,18 +1,24 @@
-"""Streams of events held to their time, and several of them read as one."""
+"""Streams of events: read from bytes, held to their time, several of them read as one."""
 
 import asyncio
+import contextlib
+import json
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 from askgraph.errors import MalformedReply, SetupError, TimedOut
 from askgraph.llm import Completion, Event, Identity, Request, Restart, TokenUsage
 
 __all__ = [
+    "Json",
     "Stream",
     "beams_of",
+    "json_events",
     "no_beams",
+    "read_object",
     "refuse_beams",
     "timed",
     "together",
@@ -118,7 +124,7 @@ async def _read(at: int, stream: Stream, queue: asyncio.Queue[tuple[int, Event |
 
 
 def no_beams(identity: Identity, why: str) -> SetupError:
-    """Return the error that says what to do instead."""
+    """Return the error, which names the way out."""
     return SetupError(
         f"the model {identity.model!r} cannot do a beam search: {why}. vLLM can; elsewhere take "
         "samples, or ask for several replies in words"
@@ -134,7 +140,7 @@ def refuse_beams(request: Request, identity: Identity) -> None:
 async def beams_of(stream: Stream, wanted: int, identity: Identity) -> Stream:
     """Pass a stream on; `SetupError` if what came cannot be beams.
 
-    A server that knows nothing of beams and says nothing gives fewer replies than wanted, or, at
+    A server that silently ignores beams gives fewer replies than wanted, or, at
     temperature 0, the same one again; beams all differ.
     """
     async with aclosing(stream):
@@ -147,3 +153,71 @@ async def beams_of(stream: Stream, wanted: int, identity: Identity) -> Stream:
                         f"{wanted} beams were wanted, and {len(texts)} different replies came",
                     )
             yield event
+
+
+Json = dict[str, Any]
+DONE = b"[DONE]"
+DRAINING = 1.0  # seconds
+
+
+async def json_events(
+    parts: AsyncGenerator[bytes, None], *, address: str, last_type: str = ""
+) -> AsyncGenerator[Json, None]:
+    """Yield the JSON object of each event up to `[DONE]`, one of `last_type`, or the end.
+
+    Lines end only at line feeds: U+2028 and the like may stand inside JSON. A last event that is
+    cut off is left out; what it was part of lacks its end, which the reader of it sees. Raises
+    `MalformedReply` for data that is no JSON object.
+    """
+    async with aclosing(parts):
+        async for whole in _data(parts):
+            if whole.strip() == DONE:
+                await _drained(parts)
+                return
+            event = read_object(whole, address=address)
+            yield event
+            if last_type and event.get("type") == last_type:
+                await _drained(parts)
+                return
+
+
+def read_object(text: bytes, *, address: str) -> Json:
+    """Read a JSON object that a server sent; `MalformedReply` for anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise MalformedReply(f"{address} sent what is no JSON: {_shown(text)}") from problem
+    if not isinstance(value, dict):
+        raise MalformedReply(f"{address} sent JSON that is no object: {_shown(text)}")
+    return value
+
+
+async def _data(parts: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    """Yield the data of each event that is complete."""
+    rest = bytearray()
+    data: list[bytes] = []
+    async for part in parts:
+        rest += part
+        if b"\n" not in part:
+            continue
+        *lines, last = rest.split(b"\n")
+        rest = bytearray(last)
+        for line in lines:
+            text = line.rstrip(b"\r")
+            if text.startswith(b"data:"):
+                data.append(bytes(text[5:]).removeprefix(b" "))
+            elif not text and data:
+                yield b"\n".join(data)
+                data = []
+
+
+async def _drained(parts: AsyncIterator[bytes]) -> None:
+    """Read the rest, so that the connection can be used again; but do not wait for it."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAINING):
+            async for _ in parts:
+                pass
+
+
+def _shown(text: bytes) -> str:
+    return repr(text[:80].decode("utf-8", "replace"))

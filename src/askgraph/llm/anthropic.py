@@ -4,10 +4,10 @@ It has no seeds, no log-probabilities and one choice a request: more are asked f
 """
 
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import Any, Unpack
 
 import httpx2
@@ -18,7 +18,6 @@ from askgraph.llm import (
     Assistant,
     Event,
     Finish,
-    Identity,
     Message,
     Options,
     Request,
@@ -28,16 +27,15 @@ from askgraph.llm import (
 )
 from askgraph.llm import TokenUsage as Tokens
 from askgraph.llm._assembly import Assembly
-from askgraph.llm._connection import Connection, checked_url
-from askgraph.llm._events import Json, json_events
-from askgraph.llm._failures import Key, connection_failure, status_failure
-from askgraph.llm._streams import refuse_beams, timed, together
+from askgraph.llm._connection import ModelServer
+from askgraph.llm._streams import Json, json_events, refuse_beams, together
 from askgraph.llm.structured import asking_for, refuse_grammar
 
 __all__ = ["AnthropicModel"]
 
 
-class AnthropicModel:
+@dataclass(eq=False, repr=False)
+class AnthropicModel(ModelServer[AsyncAnthropic]):
     """Completes through Anthropic's server or one like it; `key_env` names its key's variable.
 
     `max_tokens` is for requests that set none, as the server wants one. `extra` are further fields
@@ -46,58 +44,27 @@ class AnthropicModel:
     `retried` tries again.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str = "https://api.anthropic.com",
-        key_env: str | None = "ANTHROPIC_API_KEY",
-        max_tokens: int = 8_192,
-        extra: Mapping[str, object] | None = None,
-        connect_timeout: float = 10.0,
-        first_timeout: float = 120.0,
-        timeout: float = 600.0,
-        sent: Path | None = None,
-        transport: httpx2.AsyncBaseTransport | None = None,
-    ) -> None:
-        self._address = checked_url(base_url)
-        self._key = Key.of(None if getattr(transport, "offline", False) else key_env)
-        self._max_tokens = max_tokens
-        self._extra = dict(extra or {})
-        settings = json.dumps([max_tokens, self._extra], sort_keys=True)
-        self._identity = Identity("anthropic", model, self._address, settings)
-        self._first, self._total = first_timeout, timeout
-        self._connection = Connection(
-            self._library, connect_timeout=connect_timeout, transport=transport, sent=sent
-        )
-        self._in_words = False
+    provider = "anthropic"
 
-    def __repr__(self) -> str:
-        return f"AnthropicModel({self._identity.model!r}, base_url={self._address!r})"
-
-    @property
-    def identity(self) -> Identity:
-        """Which model answers."""
-        return self._identity
+    base_url: str = "https://api.anthropic.com"
+    key_env: str | None = "ANTHROPIC_API_KEY"
+    max_tokens: int = 8_192
+    _in_words: bool = field(default=False, init=False)
 
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages and give the reply as it arrives."""
+        """Send the messages and stream the reply."""
         request = Request.of(messages, options)
         refuse_beams(request, self.identity)
         refuse_grammar(request, self.identity)
-        streams = [
-            timed(self._one(request), first=self._first, total=self._total, address=self._address)
-            for _ in range(request.n)
-        ]
+        streams = [self._timed(self._one(request)) for _ in range(request.n)]
         async with aclosing(together(streams)) as stream:
             async for event in stream:
                 yield event
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._connection.close()
+    def _settings(self) -> str:
+        return json.dumps([self.max_tokens, self.extra], sort_keys=True)
 
     async def _one(self, request: Request) -> AsyncGenerator[Event, None]:
         try:
@@ -117,29 +84,23 @@ class AnthropicModel:
                 yield event
 
     async def _sent(self, request: Request) -> AsyncGenerator[Event, None]:
-        assembly = Assembly(request, model=self._identity.model)
-        sent = body(
-            request, self._identity.model, in_words=self._in_words, max_tokens=self._max_tokens
-        )
+        assembly = Assembly(request, model=self.model)
+        sent = body(request, self.model, in_words=self._in_words, max_tokens=self.max_tokens)
         try:
             async with (
                 self._connection.library().messages.with_streaming_response.create(
-                    **sent, extra_body=self._extra
+                    **sent, extra_body=self.extra
                 ) as reply,
                 aclosing(self._read(reply.http_response.aiter_bytes(), assembly)) as stream,
             ):
                 async for event in stream:
                     yield event
         except APIStatusError as problem:
-            raise status_failure(
-                problem.status_code,
-                problem.body,
-                problem.response.headers,
-                address=self._address,
-                key=self._key,
+            raise self._status_failure(
+                problem.status_code, problem.body, problem.response.headers
             ) from problem
         except (APIError, httpx2.HTTPError) as problem:
-            raise connection_failure(problem, self._address, self._key) from problem
+            raise self._connection_failure(problem) from problem
         for call in assembly.calls():
             yield call
         yield assembly.completion()
@@ -153,7 +114,7 @@ class AnthropicModel:
         ) as events:
             async for event in events:
                 if event.get("type") == "error":
-                    raise status_failure(200, event, {}, address=self._address, key=self._key)
+                    raise self._status_failure(200, event)
                 for part in read_event(event, blocks, assembly):
                     yield part
                 if assembly.full:
@@ -187,7 +148,7 @@ _FINISH = {
 
 
 def body(request: Request, model: str, *, in_words: bool, max_tokens: int) -> Any:
-    """Return the JSON of a streamed request; a schema goes into the text where `in_words`."""
+    """Return the JSON of a streamed request; a schema goes into the text if `in_words`."""
     messages = request.messages
     if request.schema is not None and in_words:
         messages = asking_for(request.schema, messages)
@@ -214,7 +175,7 @@ def body(request: Request, model: str, *, in_words: bool, max_tokens: int) -> An
 
 
 def read_event(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[Event]:
-    """Add an event to what came before and give its parts.
+    """Add an event to the assembly and yield its parts.
 
     `blocks` holds the content blocks so far. Raises `MalformedReply` for an event without its
     fields.
@@ -286,7 +247,7 @@ def _usage(usage: Json, before: Tokens) -> Tokens:
 
 
 def _turns(messages: tuple[Message, ...]) -> list[Json]:
-    """The messages as turns of user and assistant; the last one ends what may be cached."""
+    """Return the messages as turns of user and assistant; the cached part ends with the last."""
     turns: list[Json] = []
     spoken = [message for message in messages if not isinstance(message, System)]
     for own, group in groupby(spoken, key=lambda message: isinstance(message, Assistant)):

@@ -1,13 +1,110 @@
-"""Budgets of language models: the limits and the cost, one account a question, one a run."""
+"""Budgets of language models: prices, limits, and an account for each question and each run."""
 
 import time
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from askgraph.errors import BudgetSpent
+from askgraph.errors import BudgetSpent, SetupError
 from askgraph.llm import TokenUsage
-from askgraph.llm.prices import Price
 
-__all__ = ["Account", "Budget"]
+__all__ = [
+    "Account",
+    "Budget",
+    "Price",
+    "Prices",
+]
+
+
+@dataclass(frozen=True)
+class Price:
+    """The price of a million tokens of each kind."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+    cache_write: float | None = None
+
+    def of(self, usage: TokenUsage) -> float:
+        """Return what so many tokens cost."""
+        fresh = usage.input - usage.cached - usage.cache_written
+        cached = self.input if self.cached_input is None else self.cached_input
+        written = self.input if self.cache_write is None else self.cache_write
+        million = (
+            fresh * self.input
+            + usage.cached * cached
+            + usage.cache_written * written
+            + usage.output * self.output
+        )
+        return million / 1_000_000
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices by model, in one currency, from a table in TOML that the operator keeps.
+
+    currency = "EUR"
+
+    [models."example-large"]
+    input = 2.0          # for a million tokens
+    cached_input = 0.5   # read from the prompt cache; `input` if it is left out
+    cache_write = 2.5    # written into it; `input` if it is left out
+    output = 8.0
+    """
+
+    models: Mapping[str, Price] = field(default_factory=dict)
+    currency: str = ""
+
+    @classmethod
+    def read(cls, path: Path | str) -> "Prices":
+        """Read a table; `SetupError` names its fault and the place."""
+        try:
+            table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as problem:
+            raise SetupError(f"the price table {path} cannot be read: {problem}") from problem
+        models = table.get("models", {})
+        currency = table.get("currency", "")
+        if unknown := table.keys() - {"models", "currency"}:
+            raise SetupError(f"the price table {path} has unknown keys: {sorted(unknown)}")
+        if not isinstance(models, dict) or not isinstance(currency, str):
+            raise SetupError(f"the price table {path} wants a text `currency` and [models.…]")
+        return cls({name: _price(row, name, path) for name, row in models.items()}, currency)
+
+    def of(self, model: str) -> Price:
+        """Return the price of a model; `SetupError` if the table has none.
+
+        A dated version costs what the longest name costs that it begins with, up to a dash.
+        """
+        if model in self.models:
+            return self.models[model]
+        fitting = [name for name in self.models if model.startswith((f"{name}-", f"{name}@"))]
+        if not fitting:
+            if not self.models:
+                raise SetupError(
+                    f"a limit of money needs the price of {model!r}: name a file with prices in "
+                    "the model's setting `prices`"
+                )
+            there = ", ".join(sorted(self.models))
+            raise SetupError(
+                f"the price table has no price for {model!r}; it has {there}: add"
+                f' [models."{model}"] with input and output, for a million tokens'
+            )
+        return self.models[max(fitting, key=len)]
+
+
+def _price(row: object, name: str, path: Path | str) -> Price:
+    place = f"the price table {path}, model {name!r}"
+    if not isinstance(row, dict):
+        raise SetupError(f"{place}: a table with input and output is wanted")
+    if unknown := row.keys() - set(Price.__dataclass_fields__):
+        raise SetupError(f"{place}: unknown keys {sorted(unknown)}")
+    if missing := {"input", "output"} - row.keys():
+        raise SetupError(f"{place}: {' and '.join(sorted(missing))} missing")
+    for key, value in row.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            raise SetupError(f"{place}: {key} is {value!r}; it must be a number, 0 or more")
+    return Price(**row)
 
 
 @dataclass(frozen=True)
@@ -23,7 +120,7 @@ class Budget:
 class Account:
     """Counts what is used against a budget.
 
-    What calls under way will need is held back, so that many at once do not overdraw it: their
+    The need of calls under way is held back, so that many at once do not overdraw it: their
     estimated input, not their output. `scope` names whose it is in messages: question or run.
     """
 
@@ -81,14 +178,14 @@ class Account:
         self._held_money += price.of(TokenUsage(input=estimate))
 
     def settle(self, estimate: int, usage: TokenUsage, price: Price) -> None:
-        """End a call: give back what was held and count what it took."""
+        """End a call: release the amount held and count the one used."""
         self._held_tokens -= estimate
         self._held_money -= price.of(TokenUsage(input=estimate))
         self.usage += usage
         self.money += price.of(usage)
 
     def spent(self, limit: str, why: str) -> BudgetSpent:
-        """Return the error that says so."""
+        """Return the error for a limit that is reached."""
         return BudgetSpent(
             f"the budget of the {self.scope} is used up: {why}", limit=limit, scope=self.scope
         )

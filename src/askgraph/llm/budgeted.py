@@ -1,4 +1,4 @@
-"""A language model that stops where its budget ends, before the money is spent."""
+"""A language model that stops when its budget ends, before the money is spent."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -9,9 +9,9 @@ from askgraph.llm import (
     Choice,
     Completion,
     Event,
-    Identity,
     LanguageModel,
     Message,
+    ModelAround,
     Options,
     ReasoningPart,
     Request,
@@ -19,16 +19,15 @@ from askgraph.llm import (
     TextPart,
     TokenUsage,
 )
-from askgraph.llm.budget import Account
+from askgraph.llm.budget import Account, Price, Prices
 from askgraph.llm.estimate import estimated_input, estimated_usage
-from askgraph.llm.prices import Price, Prices
 
 __all__ = ["BudgetedModel"]
 
 _FREE = Price(0.0, 0.0)
 
 
-class BudgetedModel:
+class BudgetedModel(ModelAround):
     """Asks `inner` as long as all accounts allow it, and charges each call to all of them.
 
     `max_tokens` is lowered to what is left for each of the `n` choices. Raises `BudgetSpent` before
@@ -40,22 +39,17 @@ class BudgetedModel:
     def __init__(
         self, inner: LanguageModel, *accounts: Account, prices: Prices | None = None
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._accounts = accounts
         if any(account.budget.money is not None for account in accounts) or prices:
             self._price = (prices or Prices()).of(inner.identity.model)
         else:
             self._price = _FREE
 
-    @property
-    def identity(self) -> Identity:
-        """Which model answers."""
-        return self._inner.identity
-
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages if they can be afforded, and give the reply as it arrives."""
+        """Send the messages if they can be afforded, and stream the reply."""
         request = Request.of(messages, options)
         estimate = estimated_input(request)
         allowed = self._most_output(estimate, request)
@@ -82,10 +76,6 @@ class BudgetedModel:
             taken = lost + (_guessed(request, seen) if usage is None else usage)
             for account in self._accounts:
                 account.settle(estimate, taken, self._price)
-
-    async def close(self) -> None:
-        """Close the model that is asked."""
-        await self._inner.close()
 
     def _most_output(self, estimate: int, request: Request) -> int | None:
         """Return `max_tokens` as the accounts allow it; None if none of them cares."""

@@ -21,6 +21,7 @@ from askgraph.llm import (
     Identity,
     LanguageModel,
     Message,
+    ModelAround,
     Options,
     ReasoningPart,
     Request,
@@ -35,7 +36,7 @@ __all__ = ["CachedModel"]
 _VERSION = 1
 
 
-class CachedModel:
+class CachedModel(ModelAround):
     """Keeps the completions of `inner` in a folder, one file each, without end.
 
     The key is the model's identity and the whole request: messages, tools, schema and all options.
@@ -45,18 +46,13 @@ class CachedModel:
     """
 
     def __init__(self, inner: LanguageModel, folder: Path | str) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._folder = Path(folder)
-
-    @property
-    def identity(self) -> Identity:
-        """Which model answers."""
-        return self._inner.identity
 
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Give what is kept, or send the messages and keep the reply."""
+        """Stream the stored reply, or send the messages and store it."""
         request = Request.of(messages, options)
         key = json.dumps([_VERSION, request_to_json(self.identity, request)], sort_keys=True)
         kept = await asyncio.to_thread(self._read, key)
@@ -71,16 +67,12 @@ class CachedModel:
                         await asyncio.to_thread(self._write, key, event)
                 yield event
 
-    async def close(self) -> None:
-        """Close the model that is asked; the completions stay."""
-        await self._inner.close()
-
     def _file(self, key: str) -> Path:
         name = hashlib.sha256(key.encode()).hexdigest()
         return self._folder / name[:2] / f"{name}.json"
 
     def _read(self, key: str) -> Completion | None:
-        """Return what is kept under a key; None if there is nothing, or nothing sound."""
+        """Return the completion stored under a key; None if there is none, or none sound."""
         try:
             head, _, body = self._file(key).read_bytes().partition(b"\n")
             known = json.loads(head)
@@ -106,7 +98,7 @@ class CachedModel:
 
 
 def _lasting(completion: Completion) -> bool:
-    """Tell whether every choice says something, and is whole."""
+    """Return whether every choice has content, and is whole."""
     return all(
         choice.finish is not Finish.LENGTH and (choice.text or choice.calls or choice.refusal)
         for choice in completion.choices
@@ -125,7 +117,7 @@ def _parts(completion: Completion) -> list[Event]:
 
 
 def request_to_json(identity: Identity, request: Request) -> dict[str, Any]:
-    """Return everything that decides what a model may reply."""
+    """Return everything that a model's reply depends on."""
     messages = [[type(message).__name__, asdict(message)] for message in request.messages]
     tools = [[tool.name, tool.description, dict(tool.parameters)] for tool in request.tools]
     options = {

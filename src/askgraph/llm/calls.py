@@ -17,7 +17,7 @@ __all__ = ["BadCall", "CallFault", "SoundCall", "checked_call"]
 
 
 class CallFault(StrEnum):
-    """What is wrong with a call."""
+    """The fault of a call."""
 
     TOOL = "tool"  # there is none of this name
     JSON = "json"  # the arguments cannot be read
@@ -35,7 +35,7 @@ class SoundCall:
 
 @dataclass(frozen=True)
 class BadCall:
-    """A call that cannot be run; `feedback` is what the model is told in place of a result."""
+    """A call that cannot be run; the model gets `feedback` in place of a result."""
 
     call: ToolCall
     fault: CallFault

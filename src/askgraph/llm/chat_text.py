@@ -1,6 +1,6 @@
 """A conversation as the one text that a local model continues: by its own template, or a plain one.
 
-What trains a model and what asks it go through here, so that both are the same text.
+Training and asking go through here, so that both use the same text.
 """
 
 import json
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class ChatTokenizer(Protocol):
-    """What is needed of a tokenizer of transformers."""
+    """The needed part of a tokenizer of transformers."""
 
     chat_template: str | None
 
@@ -79,7 +79,7 @@ class Called:
 
 
 def told_tools(tools: Sequence[ToolSchema]) -> str:
-    """Return what a model must be told of its tools, in the form that most models know."""
+    """Return the description of tools for a model, in the form that most models know."""
     lines = [
         json.dumps({"name": t.name, "description": t.description, "parameters": dict(t.parameters)})
         for t in tools

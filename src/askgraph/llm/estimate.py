@@ -2,8 +2,16 @@
 
 import json
 
-from askgraph.llm import Choice, Request, TokenUsage, ToolCall, ToolSchema
-from askgraph.llm.completion import Assistant, Message, ToolResult
+from askgraph.llm import (
+    Assistant,
+    Choice,
+    Message,
+    Request,
+    TokenUsage,
+    ToolCall,
+    ToolResult,
+    ToolSchema,
+)
 
 __all__ = ["estimated_input", "estimated_tokens", "estimated_tool", "estimated_usage"]
 
@@ -31,7 +39,7 @@ def estimated_tool(tool: ToolSchema) -> int:
 
 
 def estimated_usage(request: Request, choices: tuple[Choice, ...]) -> TokenUsage:
-    """Guess what a request and its choices cost."""
+    """Guess the tokens of a request and its choices."""
     output = sum(
         estimated_tokens(choice.text + choice.reasoning + choice.refusal + _calls(choice.calls))
         for choice in choices

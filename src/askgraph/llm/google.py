@@ -2,10 +2,10 @@
 
 import base64
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Any, Unpack
 
 import httpx2
@@ -16,7 +16,6 @@ from askgraph.llm import (
     Assistant,
     Event,
     Finish,
-    Identity,
     Message,
     Options,
     Request,
@@ -28,15 +27,15 @@ from askgraph.llm import (
     User,
 )
 from askgraph.llm._assembly import Assembly
-from askgraph.llm._connection import Connection, checked_url
-from askgraph.llm._failures import Key, connection_failure, status_failure
-from askgraph.llm._streams import refuse_beams, timed, topped_up
+from askgraph.llm._connection import ModelServer
+from askgraph.llm._streams import refuse_beams, topped_up
 from askgraph.llm.structured import refuse_grammar
 
 __all__ = ["GoogleModel"]
 
 
-class GoogleModel:
+@dataclass(eq=False, repr=False)
+class GoogleModel(ModelServer[Client]):
     """Completes through Google's server or one like it; `key_env` names its key's variable.
 
     `extra` are further fields of the request's configuration, such as `thinking_config`. Times are
@@ -44,70 +43,35 @@ class GoogleModel:
     logged in the file `sent`. Fails at once; `retried` tries again.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str = "https://generativelanguage.googleapis.com",
-        key_env: str | None = "GEMINI_API_KEY",
-        extra: Mapping[str, object] | None = None,
-        connect_timeout: float = 10.0,
-        first_timeout: float = 120.0,
-        timeout: float = 600.0,
-        sent: Path | None = None,
-        transport: httpx2.AsyncBaseTransport | None = None,
-    ) -> None:
-        self._address = checked_url(base_url)
-        self._key = Key.of(None if getattr(transport, "offline", False) else key_env)
-        self._extra = dict(extra or {})
-        settings = json.dumps(self._extra, sort_keys=True) if self._extra else ""
-        self._identity = Identity("gcp.gemini", model, self._address, settings)
-        self._first, self._total = first_timeout, timeout
-        self._connection = Connection(
-            self._library, connect_timeout=connect_timeout, transport=transport, sent=sent
-        )
+    provider = "gcp.gemini"
 
-    def __repr__(self) -> str:
-        return f"GoogleModel({self._identity.model!r}, base_url={self._address!r})"
-
-    @property
-    def identity(self) -> Identity:
-        """Which model answers."""
-        return self._identity
+    base_url: str = "https://generativelanguage.googleapis.com"
+    key_env: str | None = "GEMINI_API_KEY"
 
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages and give the reply as it arrives."""
+        """Send the messages and stream the reply."""
         request = Request.of(messages, options)
         refuse_beams(request, self.identity)
         refuse_grammar(request, self.identity)
 
         def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
-            return timed(
-                self._one(request, choices, already),
-                first=self._first,
-                total=self._total,
-                address=self._address,
-            )
+            return self._timed(self._one(request, choices, already))
 
         async with aclosing(topped_up(ask, request.n)) as stream:
             async for event in stream:
                 yield event
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._connection.close()
-
     async def _one(
         self, request: Request, choices: int, already: int
     ) -> AsyncGenerator[Event, None]:
-        assembly = Assembly(request, model=self._identity.model)
-        settings = config(request, choices=choices, already=already) | self._extra
+        assembly = Assembly(request, model=self.model)
+        settings = config(request, choices=choices, already=already) | dict(self.extra)
         client = self._connection.library()
         try:
             replies = await client.aio.models.generate_content_stream(
-                model=self._identity.model,
+                model=self.model,
                 contents=contents(request.messages),
                 config=types.GenerateContentConfig.model_validate(settings),
             )
@@ -120,11 +84,9 @@ class GoogleModel:
                         break
         except errors.APIError as problem:
             headers = getattr(problem.response, "headers", None) or {}
-            raise status_failure(
-                problem.code, problem.details, headers, address=self._address, key=self._key
-            ) from problem
+            raise self._status_failure(problem.code, problem.details, headers) from problem
         except (httpx2.HTTPError, errors.UnknownApiResponseError, ValueError) as problem:
-            raise connection_failure(problem, self._address, self._key) from problem
+            raise self._connection_failure(problem) from problem
         if not assembly.full and not assembly.ended:
             raise MalformedReply(f"the reply of {self._address} is cut off, or is no content")
         for call in assembly.calls():
@@ -194,7 +156,7 @@ def config(request: Request, *, choices: int, already: int) -> dict[str, Any]:
 
 
 def read_response(reply: types.GenerateContentResponse, assembly: Assembly) -> Iterator[Event]:
-    """Add a piece of the reply to what came before and give its parts."""
+    """Add a piece of the reply to the assembly and yield its parts."""
     assembly.model = reply.model_version or assembly.model
     assembly.id = reply.response_id or assembly.id
     if reply.usage_metadata:
@@ -224,7 +186,7 @@ def _candidate(candidate: types.Candidate, assembly: Assembly, number: int) -> I
 
 
 def _call(part: types.Part, assembly: Assembly, number: int) -> None:
-    """Add a call, which always comes whole; what was signed goes back with its call."""
+    """Add a call, which always comes whole; its signature goes back with it."""
     call = part.function_call
     assert call is not None
     at = len([known for known in assembly.calls() if known.choice == number])

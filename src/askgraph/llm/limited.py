@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Unpack
 
 from askgraph.errors import SetupError
-from askgraph.llm import Completion, Event, Identity, LanguageModel, Message, Options, Request
+from askgraph.llm import Completion, Event, LanguageModel, Message, ModelAround, Options, Request
 from askgraph.llm.estimate import estimated_input
 
 __all__ = ["LimitedModel"]
 
 
-class LimitedModel:
+class LimitedModel(ModelAround):
     """Lets requests wait, in the order they come, until `inner` may be asked.
 
     At most `requests` and `tokens` are used in any `period` seconds, and `at_once` requests run at
@@ -38,21 +38,16 @@ class LimitedModel:
         for name, value in {"requests": requests, "tokens": tokens, "at_once": at_once}.items():
             if value is not None and value < 1:
                 raise SetupError(f"the limit {name!r} is {value}; it must be 1 or more")
-        self._inner = inner
+        super().__init__(inner)
         self._requests = _Window(requests, period)
         self._tokens = _Window(tokens, period)
         self._at_once = at_once
         self._gates: _Gates | None = None
 
-    @property
-    def identity(self) -> Identity:
-        """Which model answers."""
-        return self._inner.identity
-
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Wait for the turn, send the messages and give the reply as it arrives."""
+        """Wait for the turn, send the messages and stream the reply."""
         estimate = estimated_input(Request.of(messages, options))
         gates = self._for_this_loop()
         async with gates.places:
@@ -64,10 +59,6 @@ class LimitedModel:
                     if isinstance(event, Completion):
                         tokens.amount = event.usage.total
                     yield event
-
-    async def close(self) -> None:
-        """Close the model that is asked."""
-        await self._inner.close()
 
     def _for_this_loop(self) -> "_Gates":
         loop = asyncio.get_running_loop()
@@ -91,7 +82,7 @@ class _Taken:
 
 
 class _Window:
-    """What was taken in the last `period` seconds, and the most that may be."""
+    """The amount taken in the last `period` seconds, and the most that may be."""
 
     def __init__(self, limit: int | None, period: float) -> None:
         self._limit = limit

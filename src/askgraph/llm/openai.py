@@ -4,21 +4,18 @@ Only the part of the protocol that these share is used, and a server that lacks 
 without: a parameter that it refuses is left out from then on, a schema is asked for in words.
 """
 
-import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import httpx2
 from openai import APIError, APIStatusError, AsyncOpenAI, Omit
 
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
-from askgraph.llm import Event, Identity, Message, Options, Request
+from askgraph.llm import Event, Message, Options, Request
 from askgraph.llm._assembly import Assembly
-from askgraph.llm._connection import Connection, checked_url
-from askgraph.llm._events import Json, json_events, read_object
-from askgraph.llm._failures import Key, connection_failure, status_failure
+from askgraph.llm._connection import ModelServer
 from askgraph.llm._openai_wire import (
     BEAMS,
     LENGTH_NAMES,
@@ -29,7 +26,14 @@ from askgraph.llm._openai_wire import (
     read_whole,
     refused_parameter,
 )
-from askgraph.llm._streams import beams_of, no_beams, timed, topped_up
+from askgraph.llm._streams import (
+    Json,
+    beams_of,
+    json_events,
+    no_beams,
+    read_object,
+    topped_up,
+)
 from askgraph.llm.structured import refuse_grammar
 
 __all__ = ["OpenAIModel"]
@@ -39,7 +43,8 @@ _NOT_FROM_THE_ENVIRONMENT: Any = {"OpenAI-Organization": Omit(), "OpenAI-Project
 _NO_KEY: Any = {"Authorization": Omit()}
 
 
-class OpenAIModel:
+@dataclass(eq=False, repr=False)
+class OpenAIModel(ModelServer[AsyncOpenAI]):
     """Completes through the server at `base_url`; `key_env` names the variable with its key.
 
     `extra` are further fields of the request's body, such as vLLM's `use_beam_search`. The times
@@ -48,54 +53,25 @@ class OpenAIModel:
     All that is sent is logged in the file `sent`. Fails at once; `retried` tries again.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str = "https://api.openai.com/v1",
-        key_env: str | None = None,
-        extra: Mapping[str, object] | None = None,
-        connect_timeout: float = 10.0,
-        first_timeout: float = 120.0,
-        timeout: float = 600.0,
-        sent: Path | None = None,
-        transport: httpx2.AsyncBaseTransport | None = None,
-    ) -> None:
-        self._address = checked_url(base_url)
-        self._key = Key.of(None if getattr(transport, "offline", False) else key_env)
+    provider = "openai"
+
+    base_url: str = "https://api.openai.com/v1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._no_key = None if self._key.value else _NO_KEY
-        self._extra = dict(extra or {})
-        settings = json.dumps(self._extra, sort_keys=True) if self._extra else ""
-        self._identity = Identity("openai", model, self._address, settings)
-        self._first, self._total = first_timeout, timeout
-        self._connection = Connection(
-            self._library, connect_timeout=connect_timeout, transport=transport, sent=sent
-        )
         self._lacks = length_name_for(self._address)
         self._renamed = False
-
-    def __repr__(self) -> str:
-        return f"OpenAIModel({self._identity.model!r}, base_url={self._address!r})"
-
-    @property
-    def identity(self) -> Identity:
-        """Which model answers."""
-        return self._identity
 
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages and give the reply as it arrives."""
+        """Send the messages and stream the reply."""
         request = Request.of(messages, options)
         refuse_grammar(request, self.identity)
 
         def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
-            return timed(
-                self._one(request, choices, already),
-                first=self._first,
-                total=self._total,
-                address=self._address,
-            )
+            return self._timed(self._one(request, choices, already))
 
         choices = (
             beams_of(ask(request.n, 0), request.n, self._identity)
@@ -106,17 +82,13 @@ class OpenAIModel:
             async for event in stream:
                 yield event
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._connection.close()
-
     async def _one(
         self, request: Request, choices: int, already: int
     ) -> AsyncGenerator[Event, None]:
         seed = None if request.seed is None else request.seed + already
         while True:
             lacks = Lacks(self._lacks)
-            sent = body(request, self._identity.model, lacks, choices=choices, seed=seed)
+            sent = body(request, self.model, lacks, choices=choices, seed=seed)
             try:
                 async with aclosing(self._sent(sent, request)) as stream:
                     async for event in stream:
@@ -131,17 +103,17 @@ class OpenAIModel:
                 self._lack(refused)
 
     def _lack(self, name: str) -> None:
-        """Remember what the server refused; the length has a second name to be tried."""
+        """Remember a refused parameter; the length has a second name to be tried."""
         self._lacks.add(name)
         if name in LENGTH_NAMES and not self._renamed:
             self._renamed = True
             self._lacks -= set(LENGTH_NAMES) - {name}
 
     async def _sent(self, sent: Json, request: Request) -> AsyncGenerator[Event, None]:
-        assembly = Assembly(request, model=self._identity.model)
+        assembly = Assembly(request, model=self.model)
         try:
             async with self._connection.library().chat.completions.with_streaming_response.create(
-                **sent, extra_body=self._extra | _further(request), extra_headers=self._no_key
+                **sent, extra_body=dict(self.extra) | _further(request), extra_headers=self._no_key
             ) as reply:
                 kind = reply.headers.get("content-type", "")
                 async with aclosing(
@@ -150,15 +122,11 @@ class OpenAIModel:
                     async for event in stream:
                         yield event
         except APIStatusError as problem:
-            raise status_failure(
-                problem.status_code,
-                problem.body,
-                problem.response.headers,
-                address=self._address,
-                key=self._key,
+            raise self._status_failure(
+                problem.status_code, problem.body, problem.response.headers
             ) from problem
         except (APIError, httpx2.HTTPError) as problem:
-            raise connection_failure(problem, self._address, self._key) from problem
+            raise self._connection_failure(problem) from problem
         for call in assembly.calls():
             yield call
         yield assembly.completion()
@@ -190,7 +158,7 @@ class OpenAIModel:
             return
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) else 200
-        raise status_failure(status, reply, {}, address=self._address, key=self._key)
+        raise self._status_failure(status, reply)
 
     def _library(self, client: httpx2.AsyncClient) -> AsyncOpenAI:
         return AsyncOpenAI(
@@ -203,12 +171,12 @@ class OpenAIModel:
 
 
 def _further(request: Request) -> dict[str, object]:
-    """What goes beyond OpenAI's own protocol: vLLM's beam search, whose width is `n`."""
+    """Return the fields beyond OpenAI's own protocol: vLLM's beam search, whose width is `n`."""
     return {BEAMS: True} if request.beams else {}
 
 
 def _complaint(problem: ErrorReply) -> bool:
-    """Tell whether a server found fault with the request itself, before it wrote anything."""
+    """Return whether a server found fault with the request itself, before it wrote anything."""
     cause = problem.__cause__
     return (
         not isinstance(problem, PromptTooLong)

@@ -1,4 +1,4 @@
-"""Read models from this machine, whole or as adapters; no code that lies beside them is run."""
+"""Models on this machine, whole or as adapters; code that lies beside them is never run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,7 @@ def pretrained(model: str, *, dtype: str | None = None, download: bool = False) 
 
     Only `download` allows a name's hub to be asked. A folder of adapters (LoRA) names the model
     below, into which they are merged. Code that comes with a model is never run. Raises
-    `SetupError` for what is not there, damaged, of an unknown kind, or without its tokenizer.
+    `SetupError` if it is not there, damaged, of an unknown kind, or without its tokenizer.
     """
     kind = torch_dtype(dtype)
     disable_progress_bar()
@@ -67,7 +67,7 @@ def torch_dtype(name: str | None) -> Any:
 
 
 def torch_device(name: str | None) -> str:
-    """Return a device of torch, by default a GPU where there is one; `SetupError` for others."""
+    """Return a device of torch, by default a GPU if there is one; `SetupError` for others."""
     if name is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:

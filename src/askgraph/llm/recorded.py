@@ -1,4 +1,4 @@
-"""A language model whose HTTP traffic is written down, or played again without any server."""
+"""A language model whose HTTP traffic is recorded, or replayed without any server."""
 
 import asyncio
 import hashlib
@@ -12,13 +12,13 @@ from typing import Any, Unpack
 import httpx2
 
 from askgraph.errors import SetupError
-from askgraph.llm import Event, Identity, LanguageModel, Message, Options
+from askgraph.llm import Event, LanguageModel, Message, ModelAround, Options
 
 __all__ = ["RecordedModel"]
 
 
-class RecordedModel:
-    """Records to a file, or plays it again, what a model says over HTTP.
+class RecordedModel(ModelAround):
+    """Records a model's HTTP traffic to a file, or replays it.
 
     `make` builds the model over the transport that it is given. With `record` requests are sent
     and each exchange is added to the file, failures and streams included; without, nothing is sent
@@ -34,24 +34,15 @@ class RecordedModel:
         *,
         record: bool = False,
     ) -> None:
-        self._model = make(Recorder(Path(path)) if record else Player(Path(path)))
-
-    @property
-    def identity(self) -> Identity:
-        """Which model answers, or answered."""
-        return self._model.identity
+        super().__init__(make(Recorder(Path(path)) if record else Player(Path(path))))
 
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Send the messages, or repeat the reply to them."""
-        async with aclosing(self._model.complete(messages, **options)) as stream:
+        async with aclosing(self._inner.complete(messages, **options)) as stream:
             async for event in stream:
                 yield event
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._model.close()
 
 
 _SECRET_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie")
@@ -195,7 +186,7 @@ class _Copied(httpx2.AsyncByteStream):
 
 
 class _Played(httpx2.AsyncByteStream):
-    """Gives a recorded body event by event, and breaks off where it did."""
+    """Yields a recorded body event by event, and breaks off where it did."""
 
     def __init__(self, exchange: dict[str, Any]) -> None:
         self._exchange = exchange

@@ -7,18 +7,18 @@ from contextlib import aclosing
 from typing import Unpack
 
 from askgraph.errors import MalformedReply, Overloaded, ServiceError, TimedOut, Unreachable
-from askgraph.llm import Event, Identity, LanguageModel, Message, Options, Restart
+from askgraph.llm import Event, LanguageModel, Message, ModelAround, Options, Restart
 
 __all__ = ["RetriedModel"]
 
 _AGAIN = (MalformedReply, Overloaded, TimedOut, Unreachable)
 
 
-class RetriedModel:
+class RetriedModel(ModelAround):
     """Asks `inner` again up to `retries` times, each time after a longer wait.
 
-    The wait is what the server asks for with Retry-After, else between half and all of
-    `first_wait` · 2ⁿ seconds; a server that asks for more than `longest_wait` is not waited for.
+    The wait is the server's Retry-After, else between half and all of
+    `first_wait` · 2ⁿ seconds; a server that asks for more than `longest_wait` is not asked again.
     A server that was silent until the time was over is asked once more at most. What came before a
     failure is declared void by a `Restart`.
     """
@@ -31,20 +31,15 @@ class RetriedModel:
         first_wait: float = 1.0,
         longest_wait: float = 60.0,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._retries = retries
         self._first_wait = first_wait
         self._longest_wait = longest_wait
 
-    @property
-    def identity(self) -> Identity:
-        """Which model answers."""
-        return self._inner.identity
-
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages, again if it fails, and give the reply as it arrives."""
+        """Send the messages, again if it fails, and stream the reply."""
         attempt = 0
         while True:
             try:
@@ -60,10 +55,6 @@ class RetriedModel:
             yield Restart(reason)
             await asyncio.sleep(wait)
             attempt += 1
-
-    async def close(self) -> None:
-        """Close the model that is asked."""
-        await self._inner.close()
 
     def _wait(self, problem: ServiceError, attempt: int) -> float | None:
         """Return the seconds to wait before the next try; None if there is none."""

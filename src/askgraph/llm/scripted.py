@@ -1,4 +1,4 @@
-"""A language model that says what it was told to say: for tests, demonstrations and estimates."""
+"""A language model with a script: for tests, demonstrations and estimates."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -27,7 +27,7 @@ Reply = str | ToolCall | Choice | Sequence[Choice] | Completion | AskgraphError
 
 
 class ScriptedModel:
-    """Gives the replies in order, or what the function says to each request.
+    """Replies with the script in order, or with the function's reply to each request.
 
     A reply is a text, a tool call, one choice, several choices, a whole completion, or an error to
     raise. One choice stands for all that a request wants. `delay` is in seconds before each reply.
@@ -55,7 +55,7 @@ class ScriptedModel:
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Give the next reply, word by word."""
+        """Stream the next reply, line by line."""
         request = Request.of(messages, options)
         self.requests.append(request)
         reply = self._reply(request, len(self.requests))

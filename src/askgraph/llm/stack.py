@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Unpack
 
 from askgraph.llm import Event, Identity, LanguageModel, Message, Options
-from askgraph.llm.budget import Account
+from askgraph.llm.budget import Account, Prices
 from askgraph.llm.budgeted import BudgetedModel
 from askgraph.llm.cached import CachedModel
-from askgraph.llm.prices import Prices
 
 __all__ = ["ModelStack", "charged"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelStack:
-    """A model with its settings: `options` are for requests that say nothing else.
+    """A model with its settings: `options` are the defaults of its requests.
 
     `cache` is the folder of the cache, if any; `outer` wraps all of it.
     """
@@ -40,7 +39,7 @@ class ModelStack:
 
     @property
     def identity(self) -> Identity:
-        """Which model answers."""
+        """The model that answers."""
         return self.patient.identity
 
     def charged(self, *accounts: Account) -> "ModelStack":
@@ -50,7 +49,7 @@ class ModelStack:
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages and give the reply as it arrives."""
+        """Send the messages and stream the reply."""
         wanted: Options = {**self.options}
         for name, value in options.items():
             if value is not None:
@@ -60,7 +59,7 @@ class ModelStack:
                 yield event
 
     async def close(self) -> None:
-        """Close the model inside, also for those who share it."""
+        """Close the model inside, also for others that share it."""
         await self.patient.close()
 
     @cached_property

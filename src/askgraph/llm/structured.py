@@ -35,7 +35,7 @@ class Structured:
 
 @dataclass(frozen=True)
 class Unfit:
-    """A reply that is no such object; `feedback` is what the model is told."""
+    """A reply that is no such object, with the `feedback` for the model."""
 
     feedback: str
 
@@ -53,7 +53,7 @@ def read_structured(choice: Choice, schema: Mapping[str, object]) -> Structured 
 
 
 def _object(text: str) -> dict[str, object]:
-    """The whole text, else the last fence, else what stands between the outer braces."""
+    """Read the whole text, else the last fence, else the text between the outer braces."""
     try:
         return lenient_object(text)
     except ValueError as problem:
@@ -98,7 +98,7 @@ Schema = Mapping[str, Any]
 
 
 def fitted(value: object, schema: Schema, root: Schema | None = None) -> object:
-    """Return the value with what models like to write as text read as what the schema wants.
+    """Return the value with texts read as the types that the schema wants.
 
     That is: "5" for 5, "true" for true, "None" for null, a list or object as JSON text.
     """
@@ -118,7 +118,7 @@ def fitted(value: object, schema: Schema, root: Schema | None = None) -> object:
 
 
 def faults(value: object, schema: Schema, *, at: str = "", root: Schema | None = None) -> list[str]:
-    """Return what is wrong with a value, each in one sentence; `at` is where it stands."""
+    """Return the faults of a value, each in one sentence; `at` is its place."""
     root = schema if root is None else root
     schema = _resolved(schema, root)
     place = repr(at) if at else "the value"
@@ -250,7 +250,7 @@ _FENCE = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
 def lenient_object(text: str) -> dict[str, object]:
-    """Read an object; `ValueError` says what is wrong with the text and where."""
+    """Read an object; `ValueError` names the fault of the text and its place."""
     fenced = _FENCE.match(text)
     plain = (fenced[1] if fenced else text).strip()
     try:

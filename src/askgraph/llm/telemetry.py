@@ -19,6 +19,7 @@ from askgraph.llm import (
     Identity,
     LanguageModel,
     Message,
+    ModelAround,
     Options,
     Request,
     Restart,
@@ -27,24 +28,19 @@ from askgraph.llm import (
 __all__ = ["TelemetryModel"]
 
 
-class TelemetryModel:
+class TelemetryModel(ModelAround):
     """Makes a span of every call of `inner`, with its usage and how it ended."""
 
     def __init__(
         self, inner: LanguageModel, *, tracer_provider: trace.TracerProvider | None = None
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._tracer = trace.get_tracer("askgraph.llm", tracer_provider=tracer_provider)
-
-    @property
-    def identity(self) -> Identity:
-        """Which model answers."""
-        return self._inner.identity
 
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Send the messages and give the reply as it arrives."""
+        """Send the messages and stream the reply."""
         request = Request.of(messages, options)
         span = self._tracer.start_span(
             f"chat {self.identity.model}",
@@ -66,10 +62,6 @@ class TelemetryModel:
             raise
         finally:
             span.end()
-
-    async def close(self) -> None:
-        """Close the model that is asked."""
-        await self._inner.close()
 
 
 def _asked(identity: Identity, request: Request) -> dict[str, AttributeValue]:

@@ -36,7 +36,7 @@ class TransformersModel:
     """Completes with a model from a folder, or of a name that is kept on this machine.
 
     `download` allows it to be fetched from its hub; without it nothing is. `device` and `dtype` are
-    those of torch (a GPU where there is one, and the type that was saved). The folder may hold
+    those of torch (a GPU if there is one, and the type that was saved). The folder may hold
     adapters (LoRA). It is loaded with the first request, in a thread of its own, which writes one
     completion after the other. Replies come piece by piece if one is wanted. It has beams,
     grammars, schemas and log-probabilities; tools are told and called in words. Raises `SetupError`
@@ -63,13 +63,13 @@ class TransformersModel:
 
     @property
     def identity(self) -> Identity:
-        """Which model answers."""
+        """The model that answers."""
         return self._identity
 
     async def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
-        """Write the reply, giving it as it comes."""
+        """Write the reply and stream it."""
         request = _with_tools(Request.of(messages, options))
         loop = asyncio.get_running_loop()
         parts: asyncio.Queue[str | None] = asyncio.Queue()
@@ -116,13 +116,13 @@ class TransformersModel:
 
 
 def _files(folder: Path) -> list[list[object]]:
-    """What tells the weights in a folder from those of a later training."""
+    """Return a fingerprint of the weights in a folder, which a later training changes."""
     found = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
     return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in found]
 
 
 def _with_tools(request: Request) -> Request:
-    """The request with its tools told in words, and with the calls of earlier turns as such."""
+    """Return the request with its tools, and the calls of earlier turns, in words."""
     if not request.tools:
         return request
     messages = [_spoken(message) for message in request.messages]

@@ -21,8 +21,7 @@ from askgraph.agent.settings import above_zero, at_least, one_of
 from askgraph.agent.written_actions import Action, actions_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.prices import Prices
+from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
 from askgraph.tools import Limits, Toolbox

@@ -19,8 +19,7 @@ from askgraph.agent.opening import asked, looked_up, written_answer
 from askgraph.agent.settings import above_zero, at_least, one_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.prices import Prices
+from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA, Boundary
 from askgraph.tools import Limits, Toolbox

@@ -31,7 +31,7 @@ from askgraph.workspace.settings import FILE, model_tables
 
 if TYPE_CHECKING:
     from askgraph.llm import LanguageModel, Options
-    from askgraph.llm.prices import Prices
+    from askgraph.llm.budget import Prices
 
 __all__ = ["CHOICE", "ModelSettings", "Models", "with_model"]
 
@@ -137,7 +137,7 @@ class Models:
 
     def prices_in(self, path: str) -> "Prices":
         """Return the price table in a file; a relative path starts at the workspace."""
-        from askgraph.llm.prices import Prices
+        from askgraph.llm.budget import Prices
 
         return Prices.read(self._folder / Path(path).expanduser())
 
@@ -321,7 +321,7 @@ def _options(settings: ModelSettings) -> "Options":
 
 
 def _prices(settings: ModelSettings, folder: Path) -> "Prices | None":
-    from askgraph.llm.prices import Prices
+    from askgraph.llm.budget import Prices
 
     if settings.prices is None:
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.llm import LanguageModel
-from askgraph.llm.prices import Prices
+from askgraph.llm.budget import Prices
 from askgraph.methods import bare
 from askgraph.tools.replay import ReplayedModel
 from askgraph.trace import (

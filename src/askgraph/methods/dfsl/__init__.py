@@ -21,8 +21,7 @@ from askgraph.endpoint.counted import Counted
 from askgraph.errors import BudgetSpent, QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options, completed
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.prices import Prices
+from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.metadata.examples.similar import random_examples
 from askgraph.methods.dfsl.hypotheses import CHOICES, Hypothesis, by_belief, chosen, weighed

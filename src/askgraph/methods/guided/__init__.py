@@ -25,8 +25,7 @@ from askgraph.agent.trials import Trials
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.prices import Prices
+from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.methods import Method
 from askgraph.methods.guided.outcome import Ending, outcome_of, searched_outcome

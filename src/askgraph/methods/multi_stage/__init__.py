@@ -21,8 +21,7 @@ from askgraph.errors import BudgetSpent, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.linkers import linker_of
 from askgraph.llm import LanguageModel
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.prices import Prices
+from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.methods.multi_stage.outside_terms import outside_things
 from askgraph.methods.multi_stage.query_writers import check_writer, writer_of

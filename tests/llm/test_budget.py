@@ -6,7 +6,7 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.llm import TokenUsage
-from askgraph.llm.prices import Price, Prices
+from askgraph.llm.budget import Price, Prices
 
 TABLE = """
 currency = "EUR"
