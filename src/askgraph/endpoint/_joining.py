@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint._service_call import ServiceCall, Solutions, together
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, ServiceError
-from askgraph.sparql.anchors import anchoring
 from askgraph.sparql.federation.outline import outline
 from askgraph.sparql.federation.service import Clause, clauses, prologue
 from askgraph.sparql.federation.surroundings import (
     Solved,
     Surroundings,
+    anchoring,
     beside,
     filters_on,
     surroundings,

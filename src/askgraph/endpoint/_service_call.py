@@ -12,9 +12,8 @@ from pyoxigraph import BlankNode, NamedNode
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, TimedOut
-from askgraph.sparql.anchors import anchoring
 from askgraph.sparql.federation.service import Clause
-from askgraph.sparql.federation.surroundings import Surroundings
+from askgraph.sparql.federation.surroundings import Surroundings, anchoring
 from askgraph.sparql.federation.values import batches
 from askgraph.sparql.results import Row, SelectResult, Term
 

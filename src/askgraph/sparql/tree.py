@@ -25,6 +25,7 @@ __all__ = [
     "Term",
     "Union",
     "Values",
+    "calls_in",
     "children",
     "transform",
     "variables_of",
@@ -62,6 +63,11 @@ class Call:
     arguments: tuple[Expression, ...] = ()
     separator: str | None = None
     bracketed: bool = field(default=False, compare=False, repr=False)
+
+    @property
+    def is_aggregate(self) -> bool:
+        """Whether it is a function over the solutions of a group."""
+        return self.name.partition(" ")[0] in AGGREGATES
 
 
 Expression: TypeAlias = "Term | Call | Group"
@@ -163,7 +169,7 @@ class Query:
     @property
     def is_aggregate(self) -> bool:
         """Whether its solutions are groups."""
-        return bool(self.group_by) or any(_aggregates(expr) for _, expr in self.columns if expr)
+        return bool(self.group_by) or any(call.is_aggregate for call in calls_in(self.columns))
 
 
 _CHILDREN: dict[type, tuple[str, ...]] = {
@@ -179,12 +185,6 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
     Query: ("where", "columns", "group_by", "having", "order", "template", "resources"),
 }
 AGGREGATES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
-
-
-def _aggregates(expression: Expression) -> bool:
-    if not isinstance(expression, Call):
-        return False
-    return expression.name.split()[0] in AGGREGATES or any(map(_aggregates, expression.arguments))
 
 
 def children(node: object) -> tuple[object, ...]:
@@ -207,6 +207,18 @@ def walk(
         elif part is not None and not isinstance(part, bool):
             yield part
             waiting += reversed(into(part))
+
+
+def calls_in(part: object) -> Iterator[Call]:
+    """Yield the calls in expressions, but those within an aggregate or the group of an EXISTS."""
+    for node in walk(part, into=_open):
+        if isinstance(node, Call):
+            yield node
+
+
+def _open(node: object) -> tuple[object, ...]:
+    is_closed = isinstance(node, Group) or (isinstance(node, Call) and node.is_aggregate)
+    return () if is_closed else children(node)
 
 
 def transform(

@@ -8,7 +8,7 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Nested, Pattern
+from askgraph.sparql.tree import Nested, Pattern, children
 from askgraph.tools._nearest import Sort
 
 __all__ = ["STANDARD", "named_iris"]
@@ -61,4 +61,4 @@ def _inside(part: object) -> Iterable[object]:
         case Nested():
             return (part.group,)
         case _:
-            return [getattr(part, name) for name in getattr(part, "__dataclass_fields__", ())]
+            return children(part)

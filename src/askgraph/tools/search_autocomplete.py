@@ -7,7 +7,7 @@ from pyoxigraph import Variable
 from askgraph.errors import QueryError, QuerySyntaxError
 from askgraph.sparql.judge import checked
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Pattern, variables_of
+from askgraph.sparql.tree import Pattern, variables_of, walk
 from askgraph.tools import Context
 from askgraph.tools._candidates import Sort
 from askgraph.tools._searching import searched_within
@@ -45,9 +45,4 @@ async def search_autocomplete(
 
 def _is_predicate(part: object) -> bool:
     """Whether ?search stands at the place of a predicate anywhere within a part of a query."""
-    if isinstance(part, Pattern):
-        return part.predicate == _SEARCH
-    if isinstance(part, tuple):
-        return any(_is_predicate(inner) for inner in part)
-    fields = getattr(part, "__dataclass_fields__", ()) if not isinstance(part, Variable) else ()
-    return any(_is_predicate(getattr(part, name)) for name in fields)
+    return any(isinstance(node, Pattern) and node.predicate == _SEARCH for node in walk(part))

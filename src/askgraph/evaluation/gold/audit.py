@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 
 from pyoxigraph import Variable
 
@@ -33,7 +33,7 @@ from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.lexer import expanded, undeclared, with_declared
 from askgraph.sparql.read import read
 from askgraph.sparql.results import Row, value_of
-from askgraph.sparql.tree import Call, Expression, Nested, Query, variables_of
+from askgraph.sparql.tree import Call, Expression, Nested, Query, children, variables_of, walk
 from askgraph.sparql.write import text_of
 
 __all__ = [
@@ -234,16 +234,14 @@ async def ties(
 
 def _cut_selects(part: object) -> Iterator[Query]:
     """Yield the SELECT queries with LIMIT or OFFSET, but for those in GRAPH or SERVICE."""
-    if isinstance(part, tuple):
-        for piece in part:
-            yield from _cut_selects(piece)
-    elif isinstance(part, Nested) and part.word in ("GRAPH", "SERVICE"):
-        return
-    elif is_dataclass(part) and not isinstance(part, type):
-        if isinstance(part, Query) and part.form == "SELECT" and (part.limit or part.offset):
-            yield part
-        for field in fields(part):
-            yield from _cut_selects(getattr(part, field.name))
+    for node in walk(part, into=_of_same_graph):
+        if isinstance(node, Query) and node.form == "SELECT" and (node.limit or node.offset):
+            yield node
+
+
+def _of_same_graph(node: object) -> tuple[object, ...]:
+    is_other = isinstance(node, Nested) and node.word in ("GRAPH", "SERVICE")
+    return () if is_other else children(node)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -20,6 +20,7 @@ from askgraph.sparql.tree import (
     Term,
     Union,
     Values,
+    children,
     variables_of,
 )
 from askgraph.sparql.write import text_of
@@ -251,12 +252,8 @@ class Found:
         self.things += [term_key(term) for term in terms if isinstance(term, NamedNode | Literal)]
 
 
-def _pieces(part: object) -> Iterator[object]:
-    if isinstance(part, tuple):
-        yield from part
-    elif is_dataclass(part) and not isinstance(part, type):
-        for attribute in fields(part):
-            yield getattr(part, attribute.name)
+def _pieces(part: object) -> tuple[object, ...]:
+    return part if isinstance(part, tuple) else children(part)
 
 
 def _conjuncts(condition: Expression) -> Iterator[Expression]:

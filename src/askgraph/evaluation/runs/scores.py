@@ -1,8 +1,8 @@
 """The score of an answer, and the record and the detail that a run keeps of it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from askgraph import registry
@@ -15,7 +15,7 @@ from askgraph.evaluation.runs.record import Detail, Done, Record, Task
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Pattern
+from askgraph.sparql.tree import Pattern, walk
 from askgraph.trace import Usage
 
 __all__ = [
@@ -213,15 +213,4 @@ def _form_and_patterns(
         tree = read(with_declared(query, prefixes))
     except QueryError:
         return None, None
-    return tree.form, sum(1 for _ in _patterns(tree.where))
-
-
-def _patterns(part: object) -> Iterator[Pattern]:
-    if isinstance(part, Pattern):
-        yield part
-    elif isinstance(part, tuple):
-        for piece in part:
-            yield from _patterns(piece)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from _patterns(getattr(part, field.name))
+    return tree.form, sum(isinstance(node, Pattern) for node in walk(tree.where))

@@ -27,8 +27,10 @@ from askgraph.metadata.examples.similar import random_examples
 from askgraph.methods.dfsl.hypotheses import CHOICES, Hypothesis, by_belief, chosen, weighed
 from askgraph.methods.dfsl.linked_terms import AskedTerms, given_terms, linked_terms
 from askgraph.methods.dfsl.prompt import few_shot_prompt
+from askgraph.sparql.read import read
 from askgraph.sparql.results import GraphResult
 from askgraph.sparql.rewrite.flipped import flipped
+from askgraph.sparql.write import text_of
 from askgraph.tools import Context, Limits
 from askgraph.tools.answered import built_answer
 from askgraph.tools.running import Ran, ready, run
@@ -207,9 +209,10 @@ class _Run:
     def flips(self, query: str) -> Iterator[str]:
         """The query with triples flipped; none of what cannot be read."""
         try:
-            yield from flipped(ready(self.context, query).query, limit=self.method.n)
+            tree = read(ready(self.context, query).query)
         except QueryError:
             return
+        yield from map(text_of, flipped(tree, limit=self.method.n))
 
     async def settled(self, queries: dict[str, float]) -> Answer | Refusal:
         """Run the queries and choose among what they give; a failed one counts as none.

@@ -1,7 +1,7 @@
 """Queries run on a few triples in memory, as long as they have few rows and take little time."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Event
 
@@ -19,10 +19,11 @@ from askgraph.sparql.tree import (
     Union,
     Values,
     variables_of,
+    walk,
 )
 from askgraph.sparql.write import text_of
 
-__all__ = ["Outcome", "Runs", "TooMuch", "is_joined", "parts_of"]
+__all__ = ["Outcome", "Runs", "TooMuch", "is_joined"]
 
 _ROWS = 1_000
 _JOINED = 2  # parts of a group that nothing joins: of more all the solutions are too many
@@ -50,7 +51,7 @@ class Runs:
         What only takes solutions away is left out for that. On fewer triples there are no more.
         """
         store = _store(triples)
-        queries = [part for part in parts_of(tree) if isinstance(part, Query)]
+        queries = [part for part in walk(tree) if isinstance(part, Query)]
         for query in reversed(queries):  # those inside come first
             self._run(f"SELECT * WHERE {text_of(_unfiltered(query.where))}", store)
 
@@ -101,17 +102,8 @@ def is_joined(tree: Query) -> bool:
 
     Conditions join nothing here: they look at every solution of the product.
     """
-    groups = (part for part in parts_of(tree) if isinstance(part, Group))
+    groups = (part for part in walk(tree) if isinstance(part, Group))
     return all(_blocks(group) <= _JOINED for group in groups)
-
-
-def parts_of(part: object) -> Iterator[object]:
-    """Yield a part of a query and all that is inside it."""
-    yield part
-    names = getattr(part, "__dataclass_fields__", ())
-    inner = part if isinstance(part, tuple) else (getattr(part, name) for name in names)
-    for one in inner:
-        yield from parts_of(one)
 
 
 def _store(triples: Sequence[Triple]) -> Store:

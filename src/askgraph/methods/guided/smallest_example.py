@@ -10,12 +10,12 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import TimedOut
-from askgraph.methods.guided.bounded_store import Outcome, Runs, TooMuch, is_joined, parts_of
+from askgraph.methods.guided.bounded_store import Outcome, Runs, TooMuch, is_joined
 from askgraph.sparql.comparison import alike, of_columns
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
 from askgraph.sparql.results import Row, SelectResult
-from askgraph.sparql.tree import Nested, Path, Pattern, Query
+from askgraph.sparql.tree import Nested, Path, Pattern, Query, walk
 from askgraph.sparql.write import text_of
 
 __all__ = ["SmallestExample", "shrunk", "smallest_example"]
@@ -100,7 +100,7 @@ def _leaves_the_graph(tree: Query) -> bool:
     return any(
         (isinstance(part, Nested) and part.word in ("GRAPH", "SERVICE"))
         or (isinstance(part, Query) and bool(part.datasets))
-        for part in parts_of(tree)
+        for part in walk(tree)
     )
 
 
@@ -122,7 +122,7 @@ async def _around(
     nodes = dict.fromkeys(term for row in rows for term in row if isinstance(term, NamedNode))
     if not nodes:
         return tuple(dict.fromkeys(_triples(within)))
-    named = (part for tree in trees for part in parts_of(tree.where) if isinstance(part, NamedNode))
+    named = (part for tree in trees for part in walk(tree.where) if isinstance(part, NamedNode))
     found = await asked(_neighbourhood(list(nodes), list(dict.fromkeys(named))), 3 * _WAY)
     return tuple(dict.fromkeys(_triples((*within, *found.rows))))
 

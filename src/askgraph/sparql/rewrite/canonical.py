@@ -1,4 +1,4 @@
-"""One text for all queries that differ in nothing but names, prefixes, layout and order.
+"""Canonical text: one for all queries that differ only in names, prefixes, layout and order.
 
 Two queries with the same canonical text have the same solutions on every graph. The reverse does
 not hold: queries can say the same in ways that are not told here.
@@ -6,16 +6,15 @@ not hold: queries can say the same in ways that are not told here.
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.lexer import tokens, with_declared
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Element, Filter, Group, Pattern, Query
+from askgraph.sparql.tree import Element, Filter, Group, Path, Pattern, Query, transform
 from askgraph.sparql.write import text_of
 
 __all__ = [
@@ -41,18 +40,12 @@ def canonical_query(query: str, *, prefixes: Mapping[str, str] | None = None) ->
 
 def canonical_text(tree: Query) -> str:
     """Return the same of a query that is read already."""
-    return _numbered(text_of(_in_order(tree)))
+    return _numbered(text_of(transform(tree, _in_order)))
 
 
-def _in_order(part: Any) -> Any:
-    """Return a part of a tree with the elements of each group in order, from the inside out."""
-    if isinstance(part, tuple):
-        return tuple(_in_order(piece) for piece in part)
-    if not is_dataclass(part) or isinstance(part, type):
-        return part
-    inner = {field.name: _in_order(getattr(part, field.name)) for field in fields(part)}
-    whole = replace(part, **inner)
-    return Group(_elements_in_order(whole)) if isinstance(whole, Group) else whole
+def _in_order(node: object) -> object:
+    """A group with its elements in order; all else as it is."""
+    return Group(_elements_in_order(node)) if isinstance(node, Group) else node
 
 
 def _elements_in_order(group: Group) -> tuple[Element, ...]:
@@ -85,8 +78,6 @@ def _numbered(text: str) -> str:
 
 
 _NAME = NamedNode("urn:name")
-
-
 _VALUE = Literal("value")
 
 
@@ -99,44 +90,30 @@ def skeleton(query: str, *, prefixes: Mapping[str, str] | None = None) -> str:
     functions, groups, and the direction of an order. `prefixes` may be used without declaring them.
     Raises `QuerySyntaxError` where the query cannot be read.
     """
-    return canonical_text(_unnamed(read(with_declared(query, prefixes or {}))))
+    tree = read(with_declared(query, prefixes or {}))
+    return canonical_text(transform(transform(tree, _once), _unnamed))
 
 
-def _unnamed(part: Any) -> Any:
-    """A part of a tree with placeholders for what it names, from the inside out."""
-    match part:
+def _once(node: object) -> object:
+    """A group without the triples that are written again: they add nothing, as a path might."""
+    if not isinstance(node, Group):
+        return node
+    kept: dict[Element | int, Element] = {}
+    for at, element in enumerate(node.elements):
+        plain = isinstance(element, Pattern) and not isinstance(element.predicate, Path)
+        kept.setdefault(element if plain else at, element)
+    return Group(tuple(kept.values()))
+
+
+def _unnamed(node: object) -> object:
+    """A placeholder for what names something; a query without its numbers and graphs."""
+    match node:
         case NamedNode():
-            return part if part.value == RDF_TYPE else _NAME
+            return node if node.value == RDF_TYPE else _NAME
         case Literal():
             return _VALUE
-        case tuple():
-            return tuple(_unnamed(piece) for piece in part)
-        case Group():
-            return Group(tuple(_unnamed(element) for element in _once(part)))
-    if not is_dataclass(part) or isinstance(part, type):
-        return part
-    whole = replace(part, **{f.name: _unnamed(getattr(part, f.name)) for f in fields(part)})
-    return _unnumbered(whole) if isinstance(whole, Query) else whole
-
-
-def _once(group: Group) -> tuple[Element, ...]:
-    """The elements of a group; a triple that is written again adds nothing, a path might."""
-    return tuple(
-        element
-        for at, element in enumerate(group.elements)
-        if not (
-            isinstance(element, Pattern)
-            and isinstance(element.predicate, NamedNode | Variable)
-            and element in group.elements[:at]
-        )
-    )
-
-
-def _unnumbered(query: Query) -> Query:
-    """A query that keeps the fact of a LIMIT or OFFSET, without its number or its named graphs."""
-    return replace(
-        query,
-        limit=None if query.limit is None else 1,
-        offset=1 if query.offset else None,
-        datasets=(),
-    )
+        case Query():
+            limit = None if node.limit is None else 1
+            return replace(node, limit=limit, offset=1 if node.offset else None, datasets=())
+        case _:
+            return node

@@ -2,11 +2,13 @@
 
     ?x ex:locatedIn ex:Germany    →    ?x (ex:site/ex:partOf+) ex:Germany
 
-`written_patterns` has how a pattern becomes another one.
+A virtual predicate is a set of pairs, as any predicate is, but a path may give a pair more than
+once. If rows are counted, such a path therefore stands in a SELECT DISTINCT of its own; a longer
+path around it is cut into its steps, as section 18.2.2.4 of SPARQL 1.1 has it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
@@ -15,7 +17,6 @@ from askgraph.errors import QueryError, QuerySyntaxError
 from askgraph.sparql.lexer import declared_prefixes, tokens, unescaped
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
-    AGGREGATES,
     Bind,
     Call,
     Element,
@@ -30,12 +31,15 @@ from askgraph.sparql.tree import (
     Term,
     Union,
     Values,
+    calls_in,
+    children,
+    transform,
+    walk,
 )
 from askgraph.sparql.write import text_of
 
 __all__ = [
     "VirtualPaths",
-    "counts_all",
     "predicates_in",
     "read_path",
     "written_out",
@@ -43,19 +47,12 @@ __all__ = [
 
 
 VirtualPaths = Mapping[str, Predicate]
-
-
 """The path that each virtual predicate stands for, by its IRI; of the graph's own predicates."""
 
 
 def predicates_in(path: Predicate) -> Iterator[str]:
     """Yield the IRIs of a path's predicates, as often as they stand there."""
-    match path:
-        case NamedNode():
-            yield path.value
-        case Path(parts=parts):
-            for part in parts:
-                yield from predicates_in(part)
+    return (node.value for node in walk(path) if isinstance(node, NamedNode))
 
 
 def stays_one(predicate: Predicate, paths: VirtualPaths) -> bool:
@@ -119,45 +116,27 @@ class PatternWriter:
         object.__setattr__(self, "_numbers", count(1))
 
     def query(self, tree: Query) -> Query:
-        """Return a query, or one inside another, with its patterns written out."""
-        written = self._parts(tree, tree)
-        shown = tuple((name, None) for name in dict.fromkeys(self._visible(tree.where)))
-        if counts_all(tree):
-            return replace(written, where=Group((Query("SELECT", written.where, shown),)))
-        if tree.form == "SELECT" and not tree.columns:
-            return replace(written, columns=shown)
-        template = tuple(map(self._made, tree.template))
-        return replace(written, template=template)
+        """Return a query with its patterns written out, those of the queries inside it too."""
+        named = transform(replace(tree, template=()), self._named, enter=_is_asked_here)
+        written: Query = transform(named, self._written, enter=_is_asked_here)
+        return replace(written, template=tuple(map(self._made, tree.template)))
 
-    def _parts(self, part: Query, of: Query) -> Query:
-        changed = {
-            one.name: self._rebuilt(getattr(of, one.name))
-            for one in fields(of)
-            if one.name != "template"
-        }
-        return replace(part, **changed)  # type: ignore[arg-type]
+    def _named(self, node: object) -> object:
+        """A query with the columns that its `*` stands for."""
+        if not isinstance(node, Query):
+            return node
+        seen = (one for one in walk(node.where, into=_shown) if isinstance(one, Variable))
+        names = dict.fromkeys(one for one in seen if one.value in self.names)
+        shown = tuple((name, None) for name in names)
+        if counts_all(node):
+            return replace(node, where=Group((Query("SELECT", node.where, shown),)))
+        is_star = node.form == "SELECT" and not node.columns
+        return replace(node, columns=shown) if is_star else node
 
-    def _rebuilt(self, part: object) -> object:
-        """Any part of a tree with its patterns written out."""
-        match part:
-            case Query():
-                return self.query(part)
-            case Group(elements=elements):
-                return Group(tuple(new for one in elements for new in self._elements(one)))
-            case Nested(word="SERVICE"):
-                return part
-            case tuple():
-                return tuple(self._rebuilt(one) for one in part)
-            case _ if is_dataclass(part) and not isinstance(part, type):
-                names = (one.name for one in fields(part) if one.name != "span")
-                return replace(part, **{name: self._rebuilt(getattr(part, name)) for name in names})
-            case _:
-                return part
-
-    def _elements(self, element: Element) -> tuple[Element, ...]:
-        if isinstance(element, Pattern):
-            return self._pattern(element.subject, element.predicate, element.object)
-        return (self._rebuilt(element),)  # type: ignore[return-value]
+    def _written(self, node: object) -> object:
+        if isinstance(node, Pattern):
+            return self._pattern(node.subject, node.predicate, node.object)
+        return node
 
     def _pattern(self, start: Term, path: Predicate, end: Term) -> tuple[Element, ...]:
         match path:
@@ -205,19 +184,6 @@ class PatternWriter:
         numbers: Iterator[int] = self._numbers  # type: ignore[attr-defined]
         return Variable(next(f"between{n}" for n in numbers if f"between{n}" not in self.names))
 
-    def _visible(self, part: object) -> Iterator[Variable]:
-        """The variables that `*` stands for, in order."""
-        match part:
-            case Variable() if part.value in self.names:
-                yield part
-            case Query(columns=columns) if columns:
-                yield from (name for name, _ in columns)
-            case Nested(word="MINUS") | Filter():
-                return
-            case _:
-                for one in _shown(part):
-                    yield from self._visible(one)
-
     def _made(self, pattern: Pattern) -> Pattern:
         """A pattern of a template, whose blank nodes were read as variables."""
         return replace(
@@ -229,17 +195,24 @@ class PatternWriter:
         return BlankNode(term.value) if unwritten else term
 
 
-def _shown(part: object) -> tuple[object, ...]:
-    """The parts in which variables stand that are seen outside."""
-    match part:
-        case tuple():
-            return part
+def _is_asked_here(node: object) -> bool:
+    """Whether a part is matched with this graph, and not with that of a SERVICE."""
+    return not (isinstance(node, Nested) and node.word == "SERVICE")
+
+
+def _shown(node: object) -> Sequence[object]:
+    """The parts of a node in which variables stand that are seen outside."""
+    match node:
+        case Query(columns=columns) if columns:
+            return [name for name, _ in columns]
         case Query(where=where):
             return (where,)
         case Bind(variable=name):
             return (name,)
+        case Nested(word="MINUS"):
+            return ()
         case Pattern() | Nested() | Union() | Group() | Values():
-            return tuple(getattr(part, one.name) for one in fields(part))
+            return children(node)
         case _:
             return ()
 
@@ -281,9 +254,9 @@ def written_out(
     sets = not counts_rows(tree)
     plain = tree.form != "CONSTRUCT"  # whose short form has no paths
     if plain and all(_in_place(one, paths, sets=sets) for one in met):
-        return _whole(_spliced(text, met, paths), paths, prefixes)
+        return _spliced(text, met, paths)
     names = frozenset(one.text[1:] for one in tokens(text) if one.kind == "variable")
-    return _whole(text_of(PatternWriter(paths, names, sets).query(tree)), paths, prefixes)
+    return text_of(PatternWriter(paths, names, sets).query(tree))
 
 
 def _refuse_named(
@@ -304,15 +277,6 @@ def _refuse_named(
             )
 
 
-def _whole(query: str, paths: VirtualPaths, prefixes: Mapping[str, str] | None) -> str:
-    """The query, which must not have a virtual predicate any more."""
-    for one in _patterns(read(query, prefixes)):
-        left = [iri for iri in predicates_in(one.predicate) if iri in paths]
-        if left:
-            raise QueryError(f"<{left[0]}> cannot be written out as a path in this query")
-    return query
-
-
 def _in_place(pattern: Pattern, paths: VirtualPaths, *, sets: bool) -> bool:
     """Whether it is enough to put paths in the places of a pattern's predicates."""
     if isinstance(pattern.predicate, Variable) or not pattern.spans:
@@ -320,20 +284,11 @@ def _in_place(pattern: Pattern, paths: VirtualPaths, *, sets: bool) -> bool:
     return sets or stays_one(pattern.predicate, paths)
 
 
-def _patterns(part: object) -> Iterator[Pattern]:
+def _patterns(tree: Query) -> Iterator[Pattern]:
     """The triple patterns that are matched with this graph."""
-    match part:
-        case Pattern():
-            yield part
-        case Nested(word="SERVICE"):
-            return
-        case tuple():
-            for one in part:
-                yield from _patterns(one)
-        case _ if is_dataclass(part):
-            for one in fields(part):
-                if one.name != "template":
-                    yield from _patterns(getattr(part, one.name))
+    plain = replace(tree, template=())
+    found = walk(plain, into=lambda node: children(node) if _is_asked_here(node) else ())
+    return (node for node in found if isinstance(node, Pattern))
 
 
 def _concerns(predicate: Predicate, paths: VirtualPaths) -> bool:
@@ -370,21 +325,19 @@ def _shortened(path: str, prefixes: Mapping[str, str]) -> str:
 _OF_A_SET = frozenset(["MIN", "MAX", "SAMPLE"])
 
 
-def counts_rows(part: object) -> bool:
-    """Return whether a query, or a part of one, gives something else where a row comes twice."""
-    if isinstance(part, Query) and _notices(part):
-        return True
-    return any(counts_rows(one) for one in _inside(part))
+def counts_rows(tree: Query) -> bool:
+    """Return whether a query, or one inside it, gives something else if a row comes twice."""
+    return any(_notices(node) for node in walk(tree) if isinstance(node, Query))
 
 
 def counts_all(query: Query) -> bool:
     """Return whether a query has a `COUNT(DISTINCT *)` of its own, which sees all variables."""
-    return Call("COUNT DISTINCT") in _aggregates((query.columns, query.having, query.order))
+    return Call("COUNT DISTINCT") in _aggregates(query)
 
 
 def _notices(query: Query) -> bool:
-    called = list(_aggregates((query.columns, query.having, query.order)))
-    if query.is_aggregate or called:
+    called = _aggregates(query)
+    if query.group_by or called:
         return not all(map(_of_a_set, called))
     if query.form == "SELECT":
         return not query.distinct
@@ -397,19 +350,8 @@ def _of_a_set(call: Call) -> bool:
     return call.name in _OF_A_SET or call.name.endswith(" DISTINCT")
 
 
-def _aggregates(part: object) -> Iterator[Call]:
-    """The aggregates of expressions, but not those of a query inside of EXISTS."""
-    if isinstance(part, Group):
-        return
-    if isinstance(part, Call) and part.name.split()[0] in AGGREGATES:
-        yield part
-        return
-    for one in _inside(part):
-        yield from _aggregates(one)
-
-
-def _inside(part: object) -> Iterator[object]:
-    if isinstance(part, tuple):
-        yield from part
-    elif is_dataclass(part):
-        yield from (getattr(part, one.name) for one in fields(part))
+def _aggregates(query: Query) -> list[Call]:
+    """The aggregates of a query's own expressions, not those of a group inside of EXISTS."""
+    return [
+        call for call in calls_in((query.columns, query.having, query.order)) if call.is_aggregate
+    ]
