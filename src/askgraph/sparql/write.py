@@ -75,7 +75,7 @@ _LEVELS = {
     "*": 5,
     "/": 5,
 }
-_OPERAND = 6
+_UNARY, _OPERAND = 6, 7
 _COMPARISON = 3
 _PATH_LEVELS = {"|": 1, "/": 2, "^": 3, "!": 4, "*": 4, "+": 4, "?": 4}
 _TYPE = NamedNode(RDF_TYPE)
@@ -484,7 +484,8 @@ class _Lines(_OneLine):
             case Call(name="!" | "-" | "+", arguments=(Literal() as literal,)):
                 return f"{call.name}({self.literal(literal)})"
             case Call(name="!" | "-" | "+", arguments=(inner,)):
-                return call.name + self.operand(inner, _OPERAND)
+                text = call.name + self.operand(inner, _OPERAND)
+                return f"({text})" if _UNARY < level else text
             case Call(name="EXISTS" | "NOT EXISTS", arguments=(Group() as group,)):
                 return "\n".join(braced(f"{call.name} ", self.body(group)))
         return self.function(call, [self.part(argument) for argument in call.arguments])
