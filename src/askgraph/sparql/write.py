@@ -485,7 +485,7 @@ class _Lines(_OneLine):
                 return f"{call.name}({self.literal(literal)})"
             case Call(name="!" | "-" | "+", arguments=(inner,)):
                 text = call.name + self.operand(inner, _OPERAND)
-                return f"({text})" if _UNARY < level else text
+                return f"({text})" if level > _UNARY else text
             case Call(name="EXISTS" | "NOT EXISTS", arguments=(Group() as group,)):
                 return "\n".join(braced(f"{call.name} ", self.body(group)))
         return self.function(call, [self.part(argument) for argument in call.arguments])
