@@ -1,4 +1,4 @@
-"""What a query asks for, sorts by and counts, as nouns."""
+"""Nouns for the columns, sort keys and counts of a query."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Asked(ABC):
         return [self.scope, *(inner for scopes in self.scope.unions for inner in scopes)]
 
     def source(self) -> Term | None:
-        """The first subject that is nobody's object: where counting all rows counts."""
+        """The first subject that is nobody's object: counting all rows counts it."""
         subjects = [p.subject for scope in self.all_scopes() for p in scope.patterns]
         objects = {p.object for scope in self.all_scopes() for p in scope.patterns}
         variables = [subject for subject in subjects if isinstance(subject, Variable)]
@@ -156,7 +156,7 @@ class Asked(ABC):
         return not value.arguments or self.resolved(value.arguments[0]) == root
 
     def aggregate_noun(self, value: Expression) -> str | None:
-        """`the average age`; None where it is no aggregate of one thing."""
+        """`the average age`; None if it is no aggregate of one thing."""
         if not isinstance(value, Call) or value.name.split()[0] not in AGGREGATES:
             return None
         name, _, distinct = value.name.partition(" ")

@@ -84,7 +84,7 @@ def lookup_of(element: Element) -> Lookup | None:
 
 
 def _nearest(name: str, left: object, right: object) -> Lookup | None:
-    """The largest or smallest value there is, where a comparison asks for more or less."""
+    """The largest or smallest value there is, if a comparison asks for more or less."""
     if isinstance(left, Literal) and isinstance(right, Variable):
         left, right = right, left
         name = name.translate(str.maketrans("<>", "><"))

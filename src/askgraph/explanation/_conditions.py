@@ -49,7 +49,7 @@ def unwrapped(expression: Expression) -> Expression:
 def condition_on(
     expression: Expression, words: Callable[[Expression], str], phrases: Phrases
 ) -> Condition | None:
-    """Return a filter as a condition on its one variable; None where it is no such thing.
+    """Return a filter as a condition on its one variable; None if it is no such thing.
 
     `words` puts the other side of a comparison into words.
     """
@@ -98,7 +98,7 @@ def conditions_text(conditions: Iterable[Condition], phrases: Phrases) -> str:
 
 
 def _in_order(terms: Sequence[Expression]) -> list[Literal]:
-    """Dates or numbers from the least to the most; none where there is anything else."""
+    """Dates or numbers from the least to the most; none if there is anything else."""
     literals = [term for term in terms if isinstance(term, Literal)]
     kinds = {literal.datatype.value for literal in literals}
     if len(literals) == len(terms) and kinds <= DATE_DATATYPES:
@@ -181,7 +181,7 @@ def _equals(expression: Expression) -> Iterator[Expression]:
 
 
 def _alternatives(expression: Expression) -> list[Expression]:
-    """The values of `?x = 1 || ?x = 2 || …`; none where it is anything else."""
+    """The values of `?x = 1 || ?x = 2 || …`; none if it is anything else."""
     values: list[Expression] = []
     for part in _equals(expression):
         match part:

@@ -141,7 +141,7 @@ class Listing(Asked):
         return own, far
 
     def own_column(self, variable: Variable, root: Term) -> str:
-        """What a column is to the root: `name`, `name of the country`; empty where it is far."""
+        """What a column is to the root: `name`, `name of the country`; empty if it is far."""
         if variable.value in self.scope.binds:
             return without_article(self.teller.words(variable))
         owner = self.teller.owner(variable)
@@ -236,7 +236,7 @@ class Grouping(Listing):
         return self.of_subject(keys, self.root_phrase(root))
 
     def counted(self, root: Term | None) -> str:
-        """`with the most missions`, `with more than 10 missions`; empty where no count decides."""
+        """`with the most missions`, `with more than 10 missions`; empty if no count decides."""
         query = self.query
         if query.order and query.limit and not query.offset and self.is_count(query.order[0][0]):
             self.cuts_done = True

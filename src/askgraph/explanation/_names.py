@@ -86,7 +86,7 @@ class Phrases:
         return english_singular(noun) if self.language == "en" else noun
 
     def one(self, noun: str) -> str:
-        """Return a noun with its article; without where it is in the plural already."""
+        """Return a noun with its article; without if it is in the plural already."""
         if self.language == "en" and is_plural(noun.rpartition(" ")[2]):
             return noun
         return self.say("a", noun)
@@ -96,7 +96,7 @@ class Phrases:
         return text.removesuffix("s") if many and self.language == "en" else text
 
     def plural(self, noun: str) -> str:
-        """Return the plural of a noun of a few words; the noun itself where that is not known."""
+        """Return the plural of a noun of a few words; the noun itself if that is not known."""
         if " or " in noun and self.language == "en":
             return " or ".join(self.plural(part) for part in noun.split(" or "))
         if self.language == "de" or not noun[-1:].isalpha() or noun.isupper():
@@ -125,7 +125,7 @@ def _romance_plural(word: str, language: str) -> str:
 
 
 def phrases_in(language: str) -> Phrases:
-    """Return the phrases of a language, by its tag; English where there is no table."""
+    """Return the phrases of a language, by its tag; English if there is no table."""
     base = language.lower().split("-")[0]
     return Phrases(base if base in LANGUAGES else "en")
 

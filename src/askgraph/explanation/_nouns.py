@@ -84,7 +84,7 @@ class Nouns:
         return self.phrases.say("thing")
 
     def noun_as_object(self, pattern: Pattern) -> str:
-        """A noun for the object of a pattern; empty where a phrase would be a poor one."""
+        """A noun for the object of a pattern; empty if a phrase would be a poor one."""
         if pattern.predicate == NamedNode(RDF_TYPE):
             return self.phrases.say("class")
         is_subject = any(other.subject == pattern.object for other in self.scope.patterns)
@@ -180,7 +180,7 @@ class ValueWords(Nouns, ABC):
         return conditions_text(found, self.phrases)
 
     def dated(self, condition: Condition) -> Condition:
-        """A comparison in the words for dates, where the predicate's name tells of one."""
+        """A comparison in the words for dates, if the predicate's name tells of one."""
         owner = self.owner(condition.variable)
         compares = condition.key in ("<", ">", "<=", ">=") and owner is not None
         if compares and owner and is_date(self.names.relation(owner.predicate).text):
@@ -248,7 +248,7 @@ class ValueWords(Nouns, ABC):
         return self.phrases.say("function", name, about)
 
     def elapsed_words(self, call: Call) -> str:
-        """The time between two dates, where an expression computes that; else empty."""
+        """The time between two dates, if an expression computes that; else empty."""
         elapsed = elapsed_in(call)
         if elapsed is None:
             return ""

@@ -1,4 +1,4 @@
-"""What a group of a query says, sorted by kind: patterns, conditions, what must not be."""
+"""Scope of a group: its patterns, conditions and denials, sorted by kind."""
 
 from __future__ import annotations
 

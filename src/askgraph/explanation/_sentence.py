@@ -179,7 +179,7 @@ class Sentence(Grouping):
         return self.phrases.say(f"some {key}", text, noun, limit)
 
     def ask(self) -> str:
-        """A question: of facts where no variable stands, else of what there is."""
+        """A question: about facts if it has no variable, else about what there is."""
         patterns = self.scope.patterns
         if patterns and not any(True for p in patterns for _ in variables_of(p)):
             facts = [_fact(p, self.names) for p in patterns]

@@ -149,7 +149,7 @@ class Teller(ValueWords):
         return self.phrases.say("path " + relation.steps, text) if relation.steps else text
 
     def forward(self, pattern: Pattern, relation: Relation, *, many: bool) -> str:
-        """The clause of a pattern whose subject is spoken of; empty where nothing is to be said."""
+        """The clause of a pattern whose subject is spoken of; empty if nothing is to be said."""
         target = pattern.object
         if not isinstance(target, Variable):
             return self.linked(relation, self.names.term(target), many=many)

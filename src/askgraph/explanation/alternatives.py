@@ -45,7 +45,7 @@ Terms = dict[NamedNode | Literal, int | None]
 class Alternative:
     """A term that could stand there; `rows` is how many solutions the query then has, if counted.
 
-    `description` is what the graph says of a thing, where it says anything.
+    `description` is what the graph says of a thing, if it says anything.
     """
 
     term: NamedNode | Literal
@@ -71,7 +71,7 @@ async def alternatives(
     things of just the same name, then what gives an answer in that place, those with the most
     solutions first, then things of a like name, then what fits by the profile. What gives an answer
     is asked of the graph, in one query a part, all in twice `timeout` seconds, each in at most one;
-    where it does not answer, and without `asking`, names and profile do: alternatives are a
+    if it does not answer, and without `asking`, names and profile do: alternatives are a
     courtesy. Values that are merely compared with have none.
     """
     try:
@@ -138,7 +138,7 @@ class _Search:
         return found
 
     async def placed(self, part: Part) -> dict[NamedNode | Literal, int]:
-        """Terms with which the query has solutions; where only its own has, those of the pattern.
+        """Terms with which the query has solutions; if only its own has, those of the pattern.
 
         The latter have no solutions all told. A remote graph is not asked for them: it would have
         to count all that has the predicate.
@@ -206,9 +206,9 @@ _SAYS_NOTHING = frozenset(
 
 
 def _in_group(term: NamedNode | Literal, group: Group) -> Group | None:
-    """Return the group with a variable wherever the term stands; None where it would stay unbound.
+    """Return the group with a variable wherever the term stands; None if it would stay unbound.
 
-    It is bound where the term stands in a pattern, and not only within a path.
+    It is bound if the term stands in a pattern itself, and not only within a path.
     """
     if not any(term in (p.subject, p.predicate, p.object) for p in _patterns(group)):
         return None
@@ -223,7 +223,7 @@ def _in_group(term: NamedNode | Literal, group: Group) -> Group | None:
 def _freed(term: NamedNode | Literal, group: Group) -> Group | None:
     """Return the first pattern with a term, all but its predicate open: whatever else fits there.
 
-    None where the term is a predicate itself, or its pattern has none.
+    None if the term is a predicate itself, or its pattern has none.
     """
     for pattern in _patterns(group):
         if term in (pattern.subject, pattern.object) and isinstance(pattern.predicate, NamedNode):
@@ -237,7 +237,7 @@ async def _counted(
 ) -> dict[NamedNode | Literal, int]:
     """Return the terms that the variable of a group may be, with numbers of solutions, most first.
 
-    None where the endpoint does not answer in time.
+    None if the endpoint does not answer in time.
     """
     most = limit + 1 + len(_SAYS_NOTHING)
     query = (

@@ -89,7 +89,7 @@ async def evidence(
     The values of the rows are put into the query and the other variables are asked for, all in one
     request. Of a path its ends are given, with the path as SPARQL writes it as the predicate; of
     groups a few of the solutions that were counted; what must not be is said in words. A row may
-    have none. Empty where the query has a construct that cannot be taken apart. Raises
+    have none. Empty if the query has a construct that cannot be taken apart. Raises
     `ServiceError` as the endpoint does.
     """
     try:
@@ -116,7 +116,7 @@ async def evidence(
 
 
 def _main(query: Query) -> Query:
-    """The query whose patterns are behind the rows: a lone sub-select, where nothing is around."""
+    """The query whose patterns are behind the rows: the lone sub-select, if there is no more."""
     match query.where.elements:
         case (Query() as inner,) if not query.is_aggregate:
             return _main(inner)

@@ -1,4 +1,4 @@
-"""Labels of resources in the asker's language: from the arrays where they lie here, else asked."""
+"""Labels of resources in the asker's language: from the arrays if they lie here, else asked."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ async def labels_of(
 ) -> dict[str, str]:
     """Return the best label of each IRI that has one, for the first 500 of them.
 
-    A remote graph is asked in one query of at most `timeout` seconds; where it does not answer,
+    A remote graph is asked in one query of at most `timeout` seconds; if it does not answer,
     only what the profile knows is returned: labels are a courtesy, not the answer.
     """
     wanted = list(dict.fromkeys(iris))[:_MOST]
@@ -114,8 +114,8 @@ async def descriptions_of(
 ) -> dict[str, str]:
     """Return the best description of each IRI that has one, for the first 500 of them.
 
-    One query of at most `timeout` seconds. None has a description where that fails: they are a
-    courtesy. Raises `ServiceError` where the graph cannot be reached at all.
+    One query of at most `timeout` seconds. None has a description if that fails: they are a
+    courtesy. Raises `ServiceError` if the graph cannot be reached at all.
     """
     carrying = {p.iri for p in graph.profile.predicates}
     predicates = [iri for iri in v.DESCRIPTION_PREDICATES if iri in carrying]

@@ -82,7 +82,7 @@ _TRIED = 20  # parts that are marked one after another where all together change
 
 
 def parts_of(query: str) -> tuple[Part, ...]:
-    """Return the parts of a query, each once, in order; none where it cannot be read.
+    """Return the parts of a query, each once, in order; none if it cannot be read.
 
     A name whose prefix nobody knows is none, as another one could not be put in its place.
     """
@@ -105,7 +105,7 @@ def _pieces(
     marks: Mapping[NamedNode | Literal, int],
     text: str,
 ) -> tuple[Piece, ...] | None:
-    """The text in pieces by these marks; None where the marks change what it says."""
+    """The text in pieces by these marks; None if the marks change what it says."""
     phrases = MarkedPhrases(phrases_in(language).language)
     marked = written_out(query, MarkedNames(labels, phrases, marks))
     if unmarked(marked) != text:

@@ -1,4 +1,4 @@
-"""What a graph says of one resource, and what points at it: by predicate, values in pages."""
+"""Facts of one resource and links to it: by predicate, values in pages."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -39,7 +39,7 @@ def examples_of(
     """Return examples, with at most `most` questions.
 
     There are no values of a remote graph, whose triples are not here. Labels are in the languages
-    wanted. So are the questions where the first of them is German and the graph's classes are
+    wanted. So are the questions if the first of them is German and the graph's classes are
     called something in it; else they are in English.
     """
     reader = _Reader(profile, arrays, prefixes, languages)
@@ -96,7 +96,7 @@ def _wording(profile: Profile, languages: Sequence[str]) -> _Wording:
 
 
 class _Reader:
-    """Reads names and values out of the arrays, where there are any."""
+    """Reads names and values out of the arrays, if there are any."""
 
     def __init__(
         self,

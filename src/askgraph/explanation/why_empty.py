@@ -1,4 +1,4 @@
-"""Why a result is empty: which part of the query nothing matches, and what a small change gives."""
+"""Reasons for an empty result: the part that nothing matches, and what a small change gives."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def why_empty(
 ) -> str | None:
     """Return in English words why a query has no result, and what small changes would give.
 
-    At most `budget` requests are made. None where the query has results, or is no query that can
+    At most `budget` requests are made. None if the query has results, or is no query that can
     be taken apart. Raises `ServiceError` as the endpoint does.
     """
     found = await emptiness(query, endpoint, budget=budget, labels=labels)
@@ -161,7 +161,7 @@ class _Search:
         return None
 
     async def is_empty(self, elements: tuple[Element, ...]) -> bool | None:
-        """Whether nothing matches some elements; None where the budget is spent."""
+        """Whether nothing matches some elements; None if the budget is spent."""
         if self.budget <= 0:
             return None
         self.budget -= 1
@@ -236,7 +236,7 @@ class _Search:
         return tuple(found)
 
     async def counted(self, culprit: int, change: Change) -> list[Suggestion]:
-        """A change with the number of its results, in a list; an empty list where it gives none."""
+        """A change with the number of its results, in a list; an empty list if it gives none."""
         changed = self.changed(culprit, change.elements)
         if not any(
             isinstance(element, Pattern | Query | Union | Values)

@@ -137,13 +137,13 @@ _Row = tuple[Cell, ...]
 
 
 def alike(results: Sequence[SelectResult | bool]) -> list[int]:
-    """Number results from 0 as they come; two have one number exactly where they give the same.
+    """Number results from 0 as they come; two have one number if and only if they give the same.
 
     They are compared as sets of rows of values (`askgraph.sparql.comparison`), under any order of
     columns; order and repetition of rows, names of columns and datatypes do not count. All results
     without a value are one. A yes or no is the same as a single boolean. Blank nodes are equal by
     name, which is sound only for results of one endpoint that keeps names. Of a truncated result
-    the rows that are there are compared. Linear in the rows; where more than five columns cannot
+    the rows that are there are compared. Linear in the rows; if more than five columns cannot
     be told apart by their values, only the values of each row count, whichever column they are in.
     """
     tables = [_rows(result) for result in results]
@@ -161,7 +161,7 @@ def is_blank(result: SelectResult | bool) -> bool:
 
 
 def of_columns(result: SelectResult, columns: Sequence[str]) -> SelectResult:
-    """Return a result with these of its columns only; with all where it has none of them."""
+    """Return a result with these of its columns only; with all if it has none of them."""
     at = [result.variables.index(name) for name in columns if name in result.variables]
     if not at:
         return result
@@ -227,7 +227,7 @@ _Cells = tuple[Cell | None, ...]
 class Differing:
     """Rows that only one of two results has, as they came, each once; `common` counts the others.
 
-    The rows are whole, also where they were compared by some of their columns: `mapped` says for
+    The rows are whole, even if they were compared by some of their columns: `mapped` says for
     each column of the narrower result which one of the other it is compared with.
     """
 

@@ -1,4 +1,4 @@
-"""Read a SPARQL query: its form, its safety, its patterns; never runs it.
+"""Judge of a SPARQL query: its form, its safety, its services; nothing is run here.
 
 A query is judged twice, and both judgements must agree. `checked` parses it with rdflib and walks
 the algebra. Before that, a lexer that knows strings, comments and IRIs settles the prefixes, the
@@ -106,12 +106,12 @@ def admitted(
     prefixes: Mapping[str, str] | None = None,
     most: int = MAX_PARSED,
 ) -> CheckedQuery:
-    """Return the query as it may be sent, parsing it only where it could be anything but a read.
+    """Return the query as it may be sent, parsing it only if it could be anything but a read.
 
     A text in which no word outside strings, comments and IRIs is one of INSERT, DELETE, LOAD,
     CLEAR, DROP, CREATE, ADD, MOVE, COPY, WITH or SERVICE can be neither an update nor reach a
     service, under any grammar; its syntax is left to the endpoint. All others go to `checked`.
-    This takes microseconds, where a parse takes milliseconds; `allowed_services` are not looked at.
+    This takes microseconds, a parse milliseconds; `allowed_services` are not looked at.
     Only a query that is parsed may have no more than `most` characters.
     """
     text, lexed = _prepared(query, prefixes)
@@ -265,7 +265,7 @@ def _offset(query: str, text: str) -> int:
 
 @dataclass(frozen=True)
 class SyntaxFault:
-    """Where and why a text does not parse."""
+    """The place at which a text does not parse, and the reason."""
 
     message: str
     at: int
@@ -368,7 +368,7 @@ def _with_service_on_its_line(text: str) -> str:
 
 
 def _deeply(parse: Callable[[], Any]) -> Any:
-    """Call a recursive parser; where the stack is too small, once more on a larger one."""
+    """Call a recursive parser; if the stack is too small, once more on a larger one."""
     try:
         return parse()
     except RecursionError:
@@ -513,7 +513,7 @@ _FROM = re.compile(r"\bFROM\b", re.IGNORECASE)
 
 
 def own_limit(text: str) -> int | None:
-    """Return the LIMIT of the query itself, not of a query within it; None where it has none."""
+    """Return the LIMIT of the query itself, not of a query within it; None if it has none."""
     depth, found = 0, None
     given = [token for token in tokens(text) if token.kind != "comment"]
     for token, following in pairwise(given):

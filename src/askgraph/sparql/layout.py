@@ -190,7 +190,7 @@ class _Layout:
         return lines + block.lines()
 
     def no_triples(self) -> list[str] | None:
-        """One element of a group other than triple patterns; None where triples come."""
+        """One element of a group other than triple patterns; None if triples come."""
         if self.says("{"):
             return self.union()
         if self.says("OPTIONAL", "MINUS", "GRAPH", "SERVICE"):

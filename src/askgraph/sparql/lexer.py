@@ -1,4 +1,4 @@
-"""Cut a SPARQL query into tokens: strings, comments and IRIs are told from words."""
+"""Tokens of a SPARQL query: strings, comments and IRIs apart from words."""
 
 import re
 import sys
@@ -142,8 +142,8 @@ _PAIRS = frozenset(["&&", "||", "!=", "<=", ">=", "^^"])
 def terminals(query: str) -> tuple[Token, ...]:
     """Return the terminals of a query, comments too.
 
-    Where `askgraph.sparql.lexer.tokens` knows single marks, here operators of two characters are
-    one mark, and a language tag is one token of the kind `language`.
+    Unlike in `tokens`, operators of two characters are one mark, and a language tag is one token
+    of the kind `language`.
     """
     return tuple(_joined([part for token in tokens(query) for part in _split(token)]))
 

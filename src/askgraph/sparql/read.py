@@ -1,4 +1,4 @@
-"""Read a query into a tree, in a fraction of a millisecond; its syntax is judged elsewhere."""
+"""Reader of queries: text to tree, in a fraction of a millisecond; no judge of its syntax."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def read(query: str, prefixes: Mapping[str, str] | None = None) -> Query:
     """Return the tree of a query; a prefix that it does not declare is the known one, or kept.
 
     Known are those in `prefixes`, and without any given the well-known ones.
-    Raises `QuerySyntaxError` where it cannot be read, an update among others. Not every fault is
+    Raises `QuerySyntaxError` if it cannot be read, an update among others. Not every fault is
     found: `askgraph.sparql.judge.checked` is the judge of that.
     """
     return _read(query, None if prefixes is None else tuple(prefixes.items()))
@@ -112,7 +112,7 @@ class _Reader:
         return self.given[self.at - 1].text.upper()
 
     def skip(self, *texts: str) -> bool:
-        """Take one of these where it comes; tell whether it did."""
+        """Take one of these if it comes next; return whether it did."""
         came = self.says(*texts)
         self.at += came
         return came
@@ -356,7 +356,7 @@ class _Reader:
         return self.unwritten("")
 
     def unwritten(self, label: str) -> Variable:
-        """The variable for a blank node, by its label where it has one; no other has its name."""
+        """The variable for a blank node, by its label if it has one; no other has its name."""
         if label and label in self.labelled:
             return self.labelled[label]
         stem = f"__{re.sub(r'[^A-Za-z0-9_]', '_', label)}"
@@ -418,7 +418,7 @@ class _Reader:
         return NamedNode(self.resolved(namespace) + re.sub(r"\\(.)", r"\1", local))
 
     def resolved(self, iri: str) -> str:
-        """An IRI in full, where the query has a base."""
+        """An IRI in full, if the query has a base."""
         return iri if ":" in iri or not self.base else urljoin(self.base, iri)
 
     def term(self) -> Term:

@@ -58,7 +58,7 @@ def to_json(result: Result) -> dict[str, Any]:
 
 
 def from_json(given: dict[str, Any]) -> Result:
-    """Return the result; ValueError, KeyError or TypeError where it is damaged."""
+    """Return the result; ValueError, KeyError or TypeError if it is damaged."""
     if "boolean" in given:
         return bool(given["boolean"])
     truncated = Truncation(*given["truncated"]) if "truncated" in given else None
@@ -140,7 +140,7 @@ class ResultFormat:
 
     @property
     def media_type(self) -> str:
-        """The media type of a reply, with the character set where the type is text."""
+        """The media type of a reply, with the character set if the type is text."""
         first = self.accepted[0]
         return f"{first}; charset=utf-8" if first.startswith("text/") else first
 
@@ -180,7 +180,7 @@ _ELEMENT = re.compile(r"[^\W\d][\w.-]*$")
 def format_named(name: str, result: Result) -> ResultFormat:
     """Return the format of a name (`json`, `xml`, `csv`, `tsv`, `ttl`, `nt`, `rdf`, `jsonld`).
 
-    Raises `ValueError`, whose text names those that fit, where such a result has no such format.
+    Raises `ValueError`, whose text names those that fit, if such a result has no such format.
     """
     fitting = GRAPH_FORMATS if isinstance(result, GraphResult) else ROW_FORMATS
     found = next((one for one in fitting if one.name == name), None)

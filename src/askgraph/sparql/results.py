@@ -1,4 +1,4 @@
-"""What a SPARQL query gives: solutions or triples, and whether something was cut off."""
+"""Results of a SPARQL query: solutions or triples, and whether something was cut off."""
 
 import math
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ class Truncation:
 class SelectResult:
     """Solutions of a SELECT query, in the order received.
 
-    `rows` are as long as `variables`; an unbound variable is `None`. `truncated` is `None` where
+    `rows` are as long as `variables`; an unbound variable is `None`. `truncated` is `None` if
     the result is complete.
     """
 
@@ -36,7 +36,7 @@ class SelectResult:
     seconds: float = 0.0
 
     def column(self, variable: str) -> tuple[Term | None, ...]:
-        """Return the values of one variable, row by row; KeyError where there is no such one."""
+        """Return the values of one variable, row by row; KeyError if it has none."""
         if variable not in self.variables:
             raise KeyError(variable)
         at = self.variables.index(variable)

@@ -93,7 +93,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Filter:
-    """A condition on the whole group it stands in, and its place in the text where it has one."""
+    """A condition on the whole group it stands in, and its place in the text if it has one."""
 
     condition: Expression
     span: Span | None = field(default=None, compare=False, repr=False)

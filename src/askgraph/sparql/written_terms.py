@@ -78,7 +78,7 @@ class _Written:
             yield WrittenTerm(NamedNode(iri), token.start, _end(token), _end(token))
 
     def iri(self, token: Token) -> str | None:
-        """The IRI that a token means; None where that cannot be known."""
+        """The IRI that a token means; None if that cannot be known."""
         iri = token.text[1:-1]
         if token.kind == "iri":
             iri = iri if ":" in iri or not self.base else urljoin(self.base, iri)
@@ -102,7 +102,7 @@ class _Written:
         return WrittenTerm(Literal(value), token.start, _end(token), _end(token))
 
     def number(self, at: int) -> WrittenTerm:
-        """A number, with its sign where nothing stands before it to add to."""
+        """A number, with its sign if nothing stands before it to add to."""
         token = self.given[at]
         start, sign = token.start, ""
         if self.before(at) in ("-", "+") and not self.is_operator(at - 1):

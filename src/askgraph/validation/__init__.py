@@ -1,4 +1,4 @@
-"""What is wrong with a query, as programs and people read it; its checks are plugins."""
+"""Findings on a query, as programs and people read them; the checks are plugins."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -63,7 +63,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What could stand there instead: as it is written in the query, and a label where known."""
+    """A term that could stand there instead, as the query writes it, and its label if known."""
 
     text: str
     label: str = ""
@@ -134,7 +134,7 @@ class Validation:
 class Subject:
     """A query under examination: its text, its tree, and what is known of the graphs it asks.
 
-    `tree` is None where the text cannot be read.
+    `tree` is None if the text cannot be read.
     """
 
     text: str

@@ -21,7 +21,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Atom:
-    """One of several steps leads from the subject to the object; `single` where it is one edge.
+    """One of several steps leads from the subject to the object; `single` if it is one edge.
 
     No steps: nothing is known of what lies between.
     """
@@ -128,7 +128,7 @@ def _is_typing(parts: tuple[Predicate, ...]) -> bool:
 
 
 def _steps(path: Predicate) -> tuple[Step, ...]:
-    """The alternatives of a path that is one step long; none where it may be longer or shorter."""
+    """The alternatives of a path that is one step long; none if it may be longer or shorter."""
     match path:
         case NamedNode(value=iri):
             return (Step(iri),)

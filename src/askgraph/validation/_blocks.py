@@ -71,7 +71,7 @@ def walk(block: Block, outside: Env | None = None) -> Iterator[tuple[Block, Env,
 
 
 def _asked(query: Query, own: Knowledge) -> Knowledge | None:
-    """What is known of the graphs that a query takes as its own, None where one is not known."""
+    """What is known of the graphs that a query takes as its own, None if one is not known."""
     names = [one.removeprefix("FROM <")[:-1] for one in query.datasets if "FROM <" in one]
     graphs = [own.of_graph(name) for name in names]
     if None in graphs:

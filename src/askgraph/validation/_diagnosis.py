@@ -1,4 +1,4 @@
-"""What is wrong with a step that does not fit: its direction, its ends, or the name itself."""
+"""Diagnosis of a step that does not fit: its direction, its ends, or the name itself."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ def diagnosed(block: Block, given: Sequence[Env], text: str) -> Iterator[Finding
 def _unheard(block: Block, text: str, known: Knowledge) -> Iterator[Finding]:
     """Names that the graph lacks in parts of paths that may be of any length.
 
-    As a rule they are tried where they do no harm, those of RDFS, OWL and SKOS always.
+    As a rule they are tried if that does no harm, those of RDFS, OWL and SKOS always.
     """
     stepped = {step.predicate for one in block.atoms if isinstance(one, Atom) for step in one.steps}
     for pattern in block.patterns:
@@ -178,7 +178,7 @@ class _Case:
         )
 
     def _sure(self, literal: Literal, use: PredicateUse) -> float:
-        """Less than even where a store that compares numbers by value would find it."""
+        """Less than even if a store that compares numbers by value would find it."""
         own = literal.datatype.value
         return _BY_VALUE if own in NUMERIC_DATATYPES and use.datatypes & NUMERIC_DATATYPES else 1.0
 

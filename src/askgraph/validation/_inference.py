@@ -1,4 +1,4 @@
-"""The sorts that a query's variables may have, narrowed to a fixed point; where nothing is left.
+"""The sorts that a query's variables may have, narrowed to a fixed point; steps that leave none.
 
 Each step claims sorts for both of its ends: all that a thing may have there. A class claims itself:
 it is one of the thing's sorts, which may have more. What no other claim on a variable leaves room
@@ -57,7 +57,7 @@ def inferred(
 
 
 def sorts_of(term: Term, env: Env, known: Knowledge) -> Sorts | None:
-    """Return the sorts that a term may have; None where nothing is known of it."""
+    """Return the sorts that a term may have; None if nothing is known of it."""
     match term:
         case Variable():
             return env.get(term.value)
@@ -80,7 +80,7 @@ def allowed(step: Step, known: Knowledge) -> tuple[Sorts | None, Sorts | None]:
 
 
 def closed(sorts: Sorts, known: Knowledge) -> Sorts | None:
-    """Return all sorts of what is of one of several sorts; None where that is not known.
+    """Return all sorts of what is of one of several sorts; None if that is not known.
 
     A single sort stays alone: it is one of the thing's. Of two sets that each have only some of
     them, what is in both may be no sort of the thing at all.

@@ -1,4 +1,4 @@
-"""What may be meant instead of a name that is wrong: names that fit its place, most alike first."""
+"""Proposals in place of a wrong name or literal: those that fit its place, most alike first."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import log10
@@ -39,7 +39,7 @@ def predicates_like(
     """Return the predicates that may be meant between ends of these sorts.
 
     `hints` are the names of the variables at the ends, which often say what a predicate gives. A
-    predicate counts as a misprint where it is like the wrong one by its characters.
+    predicate counts as a misprint if it is like the wrong one by its characters.
     """
     scored: list[tuple[float, str, bool]] = []
     for use in known.predicates.values():
@@ -84,7 +84,7 @@ def _fit(
     *,
     inverse: bool,
 ) -> float:
-    """2 where both ends fit, 0 where one does not; an end of which nothing is known fits by half.
+    """2 if both ends fit, 0 if one does not; an end of which nothing is known fits by half.
 
     An end fits better the fewer other things have it: what all things have is seldom meant.
     """
@@ -106,7 +106,7 @@ def _fit(
 
 
 def _alike(wrong: str, iri: str, names: Sequence[tuple[str, str]], hints: Sequence[str]) -> float:
-    """How like a name is to the wrong one, by characters where it is nearly the same."""
+    """How like a name is to the wrong one, by characters if it is nearly the same."""
     own, other = wrong[len(namespace_of(wrong)) :], iri[len(namespace_of(iri)) :]
     same = OSA.normalized_similarity(own.lower(), other.lower()) if own and other else 0.0
     words = words_of_local_name(iri).lower()
@@ -131,7 +131,7 @@ def fitting(
 ) -> tuple[Literal, ...]:
     """Return the literals of the same text that have one of the datatypes, the likeliest first.
 
-    Numbers stay where the text is one; of the languages, English and no other comes first.
+    Numbers stay if the text is one; of the languages, English and no other comes first.
     """
     found: list[Literal] = []
     for datatype in sorted(datatypes, key=lambda one: (one not in _TEXTS, one)):

@@ -55,7 +55,7 @@ Reason = tuple[str, tuple[Literal, ...]]
 
 
 def _reasons(condition: Expression, block: Block, env: Env, known: Knowledge) -> Iterator[Reason]:
-    """Why a condition never holds; nothing where it may."""
+    """Why a condition never holds; nothing if it may."""
     for one in together(condition):
         match one:
             case Call(name="||"):
@@ -124,7 +124,7 @@ def _types(
 
 
 def _told(variable: Variable, env: Env, block: Block, known: Knowledge) -> Sorts | None:
-    """The datatypes of a variable; None where it may be something else."""
+    """The datatypes of a variable; None if it may be something else."""
     sorts = env.get(variable.value)
     if sorts is None or not sorts or sorts & known.classes.keys() or "" in sorts:
         return None
@@ -133,7 +133,7 @@ def _told(variable: Variable, env: Env, block: Block, known: Knowledge) -> Sorts
 
 
 def _languages(variable: Variable, block: Block, known: Knowledge) -> frozenset[str]:
-    """The language tags that values of a variable may have; empty where that is not known."""
+    """The language tags that values of a variable may have; empty if that is not known."""
     uses = list(_uses(variable, block, known))
     if not uses or any(not use.languages for use in uses):
         return frozenset()
@@ -171,8 +171,8 @@ class _Bound:
 def contradictions(filters: Iterable[Filter]) -> Iterator[tuple[Filter, str]]:
     """Yield the filters that leave no number to a value which others bound, and why.
 
-    All filters are of one group, where they hold together. Of a value only the first contradiction
-    is told.
+    All filters are of one group and hold together. Of a value only the first contradiction
+    is reported.
     """
     tightest: dict[tuple[str, bool], _Bound] = {}
     told: set[str] = set()
@@ -226,7 +226,7 @@ def _number(literal: Literal) -> Decimal | None:
 
 
 def _sides(bound: _Bound) -> tuple[bool, ...]:
-    """True where it bounds from above (`<`), False from below; `=` does both."""
+    """True if it bounds from above (`<`), False from below; `=` does both."""
     if bound.operator == "=":
         return (True, False)
     return (bound.operator.startswith("<"),)

@@ -1,4 +1,4 @@
-"""What is known of a graph that lies here: every link between sorts counted, every name found."""
+"""Knowledge of a graph: counted where its triples lie here, else taken from its profile."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def graph_knowledge(graph: KnowledgeGraph) -> Knowledge:
     """Return what is known of a graph: exactly where its triples lie here, else by its profile.
 
     The first call for a graph of a million triples takes seconds; that of the last eight graphs is
-    kept, by their names, which stay the same where only the endpoint is wrapped in another one.
+    kept, by their names, which stay the same if only the endpoint is wrapped in another one.
     """
     known = _KNOWN.pop(graph.names, None) or _known(graph)
     _KNOWN[graph.names] = known
@@ -166,7 +166,7 @@ _WHOLE = 0.995  # of the triples: the rest are roundings and changes between two
 def profile_knowledge(
     profile: Profile, *, graphs: Mapping[str, Profile] | None = None, name: str = ""
 ) -> Knowledge:
-    """Return what a profile tells; where a bound left something out, less is sure.
+    """Return what a profile tells; if a bound left something out, less is sure.
 
     `graphs` are profiles of single named graphs; `name` is the one that this profile is of.
     """
@@ -238,7 +238,7 @@ def _of_partitions(
 
 
 def _ends(part: Partition, *, split: bool) -> Sorts:
-    """The sorts of what a class leads to; empty where none is told."""
+    """The sorts of what a class leads to; empty if none is told."""
     named = {UNTYPED if name == RDFS_RESOURCE else name for name, _ in part.targets}
     named |= {name for name, _ in part.datatypes}
     open_end = bool(part.targets) and not _is_counted(part, split=split)

@@ -1,4 +1,4 @@
-"""What a graph is known to hold, class by class and predicate by predicate, and how surely.
+"""Knowledge of a graph: its classes and predicates, their ends, and how sure that is.
 
 A resource is of the sorts that its classes are; one without a class is of the sort `UNTYPED`; a
 literal is of the sort of its datatype. A query's variable may be of any sort that all its patterns
@@ -24,7 +24,7 @@ class Entities(Protocol):
     """The resources of a graph, as far as they can be looked up without asking an endpoint."""
 
     def sorts(self, iri: str) -> Sorts | None:
-        """Return the sorts of a resource; None where the graph does not hold it."""
+        """Return the sorts of a resource; None if the graph does not hold it."""
         ...
 
     def alike(self, iri: str) -> tuple[str, ...]:
@@ -76,9 +76,9 @@ class Knowledge:
     `complete`, 0 to 1, is how surely it lists all names. From sorts of which less than `least` is
     told nothing is concluded. `together` has, for a class, all sorts that its instances are of; a
     class that it lacks may share instances with any other. `hierarchy` has, for each class, those
-    right above it, also of classes without instances; None where only those with instances tell
-    theirs. `graphs` has what is known of each named graph, None where it is known to be there and
-    no more; empty where no named graphs are known. `name` is the named graph that this tells of.
+    right above it, also of classes without instances; None if only those with instances tell
+    theirs. `graphs` has what is known of each named graph, None if it is known to be there and
+    no more; empty if no named graphs are known. `name` is the named graph that this tells of.
     """
 
     classes: Mapping[str, ClassUse]
@@ -93,7 +93,7 @@ class Knowledge:
     name: str = ""
 
     def of_graph(self, iri: str) -> "Knowledge | None":
-        """Return what is known of a named graph, or of all together; None where it is not known.
+        """Return what is known of a named graph, or of all together; None if it is not known.
 
         A graph that is not among those listed holds what nothing tells of. The one at VoID's own
         address holds the description, which was counted before it was done.
@@ -105,7 +105,7 @@ class Knowledge:
     def below(self, iri: str) -> Sorts | None:
         """Return the classes with instances that may be a class or below it, at any depth.
 
-        None where nothing is known of that. What is above a class without instances is known of the
+        None if nothing is known of that. What is above a class without instances is known of the
         whole hierarchy only: all classes below such a one may be below any other.
         """
         if iri not in self._below:
@@ -146,7 +146,7 @@ class Knowledge:
         }
 
     def label(self, iri: str) -> str:
-        """Return a name of a class or predicate, English before others; empty where it has none."""
+        """Return a name of a class or predicate, English before others; empty if it has none."""
         known = self.classes.get(iri) or self.predicates.get(iri)
         names = known.names if known else ()
         english = [text for text, language in names if language.startswith("en")]

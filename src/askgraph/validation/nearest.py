@@ -1,4 +1,4 @@
-"""How alike two names are, and the names of a graph that come nearest to one it does not have."""
+"""Likeness of names, and the names of a graph that come nearest to one it does not have."""
 
 from collections.abc import Iterator
 from typing import Literal

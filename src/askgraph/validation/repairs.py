@@ -1,4 +1,4 @@
-"""The repairs that a finding calls for where nothing but one reading is left."""
+"""Repairs that a finding calls for if only one reading is left."""
 
 from collections.abc import Sequence
 
@@ -85,7 +85,7 @@ def _plain(name: str) -> str:
 
 
 def _after(finding: Finding, before: str) -> str:
-    """What is put in; a name in full where its prefix is not that of the one it replaces."""
+    """What is put in; a name in full if its prefix is not that of the one it replaces."""
     best = finding.proposals[0]
     if finding.kind is Kind.DIRECTION:
         return f"^{before}"

@@ -1,4 +1,4 @@
-"""Where a term stands in the text of a query, and how an IRI is written there."""
+"""Positions of terms in the text of a query, and names of IRIs as it writes them."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def place_of_term(text: str, term: Term, span: Span, prefixes: PrefixMap) -> Pla
 
 
 def place_of_variable(text: str, name: str) -> Place | None:
-    """Return where a variable stands first in a text; None where it does not."""
+    """Return where a variable stands first in a text; None if it does not."""
     start = _variables(text).get(name)
     return None if start is None else place_of(text, (start, start + len(name) + 1))
 

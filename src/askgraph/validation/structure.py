@@ -140,7 +140,7 @@ def _unjoined(query: Query) -> Iterator[Finding]:
 def _products(
     group: Group, outside: Sequence[set[str]], asked: set[str] | None
 ) -> Iterator[Finding]:
-    """Products in a group; `asked` is what of it the query gives, None where that is all."""
+    """Products in a group; `asked` is what of it the query gives, None if that is all."""
     parts = [
         {*_bound(one), *_named(one)} if any(_bound(one)) else set()
         for one in group.elements
@@ -227,6 +227,6 @@ def _blocks(parts: Sequence[set[str]], links: Sequence[set[str]]) -> list[set[st
 
 
 def _shown(block: set[str]) -> set[str]:
-    """Its variables as they are written, those of blank nodes only where there are no others."""
+    """Its variables as they are written, those of blank nodes only if there are no others."""
     names = {f"?{name}" for name in block if not name.startswith(("<", _NAMED))}
     return {name for name in names if not name.startswith("?__")} or names

@@ -70,9 +70,9 @@ _UNKNOWN = "urn:unknown:"
 
 
 def fault_in(text: str, prefixes: Mapping[str, str], *, was_read: bool) -> QueryError | None:
-    """Return why no parser reads a query; None where one does.
+    """Return why no parser reads a query; None if one does.
 
-    What `was_read` by our own reader is judged by the parsers' grammar alone, and only where that
+    What `was_read` by our own reader is judged by the parsers' grammar alone, and only if that
     takes milliseconds. Prefixes that it leaves open are taken from `prefixes`, or for granted.
     """
     known = {**dict.fromkeys(undeclared(text), _UNKNOWN), **prefixes}

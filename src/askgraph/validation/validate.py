@@ -1,4 +1,4 @@
-"""A query put through all checks, and repaired where that is safe."""
+"""A query put through all checks, and repaired if that is safe."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -154,7 +154,7 @@ def _unions_and_denials(tree: Query) -> tuple[list[Union], list[Group]]:
 
 
 def _span(group: Group) -> Span | None:
-    """From the first to the last pattern or condition of a group; None where it has none."""
+    """From the first to the last pattern or condition of a group; None if it has none."""
     spans: list[Span] = []
     for part in walk(group):
         if isinstance(part, Pattern):
@@ -169,7 +169,7 @@ def _is_misfit(finding: Finding, span: Span) -> bool:
 
 
 def _without_spare(findings: Sequence[Finding], branches: Sequence[Span | None]) -> list[Finding]:
-    """The findings, lighter in the branches that cannot match where another one can."""
+    """The findings, lighter in the branches that cannot match if another one can."""
     wrong = [one for one in findings if one.kind in _NO_MATCH and one.certainty >= WRONG]
     broken = [
         span for span in branches if span is not None and any(_within(one, span) for one in wrong)

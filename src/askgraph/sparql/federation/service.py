@@ -17,7 +17,7 @@ _FIRST = ("triples", "filter", "values", "graph", "groups")
 class Level:
     """What one group has around a clause, or around the group with it.
 
-    Every solution that the clause helps to make satisfies the required ones of `elements`. Where
+    Every solution that the clause helps to make satisfies the required ones of `elements`. If
     the clause is `joined`, with nothing optional or negated between, a filter of the group also
     holds for its own solutions. `graph` is what names the GRAPH that holds the levels within.
     """
@@ -68,7 +68,7 @@ def sole_clause(text: str) -> tuple[Clause, str] | None:
     """Return the clause of a checked query in which there is nothing else, and what it asks.
 
     The query that it asks has the solution modifiers of the whole. None for a query with more in
-    it, for DESCRIBE, which describes what its own endpoint holds, and where SILENT would let the
+    it, for DESCRIBE, which describes what its own endpoint holds, and if SILENT would let the
     rest go on.
     """
     query = _outline(text)

@@ -1,4 +1,4 @@
-"""What a SERVICE clause is joined with, as patterns that can be asked before it."""
+"""Surroundings of a SERVICE clause: patterns that can be asked before it, to restrict it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _COMPARING = frozenset(["=", "IN", "CONTAINS", "REGEX", "STRSTARTS", "STRENDS"])
 def anchoring(group: str, prologue: str = "") -> int:
     """Return how selective the patterns between the braces of a group look; more is more.
 
-    3 where a subject or object is named, 2 where a value is compared with one, 1 where only a class
+    3 if a subject or object is named, 2 if a value is compared with one, 1 if only a class
     is named, 0 else.
     """
     try:
@@ -116,7 +116,7 @@ class Surroundings:
     """Patterns that each solution which a clause helps to make satisfies, or none.
 
     `shared` are the variables by which they restrict it. `solved` is the place of the one clause,
-    evaluated before, that they consist of; None where there are patterns to be asked. `anchoring`
+    evaluated before, that they consist of; None if there are patterns to be asked. `anchoring`
     tells how selective they look.
     """
 
@@ -130,7 +130,7 @@ class Surroundings:
 class _Piece:
     """Some of the patterns: `offered` are variables that they bind, `linked` all that they have.
 
-    A variable that is offered and not `certain` may be unbound only where an expression fails.
+    A variable that is offered and not `certain` may be unbound only if an expression fails.
     """
 
     text: str
@@ -240,7 +240,7 @@ def _place(element: Element) -> int:
 
 
 def _components(pieces: list[_Piece]) -> list[list[_Piece]]:
-    """Return the pieces that are linked by variables together, filters where all of theirs are."""
+    """Return the pieces that are linked by variables together, filters with all of theirs."""
     components: list[list[_Piece]] = []
     for piece in pieces:
         if piece.order == _FILTER:

@@ -88,7 +88,7 @@ def skeleton(query: str, *, prefixes: Mapping[str, str] | None = None) -> str:
     of LIMIT and OFFSET; variables are numbered, and the order and repetition of patterns, prefixes
     and layout are gone. Kept are the form, DISTINCT, the patterns and how variables join them,
     functions, groups, and the direction of an order. `prefixes` may be used without declaring them.
-    Raises `QuerySyntaxError` where the query cannot be read.
+    Raises `QuerySyntaxError` if the query cannot be read.
     """
     tree = read(with_declared(query, prefixes or {}))
     return canonical_text(transform(transform(tree, _once), _unnamed))

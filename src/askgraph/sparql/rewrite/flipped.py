@@ -1,4 +1,4 @@
-"""The same query with triples the other way round: what a model that mixes up their ends meant.
+"""Queries with triples the other way round, as a model that mixes up their ends meant them.
 
 The error and its name are D'Abramo's (arXiv 2407.01409, section 4.4), who asks the model for such
 queries; here they are made without one.

@@ -1,4 +1,4 @@
-"""A query as a language model writes it, made one that can be run; what is sound stays as it is.
+"""Repair of queries as language models write them; whatever is sound stays as it is.
 
     ```sparql … ```, words around it     taken off
     SELECT COUNT(?x) WHERE …             SELECT (COUNT(?x) AS ?count) WHERE …
@@ -56,7 +56,7 @@ def says(token: Token, *words: str) -> bool:
 
 
 def partner(given: list[Token], opening: int) -> int | None:
-    """Return the place of the bracket that closes the one at `opening`; None where none does."""
+    """Return the place of the bracket that closes the one at `opening`; None if none does."""
     depth = 0
     for at in range(opening, len(given)):
         if given[at].kind == "mark":
@@ -82,7 +82,7 @@ def _label_service(given: list[Token], at: int, prefixes: Mapping[str, str]) -> 
 def _service_edits(
     given: list[Token], at: int, opening: int, closing: int, language: str
 ) -> Iterator[Edit]:
-    """Cut the call out, its dot too where none is needed; put the labels at the group's end."""
+    """Cut the call out, its dot too if none is needed; put the labels at the group's end."""
     end = given[closing].start + 1
     after = given[closing + 1] if closing + 1 < len(given) else None
     needs_dot = at > 0 and given[at - 1].text not in (".", "{", "}")
@@ -165,7 +165,7 @@ class Repaired:
 
 
 def repaired(query: str, *, language: str = "en") -> Repaired:
-    """Return the query without what keeps it from running, where that can be told for sure."""
+    """Return the query without what keeps it from running, if that can be told for sure."""
     notes: list[str] = []
     text = _bare(query)
     for repair in (label_service_edits, _aggregate_edits):
@@ -177,7 +177,7 @@ def repaired(query: str, *, language: str = "en") -> Repaired:
 
 
 def form_of(query: str) -> str:
-    """Return SELECT, ASK, CONSTRUCT or DESCRIBE; empty where the query is none of them."""
+    """Return SELECT, ASK, CONSTRUCT or DESCRIBE; empty if the query is none of them."""
     for token in _given(query):
         if token.kind == "word" and token.text.upper() not in ("PREFIX", "BASE"):
             word = token.text.upper()

@@ -44,9 +44,9 @@ def swapped(
     """Return the query with another term wherever `old` stands.
 
     `new` is an IRI in place of an IRI, and the text of a value in place of a literal, whose
-    language or datatype stays. An IRI is written short where the query or `prefixes` have a prefix
+    language or datatype stays. An IRI is written short if the query or `prefixes` have a prefix
     for it, which is then declared. `labels` (IRI -> label) are what comments on the same lines call
-    the two. Raises `QueryError` where the query does not hold `old`, and where `new` is no IRI, or
+    the two. Raises `QueryError` if the query does not hold `old`, or if `new` is no IRI, or
     no value of that kind.
     """
     text = unescaped(query)

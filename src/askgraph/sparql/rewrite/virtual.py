@@ -222,7 +222,7 @@ def _ends(start: Term, end: Term) -> tuple[Variable, ...]:
 
 
 def read_path(text: str, prefixes: Mapping[str, str] | None = None) -> Predicate:
-    """Return a property path as SPARQL writes it; `QuerySyntaxError` where it is none."""
+    """Return a property path as SPARQL writes it; `QuerySyntaxError` if it is none."""
     query = read(f"ASK {{ ?s {text} ?o }}", prefixes)
     match query.where.elements:
         case (Pattern(predicate=NamedNode() | Path() as path),):
@@ -235,7 +235,7 @@ def written_out(
 ) -> str:
     """Return a query that gives over the graph itself what this one gives with virtual predicates.
 
-    Its layout stays where only the predicates have to be replaced. A pattern whose predicate is a
+    Its layout stays if only the predicates have to be replaced. A pattern whose predicate is a
     variable finds the virtual predicates too. What stands in a SERVICE is of another graph and is
     left alone, and so is what cannot be read and names none: the endpoint says what is wrong.
     Raises `QueryError` for a negated property set (`!`) with a virtual predicate, and
@@ -309,7 +309,7 @@ def _spliced(query: str, met: Iterable[Pattern], paths: VirtualPaths) -> str:
 
 
 def _shortened(path: str, prefixes: Mapping[str, str]) -> str:
-    """A path with the prefixes that the query declares, where what follows is a plain name."""
+    """A path with the prefixes that the query declares, if the rest is a plain name."""
     pieces = path.split("<")
     for at, piece in enumerate(pieces[1:], 1):
         iri, _, rest = piece.partition(">")
