@@ -126,7 +126,7 @@ def _main(query: Query) -> Query:
 
 @dataclass(frozen=True)
 class _Part:
-    """A pattern, and the mark that tells whether its OPTIONAL or UNION branch was taken."""
+    """A pattern, and the mark that shows whether its OPTIONAL or UNION branch was taken."""
 
     pattern: Pattern
     marks: tuple[str, ...]

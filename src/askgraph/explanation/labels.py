@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 _MOST = 500
-_EACH = 20  # names of one thing
+_EACH = 20  # names or descriptions of one thing
 
 
 async def labels_of(
@@ -101,10 +101,6 @@ async def _asked(
     return found
 
 
-_DESCRIPTIONS = 20  # descriptions of one thing
-_MOST_DESCRIBED = 500
-
-
 async def descriptions_of(
     iris: Iterable[str],
     graph: KnowledgeGraph,
@@ -119,7 +115,7 @@ async def descriptions_of(
     """
     carrying = {p.iri for p in graph.profile.predicates}
     predicates = [iri for iri in v.DESCRIPTION_PREDICATES if iri in carrying]
-    wanted = list(dict.fromkeys(iris))[:_MOST_DESCRIBED]
+    wanted = list(dict.fromkeys(iris))[:_MOST]
     if not wanted or not predicates:
         return {}
     things, properties = (" ".join(f"<{iri}>" for iri in some) for some in (wanted, predicates))

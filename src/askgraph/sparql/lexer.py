@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NoReturn
@@ -158,34 +158,28 @@ def declared_prefixes(query: str) -> dict[str, str]:
     return found
 
 
-@lru_cache(maxsize=512)
 def expanded(query: str) -> str:
     r"""Return the query with each prefixed name that holds an escape (`ex:a\#b`) as a whole IRI.
 
     rdflib (7.6) keeps the backslash of such names in the IRI; full IRIs mean the same everywhere.
     """
-    if "\\" not in query:
-        return query
-    prefixes = declared_prefixes(query)
-    pieces: list[str] = []
-    at = 0
-    for token in tokens(query):
-        prefix, _, local = token.text.partition(":")
-        if token.kind == "pname" and "\\" in local and prefix in prefixes:
-            iri = prefixes[prefix] + re.sub(r"\\(.)", r"\1", local)
-            pieces += [query[at : token.start], f"<{iri}>"]
-            at = token.start + len(token.text)
-    return "".join(pieces) + query[at:]
+    return _spelled_out(query, lambda name: "\\" in name) if "\\" in query else query
 
 
 def with_full_iris(query: str) -> str:
     """Return the query with an IRI in full for each name whose prefix it declares."""
+    return _spelled_out(query, lambda _: True)
+
+
+def _spelled_out(query: str, wanted: Callable[[str], bool]) -> str:
+    """The query with a whole IRI for each wanted name, outside of declarations."""
     declared = declared_prefixes(query)
     pieces: list[str] = []
     at, before = 0, ""
     for token in tokens(query):
         prefix, _, local = token.text.partition(":")
-        if token.kind == "pname" and before.upper() != "PREFIX" and prefix in declared:
+        is_name = token.kind == "pname" and before.upper() != "PREFIX" and prefix in declared
+        if is_name and wanted(local):
             iri = declared[prefix] + re.sub(r"\\(.)", r"\1", local)
             pieces += [query[at : token.start], f"<{iri}>"]
             at = token.start + len(token.text)

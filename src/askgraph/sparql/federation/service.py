@@ -35,7 +35,7 @@ class Clause:
     `names` are the variables of its solutions, `certain` those that each of them binds, `leading`
     those that a VALUES in front of `body`, in the same group, may restrict. `around` are the levels
     around it, innermost first; `graph` is what names the GRAPH that holds the outermost.
-    `alternative` tells whether the clause is within a UNION.
+    `alternative` says whether the clause is within a UNION.
     """
 
     target: str
