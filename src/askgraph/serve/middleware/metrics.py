@@ -26,33 +26,24 @@ class Metrics:
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
-        self._questions = Counter(
-            "askgraph_questions", "Questions that ended.", ("method", "graph", "status"),
-            registry=registry,
-        )  # fmt: skip
-        self._seconds = Histogram(
-            "askgraph_question_seconds", "Seconds from a question to its end.", ("method",),
-            buckets=_SECONDS, registry=registry,
-        )  # fmt: skip
-        self._tokens = Counter(
-            "askgraph_tokens", "Tokens of language models.", ("method",), registry=registry
+        self._registry = CollectorRegistry()
+        self._questions = self._counter(
+            "questions", "Questions that ended.", "method", "graph", "status"
         )
-        self._money = Counter(
-            "askgraph_money", "What language models cost, in the currency of their prices.",
-            ("method",), registry=registry,
-        )  # fmt: skip
-        self._requests = Counter(
-            "askgraph_requests", "Requests by route.", ("method", "route", "status"),
-            registry=registry,
-        )  # fmt: skip
-        self._request_seconds = Histogram(
-            "askgraph_request_seconds", "Seconds from a request to the end of its response.",
-            ("route",), buckets=_SECONDS, registry=registry,
-        )  # fmt: skip
-        self._rejected = Counter(
-            "askgraph_rejected", "Requests that were refused.", ("status",), registry=registry
+        self._seconds = self._histogram(
+            "question_seconds", "Seconds from a question to its end.", "method"
         )
+        self._tokens = self._counter("tokens", "Tokens of language models.", "method")
+        self._money = self._counter(
+            "money", "What language models cost, in the currency of their prices.", "method"
+        )
+        self._requests = self._counter(
+            "requests", "Requests by route.", "method", "route", "status"
+        )
+        self._request_seconds = self._histogram(
+            "request_seconds", "Seconds from a request to the end of its response.", "route"
+        )
+        self._rejected = self._counter("rejected", "Requests that were refused.", "status")
 
     def watch(self, runs: Runs) -> None:
         """Count the questions that end, and report at each reading how many run and wait."""
@@ -81,6 +72,14 @@ class Metrics:
     def text(self) -> bytes:
         """Return all metrics in the text format."""
         return generate_latest(self._registry)
+
+    def _counter(self, name: str, words: str, *labels: str) -> Counter:
+        return Counter(f"askgraph_{name}", words, labels, registry=self._registry)
+
+    def _histogram(self, name: str, words: str, *labels: str) -> Histogram:
+        return Histogram(
+            f"askgraph_{name}", words, labels, buckets=_SECONDS, registry=self._registry
+        )
 
 
 class _Lengths(Collector):
