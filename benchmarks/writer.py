@@ -21,12 +21,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks._sets import Asked, asked_sets
 
 from askgraph.evaluation.reports.report import percentile
-from askgraph.search.propose import proposed, read_and_linked, schema_of
+from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.trace import Question
 from askgraph.workspace.running import result_of
-from askgraph.writing.pointer.listing import listed_terms
-from askgraph.writing.pointer.reranked import reranked
-from askgraph.writing.pointer.writer import pointer_writer
+from askgraph.writing.pointer.inputs import listed_terms
+from askgraph.writing.pointer.writer import pointer_writer, reranked
 
 
 def times(asked: Asked, weights: str) -> tuple[list[float], list[float]]:

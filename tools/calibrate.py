@@ -8,7 +8,7 @@ A confidence is right where, of the answers given with 0.8, eight in ten are rig
 fitted, to people's questions and, at a lower weight, to questions generated from each graph's
 profile: the weights of the logistic model of `askgraph.search.decide.confidence`, to whether first
 answers are fully right (here generated questions with a word masked count, too); and the curve from
-what that model gives to a chance (`askgraph.search.decide.calibration`), to their F1
+what that model gives to a chance (`askgraph.search.decide.confidence`), to their F1
 (best column). An
 answer to a question that the graph cannot answer is wrong. All that is printed of a graph comes
 from weights and a curve that were fitted without it; `--write` puts those that were fitted to all
@@ -32,8 +32,7 @@ from tools.calibration_rejection import rejection_report
 from tools.calibration_weights import L2, fitted, weights_file, without
 
 from askgraph.evaluation.files import replaced
-from askgraph.search.decide.calibration import CURVE
-from askgraph.search.decide.confidence import WEIGHTS_FILE, own_weights
+from askgraph.search.decide.confidence import CURVE, WEIGHTS_FILE, own_weights
 from askgraph.workspace import Workspace
 
 __all__ = ["report", "written"]

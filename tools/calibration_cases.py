@@ -23,12 +23,11 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
 from askgraph.methods import Method
-from askgraph.search.decide.calibration import calibrated
-from askgraph.search.decide.confidence import weighed
-from askgraph.search.decide.evidence import evidence_for
-from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.decide.confidence import calibrated, weighed
+from askgraph.search.decide.decision import evidence_for
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.rank.weights import weights_for
+from askgraph.search.rank.score import weights_for
+from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.answering import outcome_of

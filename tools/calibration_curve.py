@@ -7,7 +7,7 @@ from tools.calibration_cases import PARTS, Case, shares
 from tools.calibration_weights import confidences
 
 from askgraph.evaluation.reports.confidence import aurc, calibration
-from askgraph.search.decide.calibration import Curve, Scored, curve_text, fitted
+from askgraph.search.decide.confidence import Curve, Scored, curve_text, fitted
 
 __all__ = ["about", "curve_file", "curve_of", "curve_report", "given_without", "held_out"]
 

@@ -29,8 +29,7 @@ from tools.ranking_fit import L2, PRIOR, answered, fitted, held_out
 
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.statistics import Difference, paired_difference
-from askgraph.search.rank.score import FEATURES
-from askgraph.search.rank.weights import RANKING, Ranking, ranking_text
+from askgraph.search.rank.score import FEATURES, RANKING, Ranking, ranking_text
 from askgraph.workspace import Workspace
 
 __all__ = ["report", "write"]

@@ -19,8 +19,8 @@ from askgraph.evaluation.gold.tables import gold_or_reason, query_table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
-from askgraph.search.propose import proposed, read_and_linked, schema_of
 from askgraph.search.rank.clusters import clusters
+from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace

@@ -25,8 +25,8 @@ from askgraph.methods.guided import Guided
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.search.linking.link import Linked
 from askgraph.search.linking.word_lists import word_list
-from askgraph.search.propose import proposed, read_and_linked, schema_of
 from askgraph.search.rank.clusters import clusters
+from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.write import plain_text
 from askgraph.tools.toolbox import GraphToolbox
 from askgraph.tools.veil import Sees, Veil

@@ -9,8 +9,8 @@ from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.form import Form
-from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
 from askgraph.search.query import query_of
+from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
 from askgraph.sparql.write import plain_text
 from askgraph.traversal.build import build_arrays
 

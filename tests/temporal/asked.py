@@ -9,9 +9,9 @@ from pathlib import Path
 from pyoxigraph import QueryBoolean, RdfFormat, Store
 from tests.search.asking import Known
 
-from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
 from askgraph.search.query import answer_columns
 from askgraph.search.rank.clusters import clusters
+from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
 
 __all__ = ["HERE", "TODAY", "Asked", "answer_of", "graph_of", "proposal_of", "questions_in"]
 

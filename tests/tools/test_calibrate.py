@@ -12,8 +12,7 @@ from tools.calibration_curve import curve_file, curve_of, curve_report, held_out
 from tools.calibration_rejection import rejection_report
 from tools.calibration_weights import confidences, fitted, without
 
-from askgraph.search.decide.calibration import read_curve
-from askgraph.search.decide.confidence import FOR, own_weights, read_weights
+from askgraph.search.decide.confidence import FOR, own_weights, read_curve, read_weights
 from askgraph.workspace import Workspace
 
 NAMES = tuple(name for name in own_weights() if name != "bias")

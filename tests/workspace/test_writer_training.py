@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="needs the extra 'local'")
 
 from askgraph import sample
 from askgraph.errors import SetupError
-from askgraph.search.rank.weights import Ranking, ranking_text, weights_for
+from askgraph.search.rank.score import Ranking, ranking_text, weights_for
 from askgraph.trace import Answer, Draft, Question
 from askgraph.training.pointer.training import Plan, Trained, started
 from askgraph.workspace import Workspace

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from askgraph.agent.several_graphs import AskedGraph
 from askgraph.search.linking.link import Linked
-from askgraph.search.propose import read_and_linked
+from askgraph.search.run import read_and_linked
 from askgraph.tools import Context
 from askgraph.tools.slice import Slice
 

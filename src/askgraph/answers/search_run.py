@@ -13,9 +13,8 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, decided
 from askgraph.search.decide.options import worth_asking
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.propose import Proposal
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.run import proposal_of
+from askgraph.search.run import Proposal, proposal_of
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text
 from askgraph.trace import (
@@ -28,8 +27,7 @@ from askgraph.trace import (
     Question,
     Refusal,
 )
-from askgraph.writing.pointer.reranked import reranked
-from askgraph.writing.pointer.writer import pointer_writer
+from askgraph.writing.pointer.writer import pointer_writer, reranked
 
 __all__ = ["AHEAD", "PASSED_OVER", "SearchLimits", "SearchRun", "top_score"]
 

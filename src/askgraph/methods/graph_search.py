@@ -15,7 +15,7 @@ from askgraph.answers.standalone import standalone
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.propose import Proposal
+from askgraph.search.run import Proposal
 from askgraph.trace import Question, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]

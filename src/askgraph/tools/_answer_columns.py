@@ -2,9 +2,9 @@
 
 import asyncio
 
-from askgraph.search.propose import read_and_linked
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_columns import answer_columns_of
+from askgraph.search.run import read_and_linked
 from askgraph.sparql.results import SelectResult
 from askgraph.tools import Context
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from askgraph.search.propose import read_and_linked
+from askgraph.search.run import read_and_linked
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned

@@ -14,9 +14,8 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.metadata import PredicateProfile
 from askgraph.search.decide.decision import confidence_of
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.propose import Proposal
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.run import proposal_of
+from askgraph.search.run import Proposal, proposal_of
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.sparql.write import plain_text
 from askgraph.tools import Context

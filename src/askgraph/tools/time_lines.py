@@ -16,7 +16,7 @@ from askgraph.search.linking.operators import Frame, frame_of
 from askgraph.search.linking.text import Reading
 from askgraph.search.operators.ages import is_age
 from askgraph.search.operators.measures import plain
-from askgraph.search.propose import schema_of
+from askgraph.search.run import schema_of
 from askgraph.sparql.elapsed import elapsed_text
 
 __all__ = ["asks_of_time", "time_lines"]

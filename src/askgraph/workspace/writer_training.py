@@ -17,9 +17,8 @@ from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.rank.weights import weights_for
-from askgraph.training.pointer.lessons import Lesson
-from askgraph.training.pointer.marking import from_examples, generated
+from askgraph.search.rank.score import weights_for
+from askgraph.training.pointer.marking import Lesson, from_examples, generated
 from askgraph.training.pointer.training import Plan, Trained, continued, started, trained
 from askgraph.training.pointer.worlds import world
 from askgraph.workspace import Progress, Workspace, silent

@@ -14,10 +14,9 @@ from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import frame_of
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.propose import Proposal, proposed, read_and_linked
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.rank.weights import weights_for
-from askgraph.search.run import schema_around
+from askgraph.search.rank.score import weights_for
+from askgraph.search.run import Proposal, proposed, read_and_linked, schema_around
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed

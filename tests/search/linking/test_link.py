@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.search.linking.conftest import ENTITIES, PLACE
 
-from askgraph.index.names import Kind, NameIndex
-from askgraph.search.linking.link import Link, link
+from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.search.linking.link import Link, also_meant, link
 from askgraph.search.linking.text import read
 
 FOUND = [
@@ -191,3 +191,27 @@ def check(one: Link, tokens: int) -> None:
     assert list(one.positions) == sorted(set(one.positions))
     assert one.positions[-1] < tokens
     assert one.mask.bit_count() == len(one.positions)
+
+
+PLANET, GOD, CAR = "http://x/planet", "http://x/god", "http://x/car"
+INDEX = NameIndex.of(
+    [
+        Name("Mercury", PLANET, Kind.ENTITY),
+        Name("Mercury", GOD, Kind.ENTITY),
+        Name("mercury", CAR, Kind.CLASS),
+        Name("Venus", "http://x/venus", Kind.ENTITY),
+        Name("diameter", "http://x/diameter", Kind.PREDICATE),
+    ]
+)
+LINKED = link(read("What is the diameter of Mercury?", "en"), INDEX)
+
+
+def test_a_homonym_of_the_same_kind_may_be_meant() -> None:
+    assert also_meant(LINKED, PLANET) == (GOD,)
+    assert also_meant(LINKED, GOD) == (PLANET,)
+
+
+def test_other_words_and_other_kinds_mean_nothing_else() -> None:
+    assert also_meant(LINKED, "http://x/diameter") == ()
+    assert also_meant(LINKED, "http://x/venus") == ()
+    assert also_meant(LINKED, CAR) == ()

@@ -8,8 +8,8 @@ from tests.search.asking import Known
 from tests.search.zoo import QUESTIONS
 
 from askgraph.sample import questions_path
-from askgraph.search.propose import Proposal
 from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.run import Proposal
 
 SAMPLE = [
     (line["question"], line["lang"])

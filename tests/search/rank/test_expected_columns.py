@@ -4,9 +4,9 @@ import pytest
 from pyoxigraph import QuerySolutions, RdfFormat, Store
 from tests.search.asking import Known
 
-from askgraph.search.propose import read_and_linked
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_columns import answer_columns_of
+from askgraph.search.run import read_and_linked
 from askgraph.sparql.results import SelectResult
 
 PREFIXES = """\

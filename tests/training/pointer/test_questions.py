@@ -9,7 +9,7 @@ from tests.search.asking import Known
 
 from askgraph.sample import graph_path
 from askgraph.search.grow.schema import Schema
-from askgraph.search.propose import schema_of
+from askgraph.search.run import schema_of
 from askgraph.training.pointer.questions import Asked, asked
 from askgraph.training.pointer.worlds import world
 from askgraph.writing.pointer.skeleton import skeleton_of, terms_of

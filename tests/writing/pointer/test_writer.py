@@ -11,16 +11,15 @@ from askgraph.errors import SetupError
 from askgraph.explanation.verbalise import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS, XSD
-from askgraph.search.propose import proposed, read_and_linked, schema_of
+from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.read import read
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
-from askgraph.writing.pointer.listing import listed_terms
+from askgraph.writing.pointer.inputs import listed_terms
 from askgraph.writing.pointer.network import Settings, shapes
-from askgraph.writing.pointer.reranked import reranked
 from askgraph.writing.pointer.stored import saved
-from askgraph.writing.pointer.writer import PointerWriter
+from askgraph.writing.pointer.writer import PointerWriter, reranked
 
 SMALL = Settings(width=16, heads=2, inner=16, encoder=1, decoder=1)
 TEXT = "Which moons of Jupiter were discovered by Galileo after 1600?"

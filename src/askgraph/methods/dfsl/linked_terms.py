@@ -11,7 +11,7 @@ from askgraph.errors import SetupError
 from askgraph.index.names import Kind
 from askgraph.metadata import PredicateProfile
 from askgraph.search.linking.link import Linked
-from askgraph.search.propose import read_and_linked
+from askgraph.search.run import read_and_linked
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned

@@ -7,7 +7,7 @@ from pyoxigraph import NamedNode
 
 from askgraph.agent.room import Piece
 from askgraph.explanation.verbalise import iris_of
-from askgraph.search.propose import Proposal
+from askgraph.search.run import Proposal
 from askgraph.sparql.results import Row
 from askgraph.tools import Context
 from askgraph.tools.proposals import Proposed, unused_words

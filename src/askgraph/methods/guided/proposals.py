@@ -11,8 +11,8 @@ from askgraph.explanation.verbalise import iris_in
 from askgraph.methods.guided.candidates import Numbered
 from askgraph.methods.guided.gather import all_of
 from askgraph.search.decide.decision import Thresholds, confidence_of
-from askgraph.search.propose import Proposal
 from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.run import Proposal
 from askgraph.tools.proposals import Proposed, distinct_results
 from askgraph.tools.slice import Slice
 from askgraph.tools.veil import Sees, Veil

@@ -15,8 +15,7 @@ from askgraph.metadata import PredicateProfile, Profile
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
-from askgraph.search.propose import read_and_linked
-from askgraph.search.run import schema_around
+from askgraph.search.run import read_and_linked, schema_around
 from askgraph.tools import Context
 from askgraph.trace import Findings, Mention
 from askgraph.writing import Listed

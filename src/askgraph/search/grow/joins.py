@@ -7,7 +7,7 @@ import numpy as np
 
 from askgraph.search.grow.partial_match import (
     Node,
-    State,
+    PartialMatch,
     common_words,
     named_steps,
     named_words,
@@ -21,18 +21,20 @@ __all__ = ["joins", "lacking", "unmet"]
 _BE = frozenset("is are was were ist sind war waren es son era eran fue est sont etait".split())
 
 
-def lacking(grower: Grower, pool: Sequence[State]) -> Iterator[State]:
+def lacking(grower: Grower, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
     """All of a class but those that fit a state, where no word names the class."""
     for other in pool[: grower.beam]:
         classes = grower.schema.classes_of(int(other.ids[0])) if len(other.ids) else ()
         if not classes or not other.patterns:
             continue
         members = grower.schema.instances(classes[0])
-        base = State(Node(members, cls=classes[0]), 0, 0.0, patterns=1, unknown=0.5)
+        base = PartialMatch(Node(members, cls=classes[0]), 0, 0.0, patterns=1, unknown=0.5)
         yield from _negated(grower, base, other)
 
 
-def unmet(grower: Grower, seeds: Sequence[State], pool: Sequence[State]) -> Iterator[State]:
+def unmet(
+    grower: Grower, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+) -> Iterator[PartialMatch]:
     """What holds for others like a thing, but not for it: the answer to "does it …" is no."""
     for seed in seeds:
         sure = seed.node.link is not None and seed.node.link.similarity > 0.9
@@ -54,7 +56,7 @@ def unmet(grower: Grower, seeds: Sequence[State], pool: Sequence[State]) -> Iter
             yield replace(state, unknown=state.unknown + doubt, denied=True)
 
 
-def joins(grower: Grower, pool: list[State]) -> Iterator[State]:
+def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
     """What fits two states that use other words, or one and not the other where that is denied."""
     bare = grower.frame.exists  # "is A a B": the thing itself is one side of the join
     fits = [state for state in pool if (state.patterns or bare) and len(state.ids)]
@@ -80,7 +82,7 @@ def joins(grower: Grower, pool: list[State]) -> Iterator[State]:
                 yield joined
 
 
-def _varied(grower: Grower, states: list[State]) -> list[State]:
+def _varied(grower: Grower, states: list[PartialMatch]) -> list[PartialMatch]:
     """The best few states for each set of words used."""
     counts: dict[int, int] = {}
     chosen = []
@@ -92,7 +94,7 @@ def _varied(grower: Grower, states: list[State]) -> list[State]:
     return chosen[: grower.beam] + simple[: grower.beam // 2]
 
 
-def _joined(grower: Grower, one: State, other: State) -> State | None:
+def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMatch | None:
     ids = in_both(one.ids, other.ids)
     if not len(ids):
         return None
@@ -106,7 +108,7 @@ def _joined(grower: Grower, one: State, other: State) -> State | None:
     return together(one, other, node, repeated=repeated, shared=shared)
 
 
-def _negated(grower: Grower, base: State, other: State) -> Iterator[State]:
+def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
     """What fits one state and not the other, where a word denies what the other is about."""
     denied, kept = named_words(other.node), named_words(base.node)
     for operator in grower.frame.of("not"):

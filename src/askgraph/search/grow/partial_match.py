@@ -7,7 +7,7 @@ from askgraph.search.linking.link import Link
 from askgraph.search.linking.quantities import Quantity
 from askgraph.traversal.arrays import Ids
 
-__all__ = ["Edge", "Node", "State", "common_words", "named_steps", "named_words", "together"]
+__all__ = ["Edge", "Node", "PartialMatch", "common_words", "named_steps", "named_words", "together"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class State:
+class PartialMatch:
     """An answer set and the words it uses: `used` as bits, `gain` as the weight they bring.
 
     `denied` marks a pattern that does not hold: only the answer "no" can come of it.
@@ -68,13 +68,18 @@ class State:
 
 
 def together(
-    one: State, other: State, node: Node, *, repeated: float = 0.0, shared: float = 0.0
-) -> State:
+    one: PartialMatch,
+    other: PartialMatch,
+    node: Node,
+    *,
+    repeated: float = 0.0,
+    shared: float = 0.0,
+) -> PartialMatch:
     """Put two states together at one node.
 
     Words that both use weigh `repeated`; `shared` is what both guess.
     """
-    return State(
+    return PartialMatch(
         node,
         one.used | other.used,
         one.gain + other.gain - repeated,

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.partial_match import Edge, Node, State
+from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
@@ -78,7 +78,7 @@ class Grower:
                     return True
         return False
 
-    def score(self, state: State) -> float:
+    def score(self, state: PartialMatch) -> float:
         """How good a state is to go on with."""
         return (
             2 * state.gain / self.total
@@ -111,7 +111,7 @@ class Grower:
             self._weights[mask] = sum(weight for at, weight in told if mask >> at & 1)
         return self._weights[mask]
 
-    def level(self, states: Sequence[State]) -> Iterator[State]:
+    def level(self, states: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
         """All steps from some states, without those that cannot be among the best of the level."""
         best: list[float] = []
         for state in sorted(states, key=lambda s: -self.score(s)):
@@ -125,7 +125,7 @@ class Grower:
                 elif score > best[0]:
                     heapq.heapreplace(best, score)
 
-    def hops(self, state: State, *, linked: bool = False) -> Iterator[State]:
+    def hops(self, state: PartialMatch, *, linked: bool = False) -> Iterator[PartialMatch]:
         """All steps from a state; with `linked` only those along predicates that words name."""
         if len(state.ids) > self.widest or state.hops >= 4:
             return
@@ -155,8 +155,8 @@ class Grower:
         return self._present[key]
 
     def _hop(
-        self, state: State, predicate: int, inverse: bool, linked: bool, literal: bool
-    ) -> Iterator[State]:
+        self, state: PartialMatch, predicate: int, inverse: bool, linked: bool, literal: bool
+    ) -> Iterator[PartialMatch]:
         back = any(
             edge.predicate == predicate and edge.inverse == inverse for edge, _ in state.node.edges
         )
@@ -189,7 +189,7 @@ class Grower:
             self._left[used] = {number: links for number, links in left.items() if links}
         return self._left[used]
 
-    def _mistaken(self, edge: Edge, ids: Ids, state: State) -> float:
+    def _mistaken(self, edge: Edge, ids: Ids, state: PartialMatch) -> float:
         """Whether a noun that is a class too ("moon of") is said of what is not of that class."""
         if edge.link is None:
             return 0.0
@@ -215,7 +215,7 @@ class Grower:
                 found.setdefault(one.positions, []).append(one.target)
         return found
 
-    def _is_wide(self, state: State) -> bool:
+    def _is_wide(self, state: PartialMatch) -> bool:
         """Whether a state has walked far enough, or is too large, for a step that no word names."""
         if state.hops >= 2 and not self.schema.is_nameless(state.ids):
             return True
@@ -227,13 +227,15 @@ class Grower:
             return (False,)
         return (True,) if inverse else (True, False)
 
-    def _stepped(self, state: State, edge: Edge, ids: Ids, unknown: float, literal: bool) -> State:
+    def _stepped(
+        self, state: PartialMatch, edge: Edge, ids: Ids, unknown: float, literal: bool
+    ) -> PartialMatch:
         below, one = state.node, edge.link
         if literal and len(below.terms) > 1:
             objects = self.graph.ends(edge.predicate, inverse=True)
             fits = in_both(below.ids, objects)
             below = replace(below, ids=fits, terms=tuple(int(at) for at in fits))
-        return State(
+        return PartialMatch(
             Node(ids, edges=((edge, below),)),
             state.used | (one.mask if one else 0),
             state.gain + (self.gain(one, state.used) if one else 0.0),
@@ -244,7 +246,9 @@ class Grower:
             state.anchored,
         )
 
-    def _doubt(self, state: State, ids: Ids, predicate: int, inverse: bool, literal: bool) -> float:
+    def _doubt(
+        self, state: PartialMatch, ids: Ids, predicate: int, inverse: bool, literal: bool
+    ) -> float:
         """How much is guessed by a predicate that no word names; less if each has just one."""
         if literal:
             return self._doubt_of_value(state, predicate)
@@ -256,7 +260,7 @@ class Grower:
         further = _FURTHER * (self.schema.predicates[predicate].steps - 1)
         return (0.6 if bridge else 1.0) + (0.0 if single else 0.15) + further
 
-    def _doubt_of_value(self, state: State, predicate: int) -> float:
+    def _doubt_of_value(self, state: PartialMatch, predicate: int) -> float:
         """A year is looked for where dates are, other values where they occur."""
         quantity = state.node.quantity
         if quantity is None or quantity.days is None:
@@ -266,7 +270,7 @@ class Grower:
             return 0.9
         return 0.4 if any(predicate == end for _, end, _ in self.schema.spans) else 0.3
 
-    def classed(self, states: Iterable[State]) -> Iterator[State]:
+    def classed(self, states: Iterable[PartialMatch]) -> Iterator[PartialMatch]:
         """Each state, and again with every class that words name and that it meets."""
         links = self.linked.of(Kind.CLASS)
         for state in states:
@@ -291,7 +295,7 @@ class Grower:
                 )
             yield state
 
-    def _again(self, link: Link, state: State) -> float:
+    def _again(self, link: Link, state: PartialMatch) -> float:
         """A class whose words the last step has used for the same thing: "moons" that are moons."""
         said = any(
             edge.link is not None
@@ -322,9 +326,9 @@ class Grower:
         """The tokens that carry content, as bits."""
         return sum(1 << at for at, weight in enumerate(self.linked.weights) if weight)
 
-    def kept(self, states: Iterable[State], limit: int | None = None) -> list[State]:
+    def kept(self, states: Iterable[PartialMatch], limit: int | None = None) -> list[PartialMatch]:
         """The best states; of those with equal sets and words only the best."""
-        best: dict[tuple[int, int, bytes], tuple[float, State]] = {}
+        best: dict[tuple[int, int, bytes], tuple[float, PartialMatch]] = {}
         for state in states:
             ids, score = state.ids, self.score(state)
             size = len(ids)

@@ -10,7 +10,12 @@ from askgraph.index.tokens import tokens
 from askgraph.search.linking.text import Reading
 from askgraph.search.linking.variants import Variant, variants
 
-__all__ = ["Link", "Linked", "link"]
+__all__ = [
+    "Link",
+    "Linked",
+    "also_meant",
+    "link",
+]
 
 _AT_LEAST = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
 _BEST = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
@@ -177,3 +182,18 @@ def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tu
     return tuple(
         0.0 if reading.is_stop(at) else (weight or unknown) for at, weight in enumerate(told)
     )
+
+
+def also_meant(linked: Linked, target: str) -> tuple[str, ...]:
+    """Return the other things of the same kind that words linked to `target` may name, best first.
+
+    `target` is an IRI, or a literal as N-Triples text. None where no word is linked to it.
+    """
+    found: dict[str, None] = {}
+    for own in linked.links:
+        if own.target == target:
+            words = set(own.positions)
+            for other in linked.of(own.kind):
+                if other.target != target and words & set(other.positions):
+                    found[other.target] = None
+    return tuple(found)

@@ -10,9 +10,9 @@ from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators import aggregates
 from askgraph.search.operators.attachment import DATED, Places, unnamed_spot
-from askgraph.search.operators.days import day_literal
-from askgraph.search.operators.query_builder import Slot, Spot, Work
-from askgraph.search.operators.spans import Spanned, overlapping, spanned
+from askgraph.search.operators.draft import day_literal
+from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
+from askgraph.search.operators.times import Spanned, overlapping, spanned
 from askgraph.traversal.literals import Sort
 
 __all__ = ["age", "compared_age", "duration", "is_age", "is_duration", "lasting"]
@@ -31,7 +31,7 @@ def is_duration(measure: Measure | None) -> bool:
     return measure is not None and "duration" in measure.measures
 
 
-def age(places: Places, work: Work, operator: Operator) -> int | None:
+def age(places: Places, work: QueryBuilder, operator: Operator) -> int | None:
     """The variable of the whole years from the birth or start of something to another date.
 
     That is the date that words after "when" name, or the last day of the time that the question
@@ -51,7 +51,7 @@ def age(places: Places, work: Work, operator: Operator) -> int | None:
     return _years(places, work, (born, start.predicate), until, "age")
 
 
-def lasting(places: Places, work: Work, operator: Operator) -> bool:
+def lasting(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "How many days did X last": the time from its start to its end; else it is a count."""
     word = places.reading.tokens[operator.last].folded
     unit = unit_at((word,), 0)
@@ -62,7 +62,7 @@ def lasting(places: Places, work: Work, operator: Operator) -> bool:
     return True
 
 
-def duration(places: Places, work: Work, operator: Operator, unit: str = "days") -> bool:
+def duration(places: Places, work: QueryBuilder, operator: Operator, unit: str = "days") -> bool:
     """Show the time from the start to the end of what the pattern is about, or to today.
 
     Where some of it has ended, only that counts.
@@ -86,7 +86,7 @@ def duration(places: Places, work: Work, operator: Operator, unit: str = "days")
 
 def _years(
     places: Places,
-    work: Work,
+    work: QueryBuilder,
     start: tuple[int, int],
     until: tuple[int | str, int | None],
     hint: str,
@@ -97,7 +97,7 @@ def _years(
     return work.draft.compute(hint, "calendar years" if plain else "years", start[0], until[0])
 
 
-def _ended(places: Places, work: Work, start: Spot) -> tuple[int | str, int | None]:
+def _ended(places: Places, work: QueryBuilder, start: Spot) -> tuple[int | str, int | None]:
     """The end of what started, today where it has none; its variable and predicate."""
     ids = places.ids_at(work, start.place)
     today = day_literal(places.frame.today, XSD_DATE)
@@ -115,7 +115,9 @@ def _ended(places: Places, work: Work, start: Spot) -> tuple[int | str, int | No
     return today, None
 
 
-def _then(places: Places, work: Work, operator: Operator) -> tuple[int | str, int | None] | None:
+def _then(
+    places: Places, work: QueryBuilder, operator: Operator
+) -> tuple[int | str, int | None] | None:
     """The date that the words after "when" name, at the pattern or at another thing."""
     opened = _after_when(places, operator)
     if opened is None:
@@ -125,7 +127,7 @@ def _then(places: Places, work: Work, operator: Operator) -> tuple[int | str, in
 
 
 def _at_time(
-    places: Places, work: Work, operator: Operator, start: Spot
+    places: Places, work: QueryBuilder, operator: Operator, start: Spot
 ) -> tuple[int | str, int | None] | None:
     """The last day of the time said, of those that had not ended before it."""
     said = {operator.first for operator in places.frame.of("at")}
@@ -155,7 +157,7 @@ def _after_when(places: Places, operator: Operator) -> int | None:
 
 
 def _of_pattern(
-    places: Places, work: Work, slots: list[Slot]
+    places: Places, work: QueryBuilder, slots: list[Slot]
 ) -> tuple[int | str, int | None] | None:
     for slot in slots:
         spot = places.spot(work, slot, sorts=DATED)
@@ -166,7 +168,7 @@ def _of_pattern(
 
 
 def _of_thing(
-    places: Places, work: Work, opened: int, slots: list[Slot]
+    places: Places, work: QueryBuilder, opened: int, slots: list[Slot]
 ) -> tuple[int | str, int | None] | None:
     """The date of a thing named after "when": that which words name, else its start or only one."""
     for link in places.linked.of(Kind.ENTITY, Kind.VALUE):
@@ -199,7 +201,9 @@ def _dates_at(places: Places, node: int) -> list[int]:
     return [number for number in present if places.sort(number) in (Sort.DATE, Sort.YEAR)]
 
 
-def compared_age(places: Places, work: Work, operator: Operator, years: float, sign: str) -> bool:
+def compared_age(
+    places: Places, work: QueryBuilder, operator: Operator, years: float, sign: str
+) -> bool:
     """ "Younger than 30": a condition on the age."""
     variable = age(places, work, operator) if years < _OLDEST else None
     if variable is None:

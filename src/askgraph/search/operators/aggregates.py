@@ -3,7 +3,7 @@
 from askgraph.search.form import Aggregate, Column
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.attachment import NUMERIC, Places
-from askgraph.search.operators.query_builder import Work
+from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.traversal.literals import Sort
 
 __all__ = ["aggregated", "alone", "average", "count", "each", "total"]
@@ -11,7 +11,7 @@ __all__ = ["aggregated", "alone", "average", "count", "each", "total"]
 _MEASURABLE = (*NUMERIC, Sort.DATE, Sort.YEAR)
 
 
-def each(places: Places, work: Work, operator: Operator) -> bool:
+def each(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "For each X": one row for each thing, or for each value, that X names."""
     slot = places.next_slot(work, operator.last)
     place = places.next_place(work, operator.last)
@@ -31,7 +31,7 @@ def each(places: Places, work: Work, operator: Operator) -> bool:
     return True
 
 
-def count(places: Places, work: Work, operator: Operator) -> bool:
+def count(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "How many X": count things; where X is a number in the graph, leave it to be shown."""
     slot = places.next_slot(work, operator.last)
     place = places.next_place(work, operator.last)
@@ -66,24 +66,24 @@ def _counts_values(places: Places, operator: Operator) -> bool:
     return any(word in distinct for word in words)
 
 
-def average(places: Places, work: Work, operator: Operator) -> bool:
+def average(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "The average X"."""
     return aggregated(places, work, operator, "AVG")
 
 
-def total(places: Places, work: Work, operator: Operator) -> bool:
+def total(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "The total X"."""
     return aggregated(places, work, operator, "SUM")
 
 
-def alone(places: Places, work: Work, operator: Operator) -> bool:
+def alone(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """Whether nothing else is asked for before the operator: "what is the maximum …"."""
     asked = [s for s in work.slots if s.first < operator.first and work.is_left(s)]
     named = [p for p in work.draft.places for at in p.words if at < operator.first]
     return not asked and not named and places.zones.is_head(operator.first)
 
 
-def aggregated(places: Places, work: Work, operator: Operator, function: str) -> bool:
+def aggregated(places: Places, work: QueryBuilder, operator: Operator, function: str) -> bool:
     """Show an aggregate of the number that the words after an operator name."""
     variable = _aggregand(places, work, operator)
     if variable is None:
@@ -92,7 +92,7 @@ def aggregated(places: Places, work: Work, operator: Operator, function: str) ->
     return True
 
 
-def _aggregand(places: Places, work: Work, operator: Operator) -> int | None:
+def _aggregand(places: Places, work: QueryBuilder, operator: Operator) -> int | None:
     """The number that an aggregate is over; several aggregates may share one."""
     slot = places.next_slot(work, operator.last, 8)
     if slot is not None:

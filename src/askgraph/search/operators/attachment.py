@@ -5,14 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.partial_match import Edge, Node, State
+from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Link
-from askgraph.search.linking.operators import Frame
+from askgraph.search.linking.operators import Frame, Zones
 from askgraph.search.linking.quantities import Quantity
-from askgraph.search.linking.zones import Zones
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.query_builder import Slot, Spot, Work
+from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
 from askgraph.traversal.arrays import Ids, in_both
 from askgraph.traversal.literals import Sort
 
@@ -46,16 +45,16 @@ class Places:
         """How much some words tell."""
         return self.grower.weight_of(mask)
 
-    def take_quantity(self, work: Work, quantity: Quantity) -> None:
+    def take_quantity(self, work: QueryBuilder, quantity: Quantity) -> None:
         """Count a quantity's words as used."""
         self.take_tokens(work, quantity.positions)
 
-    def take_tokens(self, work: Work, positions: Iterable[int]) -> None:
+    def take_tokens(self, work: QueryBuilder, positions: Iterable[int]) -> None:
         """Count tokens as used."""
         mask = sum(1 << at for at in positions)
         work.take(mask, self.weight_of(mask))
 
-    def slots(self, state: State) -> Iterator[Slot]:
+    def slots(self, state: PartialMatch) -> Iterator[Slot]:
         """The stretches of words that name predicates and that a state has not used."""
         free = self._free(state.used)
         present = self._present(state.ids) if free else frozenset()
@@ -115,7 +114,7 @@ class Places:
         return 0.5 if fits[self.frame.asks] else 0.0
 
     def spot(
-        self, work: Work, slot: Slot, *, sorts: Sequence[Sort] = (), prefer: bool = False
+        self, work: QueryBuilder, slot: Slot, *, sorts: Sequence[Sort] = (), prefer: bool = False
     ) -> Spot | None:
         """Find where a slot's predicate hangs: at the root, in the pattern, or a step or two away.
 
@@ -143,7 +142,7 @@ class Places:
             if not (sorts and self._is_key(number, link)):
                 yield order, link, number
 
-    def ids_at(self, work: Work, place: Place) -> Ids:
+    def ids_at(self, work: QueryBuilder, place: Place) -> Ids:
         """The nodes that a place stands for within the whole pattern and what was hung on it."""
         if place not in work.standing:
             ids = place.node.ids
@@ -167,12 +166,12 @@ class Places:
         step = self.graph.closure if edge.plus else self.graph.step
         return step(ids, edge.predicate, inverse=edge.inverse != back)
 
-    def _narrow(self, work: Work, place: Place, predicate: int, inverse: bool) -> None:
+    def _narrow(self, work: QueryBuilder, place: Place, predicate: int, inverse: bool) -> None:
         """Keep the nodes at a place that have a predicate."""
         ids = self.ids_at(work, place)
         self.keep(work, place, self.graph.bearers(ids, predicate, inverse=inverse))
 
-    def keep_where(self, work: Work, spot: Spot, sign: str, bound: float) -> None:
+    def keep_where(self, work: QueryBuilder, spot: Spot, sign: str, bound: float) -> None:
         """Keep the nodes whose value compares to a bound as the sign says, if there are any."""
         if spot.path:
             return
@@ -184,7 +183,7 @@ class Places:
         if len(kept):
             self.keep(work, spot.place, kept)
 
-    def keep(self, work: Work, place: Place, bearers: Ids) -> None:
+    def keep(self, work: QueryBuilder, place: Place, bearers: Ids) -> None:
         """Narrow a place, and those above it to what leads there."""
         if len(bearers) == len(self.ids_at(work, place)):
             return
@@ -200,7 +199,7 @@ class Places:
 
     def _at(
         self,
-        work: Work,
+        work: QueryBuilder,
         place: Place,
         number: int,
         link: Link,
@@ -235,7 +234,7 @@ class Places:
         return self.sort(number) is Sort.NUMBER and self.grower.is_class_like(link)
 
     def _afar(
-        self, work: Work, slot: Slot, sorts: Sequence[Sort]
+        self, work: QueryBuilder, slot: Slot, sorts: Sequence[Sort]
     ) -> Iterator[tuple[float, int, Spot]]:
         """A predicate of things one or two unnamed steps from the root."""
         ids = self.ids_at(work, work.root)
@@ -276,7 +275,7 @@ class Places:
         """The sort of a predicate's values."""
         return self.schema.sort(predicate)
 
-    def hang(self, work: Work, spot: Spot) -> int:
+    def hang(self, work: QueryBuilder, spot: Spot) -> int:
         """Attach a spot's predicate (and the steps to it) to the draft; returns its variable."""
         place = spot.place
         work.unknown += spot.doubt
@@ -296,7 +295,7 @@ class Places:
         self._narrow(work, place, spot.predicate, spot.inverse)
         return work.draft.attach(place, spot.predicate, inverse=spot.inverse)
 
-    def use(self, work: Work, slot: Slot, link: Link) -> None:
+    def use(self, work: QueryBuilder, slot: Slot, link: Link) -> None:
         """Count a slot as used."""
         number = self.schema.number(link.target)
         if number is not None and self._is_key(number, link):
@@ -306,17 +305,17 @@ class Places:
         work.done.add(slot)
         work.take(slot.mask, self.grower.gain(link, work.used))
 
-    def next_slot(self, work: Work, after: int, within: int = 3) -> Slot | None:
+    def next_slot(self, work: QueryBuilder, after: int, within: int = 3) -> Slot | None:
         """The first slot not yet used that starts within some words after a place."""
         fits = [s for s in work.slots if work.is_left(s) and 0 < s.first - after <= within]
         return min(fits, key=lambda slot: slot.first) if fits else None
 
-    def last_slot(self, work: Work, before: int, within: int = 4) -> Slot | None:
+    def last_slot(self, work: QueryBuilder, before: int, within: int = 4) -> Slot | None:
         """The last slot not yet used that ends within some words before a place."""
         fits = [s for s in work.slots if work.is_left(s) and 0 < before - s.last <= within]
         return max(fits, key=lambda slot: slot.last) if fits else None
 
-    def next_place(self, work: Work, after: int, within: int = 4) -> Place | None:
+    def next_place(self, work: QueryBuilder, after: int, within: int = 4) -> Place | None:
         """The place of the pattern whose words start soonest after a token."""
         best: tuple[int, int, Place] | None = None
         for place in work.draft.places:
@@ -326,7 +325,7 @@ class Places:
                     best = first, place.below, place
         return best[2] if best is not None else None
 
-    def group_by(self, work: Work, place: Place) -> None:
+    def group_by(self, work: QueryBuilder, place: Place) -> None:
         """Make one row for each thing at a place."""
         if isinstance(place.variable, int):
             work.draft.group.append(place.variable)
@@ -335,7 +334,7 @@ class Places:
                 at = min(place.words, default=0)
                 work.projected.append((at, self.named(work, place)))
 
-    def shown(self, work: Work, variable: int, spot: Spot) -> int:
+    def shown(self, work: QueryBuilder, variable: int, spot: Spot) -> int:
         """The variable to show for a predicate's object: its name where the graph has its own."""
         if self.sort(spot.predicate) is not Sort.NONE and not spot.inverse:
             return variable
@@ -348,7 +347,12 @@ class Places:
         return work.draft.attach(Place(variable, Node(ids), 1), name)
 
     def by_words(
-        self, work: Work, words: Sequence[str], sorts: Sequence[Sort], *, named: bool = False
+        self,
+        work: QueryBuilder,
+        words: Sequence[str],
+        sorts: Sequence[Sort],
+        *,
+        named: bool = False,
     ) -> Spot | None:
         """A predicate of the root (or of another place) whose name holds one of the words.
 
@@ -364,7 +368,7 @@ class Places:
                         return unnamed_spot(place, number)
         return None
 
-    def only(self, work: Work, sorts: Sequence[Sort]) -> Spot | None:
+    def only(self, work: QueryBuilder, sorts: Sequence[Sort]) -> Spot | None:
         """The only predicate of its sort at the root or elsewhere in the pattern."""
         for place in work.draft.places:
             if not self.is_resource(place.node.ids):
@@ -389,7 +393,7 @@ class Places:
         things = np.unique(np.concatenate(found)) if found else node[:0]
         return int(things[0]) if len(things) == 1 else None
 
-    def named(self, work: Work, place: Place) -> int:
+    def named(self, work: QueryBuilder, place: Place) -> int:
         """The variable to show for a thing: its name where the graph has its own."""
         ids, name = place.node.ids, self.schema.name_predicate(place.node.ids)
         if name is None:

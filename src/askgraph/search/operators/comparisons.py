@@ -10,30 +10,26 @@ from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.ages import compared_age, is_age
-from askgraph.search.operators.attachment import DATED, NUMERIC, Places
-from askgraph.search.operators.bounds import (
-    between_days,
-    bound,
-    ended_in,
-    fits,
-    is_since,
-    span_spot,
-)
+from askgraph.search.operators.attachment import DATED, NUMERIC, Places, unnamed_spot
+from askgraph.search.operators.draft import FIRST_DAY, day_literal, year_of
 from askgraph.search.operators.measures import (
     by_dimension,
     compared_nodes,
+    fits_unit,
+    number_of,
     plain,
 )
-from askgraph.search.operators.query_builder import Spot, Work
+from askgraph.search.operators.query_builder import QueryBuilder, Spot
+from askgraph.search.operators.times import asked_span, is_point, overlapping, spanned
 from askgraph.traversal.arrays import in_both
-from askgraph.traversal.literals import Sort
+from askgraph.traversal.literals import Sort, day_number
 
 __all__ = ["between", "comparative", "comparison"]
 
 _MEASURED = (*NUMERIC, Sort.DATE, Sort.YEAR)
 
 
-def comparison(places: Places, work: Work, operator: Operator) -> bool:
+def comparison(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "More than 5 X", "before 1990": a condition on a value, or on how many there are."""
     after, before = places.frame.quantity_after(operator), places.frame.quantity_before(operator)
     quantity = before if operator.name in ("at_least", "at_most") and before else after
@@ -58,7 +54,9 @@ def comparison(places: Places, work: Work, operator: Operator) -> bool:
     return True
 
 
-def _of_unit(places: Places, work: Work, operator: Operator, quantity: Quantity, sign: str) -> bool:
+def _of_unit(
+    places: Places, work: QueryBuilder, operator: Operator, quantity: Quantity, sign: str
+) -> bool:
     """ "More than 30 years old", or a number with its unit at a node that words near by name."""
     following = quantity.measured.stop
     if quantity.unit is not None and following < len(places.reading.tokens):
@@ -74,7 +72,7 @@ def _of_unit(places: Places, work: Work, operator: Operator, quantity: Quantity,
 
 
 def _compared(
-    places: Places, work: Work, operator: Operator, quantity: Quantity, temporal: bool
+    places: Places, work: QueryBuilder, operator: Operator, quantity: Quantity, temporal: bool
 ) -> Spot | None:
     """The predicate whose value is compared: named before, named after, or by its measure."""
     sorts: tuple[Sort, ...] = NUMERIC + DATED if quantity.days is not None else NUMERIC
@@ -111,7 +109,7 @@ def _compared(
 
 
 def _counted_against(
-    places: Places, work: Work, operator: Operator, quantity: Quantity, sign: str
+    places: Places, work: QueryBuilder, operator: Operator, quantity: Quantity, sign: str
 ) -> bool:
     """ "More than two X": a condition on how many things X names."""
     if quantity.value is None:
@@ -141,7 +139,7 @@ def _counted_against(
     return True
 
 
-def _grouped_before(places: Places, work: Work, operator: Operator) -> bool:
+def _grouped_before(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "Grades that have at least 4 students": one row for each value named before."""
     slot = places.last_slot(work, operator.first, 5)
     spot = places.spot(work, slot) if slot is not None else None
@@ -155,7 +153,7 @@ def _grouped_before(places: Places, work: Work, operator: Operator) -> bool:
     return True
 
 
-def comparative(places: Places, work: Work, operator: Operator) -> bool:
+def comparative(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "Taller than 90", "larger than Mars": a condition on what the adjective measures."""
     measure = operator.measure
     if measure is None:
@@ -192,7 +190,7 @@ def _turned(places: Places, operator: Operator, sign: str | None) -> str | None:
     return _DENIED[sign] if denied and sign is not None else sign
 
 
-def _against(places: Places, work: Work, operator: Operator, sign: str | None) -> bool:
+def _against(places: Places, work: QueryBuilder, operator: Operator, sign: str | None) -> bool:
     """Compared with the average, or with the value of another thing."""
     if sign is None:
         return False
@@ -207,7 +205,7 @@ def _against(places: Places, work: Work, operator: Operator, sign: str | None) -
 
 
 def _against_average(
-    places: Places, work: Work, operator: Operator, mean: Operator, sign: str
+    places: Places, work: QueryBuilder, operator: Operator, mean: Operator, sign: str
 ) -> bool:
     spot: Spot | None = None
     for slot in (
@@ -236,7 +234,9 @@ def _against_average(
     return True
 
 
-def _against_thing(places: Places, work: Work, operator: Operator, link: Link, sign: str) -> bool:
+def _against_thing(
+    places: Places, work: QueryBuilder, operator: Operator, link: Link, sign: str
+) -> bool:
     thing = places.graph.terms.find(f"<{link.target}>" if link.kind is Kind.ENTITY else link.target)
     near = (places.next_slot(work, operator.last, 6), places.last_slot(work, operator.first, 4))
     slot = next((one for one in near if one is not None and not one.mask & link.mask), None)
@@ -259,7 +259,9 @@ def _against_thing(places: Places, work: Work, operator: Operator, link: Link, s
     return True
 
 
-def _bearer(places: Places, work: Work, link: Link, thing: int, spot: Spot) -> int | str | None:
+def _bearer(
+    places: Places, work: QueryBuilder, link: Link, thing: int, spot: Spot
+) -> int | str | None:
     """What carries the value compared with: the thing itself, or what has it for a name."""
     ids, graph = np.array([thing], dtype=np.int32), places.graph
     if link.kind is Kind.ENTITY:
@@ -275,7 +277,7 @@ def _bearer(places: Places, work: Work, link: Link, thing: int, spot: Spot) -> i
     return None
 
 
-def between(places: Places, work: Work, operator: Operator) -> bool:
+def between(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "Between 1960 and 1970": both bounds included."""
     first = places.frame.quantity_after(operator, 2)
     if first is None:
@@ -293,3 +295,119 @@ def between(places: Places, work: Work, operator: Operator) -> bool:
     for quantity in (first, later[0]):
         places.take_quantity(work, quantity)
     return True
+
+
+_DATES = (Sort.DATE, Sort.YEAR)
+_SINCE = frozenset(["since", "seit", "desde", "depuis"])
+
+
+def is_since(places: Places, operator: Operator) -> bool:
+    """Return whether words say "since": the time itself counts too."""
+    return places.reading.tokens[operator.first].folded in _SINCE
+
+
+def span_spot(places: Places, work: QueryBuilder, operator: Operator) -> Spot | None:
+    """Return the date that "before", "after", "since" and "until" are about where none is named.
+
+    Of a relation it is the start, with "until" the end; so is the end of a thing with a name.
+    """
+    until = _is_until(places, operator)
+    one = spanned(places, work, named=until)
+    if one is None:
+        return None
+    predicate = one.end if until else one.start
+    if not places.applies(places.ids_at(work, one.place), predicate, False):
+        return None
+    return unnamed_spot(one.place, predicate)
+
+
+def ended_in(
+    places: Places, work: QueryBuilder, operator: Operator, spot: Spot, quantity: Quantity
+) -> bool:
+    """ "Until 1989": the end lies in that time; False where none of them does."""
+    span = days_in(quantity)
+    ends = {end for _, end, _ in places.schema.spans}
+    if span is None or spot.predicate not in ends or not _is_until(places, operator) or spot.path:
+        return False
+    _, objects = places.graph.pairs(places.ids_at(work, spot.place), spot.predicate)
+    values = places.graph.values[objects[objects < places.graph.terms.first_iri]]
+    if not ((values >= span[0]) & (values < span[1] + 1)).any():
+        return False
+    bound(places, work, spot, quantity, ">=")
+    bound(places, work, spot, quantity, "<=")
+    return True
+
+
+def _is_until(places: Places, operator: Operator) -> bool:
+    words = {phrase[0] for phrase in places.reading.words.times["until"]}
+    return places.reading.tokens[operator.first].folded in words
+
+
+def fits(places: Places, predicate: int, quantity: Quantity) -> bool:
+    """Return whether a predicate's values may be compared with a quantity.
+
+    Not where it has another dimension, and not dates with what is no time.
+    """
+    if places.sort(predicate) in _DATES and days_in(quantity) is None:
+        return False
+    return fits_unit(places, predicate, quantity)
+
+
+def bound(
+    places: Places,
+    work: QueryBuilder,
+    spot: Spot,
+    quantity: Quantity,
+    sign: str,
+    *,
+    since: bool = False,
+) -> None:
+    """Bound a predicate's value; of a span of days the far end counts, or the near one."""
+    variable, sort = places.hang(work, spot), places.sort(spot.predicate)
+    span = days_in(quantity)
+    if sort in _DATES:
+        if span is None:
+            return
+        low, high = span
+        day = high if sign in (">", "<=") else low
+        if since and sign == ">":
+            day, sign = low, ">="
+        early = sort is Sort.YEAR and day < FIRST_DAY
+        datatype = places.schema.datatype(spot.predicate)
+        literal = day_literal(day, datatype, end=sign in (">", "<="))
+        value = str(year_of(day)) if early else literal
+        work.draft.filters.append(Filter(variable, sign, (value,), as_integer=early))
+        places.keep_where(work, spot, sign, day)
+    elif quantity.value is not None:
+        sign = ">=" if since and sign == ">" else sign
+        number = number_of(places, work, spot.predicate, quantity)
+        text = sort is Sort.TEXT_NUMBER
+        work.draft.filters.append(Filter(variable, sign, (plain(number),), as_number=text))
+        places.keep_where(work, spot, sign, number)
+
+
+def between_days(places: Places, work: QueryBuilder, first: Quantity, last: Quantity) -> bool:
+    """Of what starts and ends: it had started by the later time and not ended before the earlier.
+
+    Not where words ask for the start or the end itself.
+    """
+    if first.days is None or last.days is None:
+        return False
+    one = asked_span(places, work)
+    if one is None or is_point(places, work, one, first):
+        return False
+    if not overlapping(places, work, one, first.days[0], last.days[1]):
+        return False
+    places.take_quantity(work, first)
+    places.take_quantity(work, last)
+    return True
+
+
+def days_in(quantity: Quantity) -> tuple[float, float] | None:
+    """The days that a quantity spans: its own, or those of the year that its number may be."""
+    if quantity.days is not None or quantity.value is None or quantity.unit is not None:
+        return quantity.days
+    if not float(quantity.value).is_integer() or abs(quantity.value) > 9999:
+        return None
+    year = int(quantity.value)
+    return day_number(year), day_number(year, 12, 31)

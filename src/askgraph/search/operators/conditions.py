@@ -3,28 +3,28 @@
 from askgraph.search.form import Filter, Pattern
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.attachment import Places
-from askgraph.search.operators.query_builder import Work
+from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.traversal.literals import Sort
 
 __all__ = ["containing", "ending", "exists", "starting", "without"]
 
 
-def containing(places: Places, work: Work, operator: Operator) -> bool:
+def containing(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "Containing 'x'"."""
     return _text_condition(places, work, operator, "CONTAINS")
 
 
-def starting(places: Places, work: Work, operator: Operator) -> bool:
+def starting(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "Starting with 'x'"."""
     return _text_condition(places, work, operator, "STRSTARTS")
 
 
-def ending(places: Places, work: Work, operator: Operator) -> bool:
+def ending(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "Ending with 'x'"."""
     return _text_condition(places, work, operator, "STRENDS")
 
 
-def _text_condition(places: Places, work: Work, operator: Operator, function: str) -> bool:
+def _text_condition(places: Places, work: QueryBuilder, operator: Operator, function: str) -> bool:
     quoted = [t for t in places.reading.tokens if t.quote is not None]
     following = [
         at
@@ -52,7 +52,7 @@ def _text_condition(places: Places, work: Work, operator: Operator, function: st
     return True
 
 
-def exists(places: Places, work: Work, operator: Operator) -> bool:
+def exists(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "Is there …": a question for yes or no."""
     if places.frame.asks is not None or work.draft.columns:
         return False
@@ -60,7 +60,7 @@ def exists(places: Places, work: Work, operator: Operator) -> bool:
     return True
 
 
-def without(places: Places, work: Work, operator: Operator) -> bool:
+def without(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "Without X": no value of the predicate that X names."""
     slot = places.next_slot(work, operator.last, 4)
     if slot is None:

@@ -6,13 +6,13 @@ from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators.ages import age, duration, is_age, is_duration
 from askgraph.search.operators.aggregates import aggregated, alone
 from askgraph.search.operators.attachment import DATED, NUMERIC, Places
-from askgraph.search.operators.query_builder import Spot, Work
+from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
 from askgraph.traversal.literals import Sort
 
 __all__ = ["fewest", "maximum", "measure", "minimum", "most", "superlative"]
 
 
-def minimum(places: Places, work: Work, operator: Operator) -> bool:
+def minimum(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "The minimum X": the lowest value, or what has it."""
     return (
         aggregated(places, work, operator, "MIN")
@@ -21,7 +21,7 @@ def minimum(places: Places, work: Work, operator: Operator) -> bool:
     )
 
 
-def maximum(places: Places, work: Work, operator: Operator) -> bool:
+def maximum(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "The maximum X": the highest value, or what has it."""
     return (
         aggregated(places, work, operator, "MAX")
@@ -30,7 +30,7 @@ def maximum(places: Places, work: Work, operator: Operator) -> bool:
     )
 
 
-def superlative(places: Places, work: Work, operator: Operator) -> bool:
+def superlative(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "The tallest X": what has the most of a measure, or how much that is."""
     measure = operator.measure
     if measure is None:
@@ -44,7 +44,7 @@ def superlative(places: Places, work: Work, operator: Operator) -> bool:
 
 def _extreme(
     places: Places,
-    work: Work,
+    work: QueryBuilder,
     operator: Operator,
     *,
     descending: bool,
@@ -69,7 +69,7 @@ def _extreme(
 
 
 def _measured_by(
-    places: Places, work: Work, operator: Operator, measure: Measure | None
+    places: Places, work: QueryBuilder, operator: Operator, measure: Measure | None
 ) -> tuple[int, bool] | None:
     """The number or date that an adjective of measure is about."""
     every = NUMERIC + DATED
@@ -99,7 +99,7 @@ def _is_measured(places: Places, spot: Spot, measure: Measure | None) -> bool:
     return any(word in own for word in (*measure.measures, *measure.dates))
 
 
-def measure(places: Places, work: Work, operator: Operator) -> bool:
+def measure(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "How old": the age is what is asked for."""
     measure = operator.measure
     if measure is None:
@@ -119,7 +119,7 @@ def measure(places: Places, work: Work, operator: Operator) -> bool:
     return True
 
 
-def _limit(places: Places, work: Work, operator: Operator) -> None:
+def _limit(places: Places, work: QueryBuilder, operator: Operator) -> None:
     count, offset = 1, 0
     before = [places.reading.tokens[at].folded for at in (operator.first - 1,) if at >= 0]
     after = [
@@ -144,17 +144,17 @@ def _limit(places: Places, work: Work, operator: Operator) -> None:
     work.draft.limit, work.draft.offset = count, offset
 
 
-def most(places: Places, work: Work, operator: Operator) -> bool:
+def most(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "The most X": by a number, or by how many there are."""
     return _extreme(places, work, operator, descending=True)
 
 
-def fewest(places: Places, work: Work, operator: Operator) -> bool:
+def fewest(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "The fewest X": by a number, or by how many there are."""
     return _extreme(places, work, operator, descending=False)
 
 
-def _most_of(places: Places, work: Work, operator: Operator, *, descending: bool) -> bool:
+def _most_of(places: Places, work: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
     """ "The most X": the member with the most things that X names."""
     place = places.next_place(work, operator.last, 4)
     counted: int | None = None
@@ -179,14 +179,21 @@ def _most_of(places: Places, work: Work, operator: Operator, *, descending: bool
 
 
 def _most_common(
-    places: Places, work: Work, operator: Operator, variable: int, spot: Spot, descending: bool
+    places: Places,
+    work: QueryBuilder,
+    operator: Operator,
+    variable: int,
+    spot: Spot,
+    descending: bool,
 ) -> bool:
     """ "The most common X": the value that most members share."""
     shown = places.shown(work, variable, spot)
     return _by_members(places, work, operator, shown, operator.last, descending)
 
 
-def _most_frequent(places: Places, work: Work, operator: Operator, descending: bool) -> bool:
+def _most_frequent(
+    places: Places, work: QueryBuilder, operator: Operator, descending: bool
+) -> bool:
     """A slot before the operator is the key, the members are counted."""
     slot = places.last_slot(work, operator.first, 6)
     place = places.next_place(work, operator.last, 4)
@@ -202,7 +209,7 @@ def _most_frequent(places: Places, work: Work, operator: Operator, descending: b
 
 
 def _by_members(
-    places: Places, work: Work, operator: Operator, shown: int, token: int, descending: bool
+    places: Places, work: QueryBuilder, operator: Operator, shown: int, token: int, descending: bool
 ) -> bool:
     """Group by a shown variable that stands for a word, and order by how many members share it."""
     work.draft.group.append(shown)
@@ -213,4 +220,62 @@ def _by_members(
     counted = Aggregate("COUNT", work.root.variable, distinct=True)
     work.draft.order.append(Key(counted, descending))
     _limit(places, work, operator)
+    return True
+
+
+def top(places: Places, work: QueryBuilder, operator: Operator) -> bool:
+    """ "The first 10": so many rows."""
+    quantity = places.frame.quantity_after(operator, 1)
+    if quantity is None or quantity.value is None:
+        return False
+    work.draft.limit = int(quantity.value)
+    places.take_quantity(work, quantity)
+    return True
+
+
+def order(places: Places, work: QueryBuilder, operator: Operator) -> bool:
+    """ "Sorted by X": by what X names, else by what is shown."""
+    slot = places.next_slot(work, operator.last, 5)
+    if slot is None:
+        return _ordered_by_shown(places, work, operator)
+    return _ordered(places, work, slot, _descends(places, operator))
+
+
+def _ordered_by_shown(places: Places, work: QueryBuilder, operator: Operator) -> bool:
+    work.notes.append("order_shown_desc" if _descends(places, operator) else "order_shown")
+    return True
+
+
+def _descends(places: Places, operator: Operator) -> bool:
+    after = [op for op in places.frame.of("descending") if abs(op.first - operator.last) <= 8]
+    return bool(after)
+
+
+def _ordered(places: Places, work: QueryBuilder, slot: Slot, descending: bool) -> bool:
+    spot = places.spot(work, slot)
+    if spot is None:
+        return False
+    variable = places.hang(work, spot)
+    places.use(work, slot, spot.link)
+    work.draft.order.append(Key(places.shown(work, variable, spot), descending))
+    return True
+
+
+def ascending(places: Places, work: QueryBuilder, operator: Operator) -> bool:
+    """ "In ascending order"."""
+    return _directed(places, work, operator, descending=False)
+
+
+def descending(places: Places, work: QueryBuilder, operator: Operator) -> bool:
+    """ "In descending order"."""
+    return _directed(places, work, operator, descending=True)
+
+
+def _directed(places: Places, work: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
+    if work.draft.order:
+        return True
+    slot = places.next_slot(work, operator.last, 3)
+    if slot is not None and _ordered(places, work, slot, descending):
+        return True
+    work.notes.append("order_shown_desc" if descending else "order_shown")
     return True

@@ -6,32 +6,29 @@ its argument among the words around it; what it takes up counts as used.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from askgraph.index.names import Kind
-from askgraph.search.grow.partial_match import Node, State
+from askgraph.rdf.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
+from askgraph.search.form import Filter, Pattern
+from askgraph.search.grow.partial_match import Node, PartialMatch
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.operators import (
-    ages,
-    aggregates,
-    comparisons,
-    conditions,
-    extremes,
-    ordering,
-    times,
-)
+from askgraph.search.operators import ages, aggregates, comparisons, conditions, extremes, times
+from askgraph.search.operators import extremes as ordering
 from askgraph.search.operators.attachment import Places
 from askgraph.search.operators.draft import Draft
 from askgraph.search.operators.measures import converted
-from askgraph.search.operators.query_builder import Candidate, Work
-from askgraph.search.operators.ranks import best_ranked
+from askgraph.search.operators.query_builder import Candidate, QueryBuilder
 from askgraph.search.operators.shape import choose_columns, closed, show_rest
+from askgraph.traversal.arrays import Ids
 
 __all__ = ["Finisher"]
 
 _BEHIND = 0.5
 _AFAR = 20
 
-_Handler = Callable[[Places, Work, Operator], bool]
+_Handler = Callable[[Places, QueryBuilder, Operator], bool]
 
 _HANDLERS: Mapping[str, _Handler] = {
     "each": aggregates.each,
@@ -88,7 +85,7 @@ class Finisher:
                 if one.positions[0] > operator.last:
                     self.usable |= one.mask
 
-    def candidates(self, states: Sequence[State]) -> Iterator[Candidate]:
+    def candidates(self, states: Sequence[PartialMatch]) -> Iterator[Candidate]:
         """Finish each state; one that cannot be an answer, or not a good one, gives none."""
         best = float("-inf")
         for place, state in enumerate([*states, *self._domains()]):
@@ -100,7 +97,7 @@ class Finisher:
                 best = max(best, reached)
                 yield candidate
 
-    def finish(self, state: State, *, afar: bool = True) -> Iterator[Candidate]:
+    def finish(self, state: PartialMatch, *, afar: bool = True) -> Iterator[Candidate]:
         """Build the queries of one state: without the predicates that lie afar, and with them."""
         if not self._can_answer(state):
             return
@@ -108,7 +105,9 @@ class Finisher:
         for far in (False, True) if afar else (False,):
             draft = Draft(self.places.schema)
             root = draft.grow(state.node)
-            work = Work(draft, state, root, slots, state.used, state.gain, state.unknown, afar=far)
+            work = QueryBuilder(
+                draft, state, root, slots, state.used, state.gain, state.unknown, afar=far
+            )
             self._operate(work)
             show_rest(self.places, work)
             converted(self.places, work)
@@ -120,24 +119,24 @@ class Finisher:
             if not work.missed:
                 return
 
-    def _can_answer(self, state: State) -> bool:
+    def _can_answer(self, state: PartialMatch) -> bool:
         """A literal that the question names is no answer to it."""
         if not len(state.ids):
             return False
         return self.places.is_resource(state.ids) or bool(state.hops or state.node.edges)
 
-    def _hope(self, state: State) -> float:
+    def _hope(self, state: PartialMatch) -> float:
         """The score of a state if all words that may be of use were used for nothing."""
         left = self.places.weight_of(self.usable & ~state.used)
         return self.grower.score(state) + 2 * left / self.grower.total + 0.3
 
-    def _domains(self) -> Iterator[State]:
+    def _domains(self) -> Iterator[PartialMatch]:
         """The subjects of linked predicates: the members where no class or thing is named."""
         for number, links in self.grower.by_predicate.items():
             if max(link.score for link in links) >= 0.6:
-                yield State(Node(self.grower.graph.ends(number)), 0, 0.0, unknown=0.5)
+                yield PartialMatch(Node(self.grower.graph.ends(number)), 0, 0.0, unknown=0.5)
 
-    def _operate(self, work: Work) -> None:
+    def _operate(self, work: QueryBuilder) -> None:
         """Let each operator take its words, in the order of the question."""
         named = 0
         for slot in work.slots:
@@ -156,3 +155,66 @@ class Finisher:
                 work.done |= {slot for slot in work.slots if not slot.mask & ~operator.mask}
                 work.gain += 0.6
                 work.notes.append(operator.name)
+
+
+_SPAN_WORDS = frozenset(
+    "at now past during between before after superlative minimum maximum most fewest top order "
+    "ascending descending each lasting lasted elapsed".split()
+)
+_PREFERRED, _DEPRECATED = f"<{WIKIBASE_PREFERRED}>", f"<{WIKIBASE_DEPRECATED}>"
+
+
+def best_ranked(places: Places, work: QueryBuilder) -> None:
+    """Keep the best statements; where a time is asked for, or all of them, those not deprecated."""
+    rank = places.schema.rank
+    if rank is None:
+        return
+    every = bool(_SPAN_WORDS & set(work.notes)) or _all_asked(places, work)
+    iri = places.graph.iri_of(rank)
+    for pattern in list(work.draft.patterns):
+        statement = pattern.object
+        ids = _statements(places, pattern)
+        if not isinstance(statement, int) or not places.is_resource(ids):
+            continue
+        ranks = {places.graph.terms.text(int(at)) for at in places.graph.step(ids, rank)}
+        if _PREFERRED in ranks and not every:
+            _best(work, pattern, statement, iri)
+        elif _DEPRECATED in ranks:
+            work.draft.without.append(((Pattern(statement, iri, _DEPRECATED),), ()))
+
+
+def _best(work: QueryBuilder, pattern: Pattern, statement: int, iri: str) -> None:
+    """Preferred, or not deprecated where the same thing has no preferred one."""
+    draft = work.draft
+    if isinstance(pattern.subject, str):
+        draft.patterns.append(Pattern(statement, iri, _PREFERRED))
+        return
+    own, other = draft.variable("rank"), draft.variable("other statement")
+    draft.patterns.append(Pattern(statement, iri, own))
+    draft.filters.append(Filter(own, "!=", (_DEPRECATED,)))
+    better = (
+        Pattern(pattern.subject, pattern.predicate, other),
+        Pattern(other, iri, _PREFERRED),
+    )
+    draft.without.append((better, (Filter(own, "!=", (_PREFERRED,)),)))
+
+
+def _statements(places: Places, pattern: Pattern) -> Ids:
+    """The statements that a pattern leads to."""
+    number = places.schema.number(pattern.predicate)
+    if number is None or pattern.plus:
+        return np.zeros(0, dtype=np.int32)
+    if not isinstance(pattern.subject, str):
+        return places.graph.ends(number, inverse=True)
+    subject = places.graph.terms.find(pattern.subject)
+    if subject is None:
+        return np.zeros(0, dtype=np.int32)
+    return places.graph.step(np.array([subject], dtype=np.int32), number)
+
+
+def _all_asked(places: Places, work: QueryBuilder) -> bool:
+    """Whether a date of the question is used, or a word asks for all there ever were."""
+    words = {token.folded for token in places.reading.tokens}
+    every = {phrase[0] for phrase in places.reading.words.times["all_of_them"]}
+    dated = any(work.used >> q.first & 1 for q in places.reading.quantities if q.days is not None)
+    return dated or bool(words & every)

@@ -12,7 +12,7 @@ from askgraph.search.grow.partial_match import Node
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.attachment import NUMERIC, Places, unnamed_spot
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.query_builder import Slot, Spot, Work
+from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
 from askgraph.traversal.arrays import Ids
 
 __all__ = ["by_dimension", "compared_nodes", "converted", "fits_unit", "number_of", "plain"]
@@ -32,7 +32,7 @@ def fits_unit(places: Places, predicate: int, quantity: Quantity) -> bool:
     return quantity.unit is None or own is None or own.dimension == quantity.unit.dimension
 
 
-def number_of(places: Places, work: Work, predicate: int, quantity: Quantity) -> float:
+def number_of(places: Places, work: QueryBuilder, predicate: int, quantity: Quantity) -> float:
     """The number of a quantity in the unit of a predicate; as it is where either says none."""
     own, value = places.schema.unit(predicate), quantity.value or 0.0
     if quantity.unit is None or own is None or own.dimension != quantity.unit.dimension:
@@ -41,7 +41,7 @@ def number_of(places: Places, work: Work, predicate: int, quantity: Quantity) ->
     return quantity.unit.converted(value, own)
 
 
-def by_dimension(places: Places, work: Work, quantity: Quantity) -> Spot | None:
+def by_dimension(places: Places, work: QueryBuilder, quantity: Quantity) -> Spot | None:
     """The only predicate in the pattern whose numbers are of the dimension of a quantity.
 
     None where the words just before name something else in the pattern.
@@ -64,7 +64,7 @@ def by_dimension(places: Places, work: Work, quantity: Quantity) -> Spot | None:
     return None
 
 
-def _is_named(work: Work, quantity: Quantity) -> bool:
+def _is_named(work: QueryBuilder, quantity: Quantity) -> bool:
     """Whether a step of the pattern is named by words shortly before a quantity."""
     lasts = [
         edge.link.positions[-1]
@@ -76,7 +76,7 @@ def _is_named(work: Work, quantity: Quantity) -> bool:
 
 
 def compared_nodes(
-    places: Places, work: Work, slots: list[Slot], quantity: Quantity, sign: str
+    places: Places, work: QueryBuilder, slots: list[Slot], quantity: Quantity, sign: str
 ) -> bool:
     """Compare a number that stands with its unit at a node of its own; False where none does."""
     unit = quantity.unit
@@ -109,7 +109,7 @@ def _units_at(places: Places, nodes: Ids, said: int, units: dict[int, Unit]) -> 
 
 def _bounded(
     places: Places,
-    work: Work,
+    work: QueryBuilder,
     at: tuple[Place, int, int],
     known: dict[int, Unit],
     quantity: Quantity,
@@ -135,7 +135,7 @@ def _bounded(
     work.draft.filters.append(Filter(scaled, sign, (plain(value),)))
 
 
-def converted(places: Places, work: Work) -> None:
+def converted(places: Places, work: QueryBuilder) -> None:
     """ "In miles": numbers that are shown, of that dimension, are shown in this unit."""
     for operator in places.frame.of("in_unit"):
         unit, draft = places.frame.unit_of(operator), work.draft
@@ -149,7 +149,7 @@ def converted(places: Places, work: Work) -> None:
         work.notes.append("in_unit")
 
 
-def _column_in(places: Places, work: Work, column: Column, unit: Unit | None) -> Column:
+def _column_in(places: Places, work: QueryBuilder, column: Column, unit: Unit | None) -> Column:
     """The highest, mean … number of a column in another unit; counts have none."""
     value = column.value
     if not isinstance(value, Aggregate) or value.function == "COUNT":
@@ -158,7 +158,7 @@ def _column_in(places: Places, work: Work, column: Column, unit: Unit | None) ->
     return replace(column, value=replace(value, variable=variable))
 
 
-def _in(places: Places, work: Work, variable: int, unit: Unit | None) -> int:
+def _in(places: Places, work: QueryBuilder, variable: int, unit: Unit | None) -> int:
     """A shown number in another unit; itself where that is not known to be possible."""
     for predicate in _shown_by(work, variable):
         own = places.schema.unit(predicate)
@@ -173,7 +173,7 @@ def _in(places: Places, work: Work, variable: int, unit: Unit | None) -> int:
     return variable
 
 
-def _shown_by(work: Work, variable: int) -> Iterator[int]:
+def _shown_by(work: QueryBuilder, variable: int) -> Iterator[int]:
     for (_, predicate, inverse), shown in work.draft.attached.items():
         if shown == variable and not inverse:
             yield predicate

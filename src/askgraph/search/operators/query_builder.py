@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from askgraph.search.form import Form
-from askgraph.search.grow.partial_match import Edge, State
+from askgraph.search.grow.partial_match import Edge, PartialMatch
 from askgraph.search.linking.link import Link
 from askgraph.search.operators.draft import Draft, Place
 from askgraph.search.query import answer_columns, query_of
 from askgraph.sparql.tree import Query
 from askgraph.traversal.arrays import Ids
 
-__all__ = ["Candidate", "Slot", "Spot", "Work"]
+__all__ = ["Candidate", "QueryBuilder", "Slot", "Spot"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Candidate:
     """
 
     form: Form
-    state: State
+    state: PartialMatch
     root: int | str
     ids: Ids
     used: int
@@ -76,7 +76,7 @@ class Spot:
 
 
 @dataclass(eq=False)
-class Work:
+class QueryBuilder:
     """One candidate in the making.
 
     `projected` are (token, variable) pairs of what is shown; `afar` allows predicates of things
@@ -85,7 +85,7 @@ class Work:
     """
 
     draft: Draft
-    state: State
+    state: PartialMatch
     root: Place
     slots: list[Slot]
     used: int

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from askgraph.search.form import Aggregate, Column, Filter, Key
 from askgraph.search.operators.attachment import DATED, NUMERIC, Places
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.query_builder import Candidate, Work
+from askgraph.search.operators.query_builder import Candidate, QueryBuilder
 from askgraph.traversal.literals import Sort
 
 __all__ = ["choose_columns", "closed", "show_rest"]
 
 
-def show_rest(places: Places, work: Work) -> None:
+def show_rest(places: Places, work: QueryBuilder) -> None:
     """Slots that no operator took: shown where they are asked for, else required."""
     for slot in sorted(work.slots, key=lambda s: s.first):
         if slot in work.done:
@@ -33,7 +33,7 @@ def show_rest(places: Places, work: Work) -> None:
             work.notes.append("required")
 
 
-def _restricts_count(places: Places, work: Work, at: int) -> bool:
+def _restricts_count(places: Places, work: QueryBuilder, at: int) -> bool:
     """ "How many X have Y": Y says which are counted; a row for each Y needs a word for it."""
     counts, frame = places.frame.of("count"), places.frame
     if not counts or frame.of("each") or at < counts[0].last or places.zones.is_listed(at):
@@ -42,7 +42,7 @@ def _restricts_count(places: Places, work: Work, at: int) -> bool:
     return any(isinstance(one, Aggregate) and one.function == "COUNT" for one in values)
 
 
-def choose_columns(places: Places, work: Work) -> None:
+def choose_columns(places: Places, work: QueryBuilder) -> None:
     """Decide which variables are shown, in which order, and by which the rows are grouped."""
     draft = work.draft
     aggregates = list(draft.columns)
@@ -64,7 +64,7 @@ def choose_columns(places: Places, work: Work) -> None:
 
 
 def _answers_when(
-    places: Places, work: Work, shown: list[int], aggregates: Sequence[Column]
+    places: Places, work: QueryBuilder, shown: list[int], aggregates: Sequence[Column]
 ) -> bool:
     """ "When …" that names no date: the date of what was found is shown."""
     if places.frame.asks not in ("date", "year") or shown or aggregates or work.draft.ask:
@@ -77,7 +77,7 @@ def _answers_when(
     return True
 
 
-def _context(places: Places, work: Work, shown: Sequence[int]) -> list[Column]:
+def _context(places: Places, work: QueryBuilder, shown: Sequence[int]) -> list[Column]:
     """The things that shown values hang on, where a value alone would say nothing.
 
     That is so for things without a name, and for numbers and dates of several things. A thing
@@ -103,7 +103,7 @@ def _context(places: Places, work: Work, shown: Sequence[int]) -> list[Column]:
     return list(dict.fromkeys(found))
 
 
-def _is_asked(places: Places, place: Place, work: Work) -> bool:
+def _is_asked(places: Places, place: Place, work: QueryBuilder) -> bool:
     """Whether a thing in the pattern is asked for beside the root."""
     link = place.node.cls_link
     if place is work.root or not isinstance(place.variable, int):
@@ -120,7 +120,7 @@ def _is_asked(places: Places, place: Place, work: Work) -> bool:
     return places.zones.is_listed(link.positions[0])
 
 
-def _root_is_shown(places: Places, work: Work, shown: bool, aggregates: bool) -> bool:
+def _root_is_shown(places: Places, work: QueryBuilder, shown: bool, aggregates: bool) -> bool:
     if work.draft.ask:
         return False
     if work.root.variable in work.draft.group:
@@ -144,7 +144,7 @@ def _root_is_shown(places: Places, work: Work, shown: bool, aggregates: bool) ->
     )
 
 
-def _ordered_by_column(places: Places, work: Work) -> None:
+def _ordered_by_column(places: Places, work: QueryBuilder) -> None:
     draft = work.draft
     if draft.order or not draft.columns:
         return
@@ -153,13 +153,13 @@ def _ordered_by_column(places: Places, work: Work) -> None:
         draft.order.append(Key(answers[0].value, "order_shown_desc" in work.notes))
 
 
-def _naming_words(places: Places, work: Work) -> None:
+def _naming_words(places: Places, work: QueryBuilder) -> None:
     for at, token in enumerate(places.reading.tokens):
         if token.stem in places.reading.words.naming and not work.used >> at & 1:
             work.take(1 << at, places.weights[at] * 0.8)
 
 
-def _break_ties(work: Work) -> None:
+def _break_ties(work: QueryBuilder) -> None:
     """Cut a tie at a limit by what is shown, so that every engine keeps the same rows."""
     draft = work.draft
     if draft.limit is None or not draft.order:
@@ -169,7 +169,7 @@ def _break_ties(work: Work) -> None:
     draft.order += [Key(variable) for variable in shown[:1] if variable not in keys]
 
 
-def closed(places: Places, work: Work) -> Candidate | None:
+def closed(places: Places, work: QueryBuilder) -> Candidate | None:
     """Close a candidate; None where there is nothing to show."""
     draft = work.draft
     if not draft.patterns or not (draft.columns or draft.ask):

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from askgraph.index.names import Kind
 from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import Frame
+from askgraph.search.linking.operators import Frame, Zones
 from askgraph.search.linking.text import Reading
 from askgraph.search.linking.word_lists import WordList
-from askgraph.search.linking.zones import Zones
 
 __all__ = ["Item", "interrogative", "items_of"]
 

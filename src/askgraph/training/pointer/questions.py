@@ -12,8 +12,7 @@ from random import Random
 from askgraph.metadata import PredicateProfile
 from askgraph.search.form import Aggregate, Column, Form, Key, Pattern
 from askgraph.search.grow.schema import Schema
-from askgraph.training.pointer._parts import Facts, called, phrased
-from askgraph.training.pointer._restrictions import Restricted
+from askgraph.training.pointer._restrictions import Facts, Restricted, called, phrased
 
 __all__ = ["Asked", "asked"]
 

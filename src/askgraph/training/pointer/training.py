@@ -9,9 +9,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from askgraph.training.pointer.lessons import RIGHT, Lesson
-from askgraph.writing.pointer.batches import known_steps, unit_arrays
-from askgraph.writing.pointer.network import Settings, Steps, encoded, judged, shapes
+from askgraph.training.pointer.marking import RIGHT, Lesson
+from askgraph.writing.pointer.network import (
+    Settings,
+    Steps,
+    encoded,
+    judged,
+    known_steps,
+    shapes,
+    unit_arrays,
+)
 from askgraph.writing.pointer.writer import RANK
 
 __all__ = ["Plan", "TorchLibrary", "Trained", "continued", "losses", "started", "trained"]

@@ -1,8 +1,8 @@
 """The pointer writer: a small trained network that writes and judges queries, without torch."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -14,20 +14,42 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.form import Form
 from askgraph.search.linking.link import Linked
-from askgraph.search.propose import read_and_linked
 from askgraph.search.query import query_of
+from askgraph.search.run import Proposal, read_and_linked
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
-from askgraph.writing.pointer.batches import Known, fits, known_steps, unit_arrays
-from askgraph.writing.pointer.beams import beams, is_whole
-from askgraph.writing.pointer.inputs import Units, units_of
-from askgraph.writing.pointer.listing import MOST, listed_terms, said_numbers, written
-from askgraph.writing.pointer.network import Memory, Settings, Steps, encoded, judged
+from askgraph.writing.pointer.inputs import (
+    MOST,
+    Units,
+    listed_terms,
+    said_numbers,
+    units_of,
+    written,
+)
+from askgraph.writing.pointer.network import (
+    LONGEST,
+    Known,
+    Memory,
+    Settings,
+    Steps,
+    encoded,
+    fits,
+    judged,
+    known_steps,
+    unit_arrays,
+)
+from askgraph.writing.pointer.pieces import STOP, SYMBOLS, Piece
 from askgraph.writing.pointer.skeleton import Skeleton, form_of, skeleton_of, terms_of
 from askgraph.writing.pointer.stored import UNREADABLE, stored
 
-__all__ = ["RANK", "NumpyLibrary", "PointerWriter", "pointer_writer"]
+__all__ = [
+    "RANK",
+    "NumpyLibrary",
+    "PointerWriter",
+    "pointer_writer",
+    "reranked",
+]
 
 RANK = 5.0
 """What graph search's own score is multiplied by, beside verdicts."""
@@ -201,3 +223,88 @@ def _expressed(form: Form, places: Mapping[str, int], units: Units) -> Skeleton 
         return skeleton if fits(skeleton, units) else None
     except ValueError:
         return None
+
+
+CONSIDERED = 40
+"""How many candidates are judged."""
+
+TRUST = 0.4
+"""How much of the writer's judgement is added to a score."""
+
+_WORST = 0.6
+
+
+def reranked(
+    proposal: Proposal, writer: PointerWriter, graph: KnowledgeGraph, *, trust: float = TRUST
+) -> Proposal:
+    """Return the candidates with scores less what the writer holds against them, best first.
+
+    The one that it likes best keeps its score; no other loses more than a bound, and those that
+    come after the first `CONSIDERED` lose as much as the least liked. What it cannot read loses as
+    much as the best that it can read.
+    """
+    head = proposal.candidates[:CONSIDERED]
+    judged = writer.judgements(proposal.linked, [one.form for one in head], graph)
+    known = [value for value in judged if value is not None]
+    if not known:
+        return proposal
+    best, most = max(known), min(_WORST, trust * (max(known) - min(known)))
+    first = next(value for value in judged if value is not None)
+    losses = [min(_WORST, trust * (best - (first if v is None else v))) for v in judged]
+    losses += [most] * (len(proposal.candidates) - len(head))
+    scored = [
+        replace(one, score=one.score - loss)
+        for one, loss in zip(proposal.candidates, losses, strict=True)
+    ]
+    return replace(proposal, candidates=tuple(sorted(scored, key=lambda one: -one.score)))
+
+
+_BARRED = -1e8
+_ASSURED = 0.7
+
+
+def beams(
+    chances: Callable[[Sequence[Skeleton]], NDArray[np.float32]], units: Units, *, width: int
+) -> list[tuple[Skeleton, float]]:
+    """Return whole skeletons with their log-probabilities, most likely first.
+
+    `chances` gives the log-probabilities of symbols and units after each of some unfinished
+    skeletons. So many as `width` are followed at once; longer ones than `LONGEST` are given up.
+    They are ordered by the mean of their pieces, to a power that spares the long ones a little.
+    """
+    open_: list[tuple[Skeleton, float]] = [((), 0.0)]
+    done: list[tuple[Skeleton, float]] = []
+    for _ in range(LONGEST - 1):
+        logs = chances([skeleton for skeleton, _ in open_])
+        grown: list[tuple[Skeleton, float]] = []
+        for (skeleton, score), row in zip(open_, logs, strict=True):
+            for at in np.argsort(-row)[: width + 1]:
+                if row[at] > _BARRED:
+                    piece = _piece(int(at), units)
+                    grown.append(((*skeleton, piece), score + float(row[at])))
+        grown.sort(key=lambda one: -one[1])
+        done += [one for one in grown[:width] if one[0][-1] == STOP]
+        open_ = [one for one in grown[:width] if one[0][-1] != STOP]
+        if not open_ or len(done) >= width:
+            break
+    return sorted(done, key=lambda one: -one[1] / len(one[0]) ** _ASSURED)
+
+
+def _piece(at: int, units: Units) -> Piece:
+    return SYMBOLS[at] if at < len(SYMBOLS) else at - len(SYMBOLS) - units.words
+
+
+def is_whole(form: Form) -> bool:
+    """Whether all patterns of a query hang together, by variables, constants or conditions."""
+    groups = [set[object]()]
+    patterns = [p for ps, _ in ((form.patterns, ()), *form.either, *form.without) for p in ps]
+    links = [{end for end in (p.subject, p.object) if isinstance(end, int)} for p in patterns]
+    links += [{f.variable, *(v for v in f.values if isinstance(v, int))} for f in form.filters]
+    groups = []
+    for link in links:
+        if not link:
+            continue
+        touched = [group for group in groups if group & link]
+        groups = [group for group in groups if not group & link]
+        groups.append(set[object](link).union(*touched))
+    return len(groups) <= 1

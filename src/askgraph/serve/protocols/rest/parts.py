@@ -15,8 +15,8 @@ from askgraph.explanation.parts import Part, ReadBack, read_back
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.vocabulary import XSD_STRING
-from askgraph.search.linking.also_meant import also_meant
-from askgraph.search.propose import read_and_linked
+from askgraph.search.linking.link import also_meant
+from askgraph.search.run import read_and_linked
 from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest.parameters import GraphName, NamedQuery, QueryText, named_query
 from askgraph.sparql.rewrite.swapped import swapped

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from tests.search.asking import Known
 
 from askgraph.errors import SetupError
-from askgraph.search.propose import Proposal, proposed, read_and_linked, schema_of
-from askgraph.search.rank.score import FEATURES
-from askgraph.search.rank.weights import (
+from askgraph.search.rank.score import (
+    FEATURES,
     RANKING,
     Ranking,
     ranking_text,
     read_ranking,
     weights_for,
 )
+from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
 
 EVEN = dict.fromkeys(FEATURES, 1.0)
 TABLES = st.fixed_dictionaries(

@@ -1,11 +1,17 @@
-"""Where growing starts: the things, values, numbers and classes that a question names."""
+"""Growth of answer sets: from what a question mentions, step by step over the graph's own edges.
+
+A partial match is a set of nodes with the pattern that gives it. It starts at a linked entity,
+value, class or number, walks along predicates, and is intersected with others that use other words.
+So no pattern is ever guessed: its direction is right and its result is not empty.
+"""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.partial_match import Node, State
+from askgraph.search.grow.joins import joins, lacking, unmet
+from askgraph.search.grow.partial_match import Node, PartialMatch
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
@@ -13,10 +19,39 @@ from askgraph.search.linking.quantities import Quantity
 from askgraph.traversal.arrays import Ids
 from askgraph.traversal.literals import Sort
 
-__all__ = ["class_seeds", "seeds"]
+__all__ = ["grown"]
 
 
-def seeds(grower: Grower) -> Iterator[State]:
+def grown(grower: Grower) -> list[PartialMatch]:
+    """Grow all states; best first."""
+    things = list(_seeds(grower))
+    classes = list(_class_seeds(grower))
+    pool = things + classes
+    level = things + [c for c in classes if len(c.ids) <= grower.widest]
+    for _ in range(3):
+        level = grower.kept(grower.level(level))
+        level = grower.kept(grower.classed(level))
+        pool += level
+    pool = grower.kept(pool, limit=4 * grower.beam)
+    joined = grower.kept(joins(grower, pool), limit=2 * grower.beam)
+    if joined:
+        further = [
+            grown
+            for state in joined[: grower.beam]
+            for grown in grower.hops(state, linked=not grower.schema.is_nameless(state.ids))
+        ]
+        further = grower.kept(grower.classed(further))
+        pool = grower.kept(pool + joined + further, limit=6 * grower.beam)
+        again = grower.kept(joins(grower, pool[: 2 * grower.beam]), limit=grower.beam)
+        pool = grower.kept(pool + again, limit=6 * grower.beam)
+    if grower.frame.of("not"):
+        pool = grower.kept([*pool, *lacking(grower, pool)], limit=6 * grower.beam)
+    if grower.frame.exists:
+        pool = [*grower.kept(unmet(grower, things, pool)), *pool]
+    return pool
+
+
+def _seeds(grower: Grower) -> Iterator[PartialMatch]:
     """A state for each thing, value and number that words name, and for values said as either."""
     named: dict[tuple[Kind, tuple[int, ...]], list[Link]] = {}
     for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
@@ -31,7 +66,7 @@ def seeds(grower: Grower) -> Iterator[State]:
         yield from _measured(grower, quantity)
 
 
-def _seed(grower: Grower, link: Link) -> State | None:
+def _seed(grower: Grower, link: Link) -> PartialMatch | None:
     text = f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
     at = grower.graph.terms.find(text)
     if at is None:
@@ -39,10 +74,10 @@ def _seed(grower: Grower, link: Link) -> State | None:
     ids = np.array([at], dtype=np.int32)
     node = Node(ids, terms=(at,), link=link)
     known = 0.04 * float(np.log10(1 + grower.graph.degree(at)))
-    return State(node, link.mask, grower.gain(link, 0) * (1 + known), anchored=True)
+    return PartialMatch(node, link.mask, grower.gain(link, 0) * (1 + known), anchored=True)
 
 
-def _alternatives(grower: Grower) -> Iterator[State]:
+def _alternatives(grower: Grower) -> Iterator[PartialMatch]:
     """Values joined by "or" make one seed that stands for any of them."""
     whole = [one for one in grower.linked.of(Kind.ENTITY, Kind.VALUE) if one.similarity > 0.6]
     joins = ("or",) if grower.frame.of("both") else ("or", "and")
@@ -68,7 +103,7 @@ def _follows(grower: Grower, operator: Operator, position: int) -> bool:
     )
 
 
-def _either_number(grower: Grower, operator: Operator) -> Iterator[State]:
+def _either_number(grower: Grower, operator: Operator) -> Iterator[PartialMatch]:
     """ "9 or 10": one seed for both numbers."""
     quantities = grower.linked.reading.quantities
     left = [q for q in quantities if q.last + 1 == operator.first]
@@ -81,16 +116,18 @@ def _either_number(grower: Grower, operator: Operator) -> Iterator[State]:
             mask = sum(1 << at for at in (*one.positions, *operator.positions, *other.positions))
             node = Node(ids, terms=tuple(int(at) for at in ids[:50]))
             doubt = 0.0 if operator.name == "or" else 0.5  # "in 1990 and 1991"
-            yield State(node, mask, grower.weight_of(mask) + 0.5, unknown=doubt, anchored=True)
+            yield PartialMatch(
+                node, mask, grower.weight_of(mask) + 0.5, unknown=doubt, anchored=True
+            )
 
 
-def _either(grower: Grower, one: Link, other: Link, mask: int, name: str) -> Iterator[State]:
+def _either(grower: Grower, one: Link, other: Link, mask: int, name: str) -> Iterator[PartialMatch]:
     first, second = _seed(grower, one), _seed(grower, other)
     if first is None or second is None:
         return
     ids = np.union1d(first.ids, second.ids)
     node = Node(ids, terms=tuple(int(at) for at in ids), link=one)
-    yield State(
+    yield PartialMatch(
         node,
         first.used | second.used | mask,
         first.gain + second.gain,
@@ -99,7 +136,7 @@ def _either(grower: Grower, one: Link, other: Link, mask: int, name: str) -> Ite
     )
 
 
-def _measured(grower: Grower, quantity: Quantity) -> Iterator[State]:
+def _measured(grower: Grower, quantity: Quantity) -> Iterator[PartialMatch]:
     """Things with a number or a date: one state for each predicate that carries it."""
     if grower.frame.takes(quantity):
         return
@@ -110,7 +147,7 @@ def _measured(grower: Grower, quantity: Quantity) -> Iterator[State]:
     gain = sum(grower.linked.weights[at] for at in quantity.positions)
     gain *= 0.6 if quantity.spelled else 1.0
     node = Node(literals, terms=tuple(int(at) for at in literals[:50]), quantity=quantity)
-    yield State(node, mask, gain, anchored=True)
+    yield PartialMatch(node, mask, gain, anchored=True)
 
 
 def _equal(grower: Grower, quantity: Quantity) -> Ids:
@@ -126,7 +163,7 @@ def _equal(grower: Grower, quantity: Quantity) -> Ids:
     return np.flatnonzero(found).astype(np.int32)
 
 
-def class_seeds(grower: Grower) -> Iterator[State]:
+def _class_seeds(grower: Grower) -> Iterator[PartialMatch]:
     """A state for each class that words name: its instances."""
     for one in grower.linked.of(Kind.CLASS):
         ids = grower.schema.instances(one.target)
@@ -134,7 +171,7 @@ def class_seeds(grower: Grower) -> Iterator[State]:
             node = Node(ids, cls=one.target, cls_link=one)
             exact = 1.05 if one.similarity > 0.95 else 1.0
             exact += 0.05 if _is_indefinite(grower, one) else 0.0
-            yield State(node, one.mask, exact * grower.gain(one, 0), patterns=1)
+            yield PartialMatch(node, one.mask, exact * grower.gain(one, 0), patterns=1)
 
 
 def _is_indefinite(grower: Grower, link: Link) -> bool:

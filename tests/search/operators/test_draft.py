@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from askgraph.rdf.vocabulary import XSD_DATE
-from askgraph.search.operators.days import day_literal, year_of
+from askgraph.search.operators.draft import day_literal, year_of
 from askgraph.traversal.literals import day_number
 
 

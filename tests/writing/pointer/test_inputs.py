@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, QuerySolutions, Store
 
-from askgraph.writing.pointer.listing import plain_number
+from askgraph.writing.pointer.inputs import plain_number
 from askgraph.writing.pointer.skeleton import number_of
 
 
