@@ -52,7 +52,7 @@ class Computed:
     """A variable for what is computed of others (numbers) or of constants (SPARQL text).
 
     `operation` is `years`, `months`, `days` or `calendar years` from the first operand to the
-    second, `else` the second where the first is not bound, `scaled` the first times the second,
+    second, `else` the second if the first is not bound, `scaled` the first times the second,
     plus the third if there is one.
     """
 

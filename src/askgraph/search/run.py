@@ -65,8 +65,8 @@ async def proposal_of(
 ) -> Proposal:
     """Return what a question was read as, and its candidates; see `proposed`.
 
-    `ranking` is a file of weights; see `askgraph.search.rank.score`. Raises `ServiceError` where
-    a remote graph does not answer, and `SetupError` where the file holds no ranking.
+    `ranking` is a file of weights; see `askgraph.search.rank.score`. Raises `ServiceError` if
+    a remote graph does not answer, and `SetupError` if the file holds no ranking.
     """
     weights = weights_for(graph.name, ranking)
     linked = await asyncio.to_thread(read_and_linked, question.text, question.language, graph.names)
@@ -90,7 +90,7 @@ def read_and_linked(text: str, language: str | None, names: NameIndex) -> Linked
 async def schema_around(linked: Linked, graph: KnowledgeGraph) -> Schema:
     """Return the schema of a graph over the arrays of what lies around the links.
 
-    Raises `ServiceError` where a remote graph does not answer.
+    Raises `ServiceError` if a remote graph does not answer.
     """
     return schema_of(await surroundings(graph, _seeds(linked)), graph.profile)
 
@@ -125,8 +125,8 @@ def proposed(
     """Grow, finish and rank the candidates for a linked question; `states` bounds the work.
 
     Without `operators` only patterns come: no counts, comparisons, orders, negations. What is
-    current is so on the day `today`, that of the clock where none is given. The `weights` of the
-    ranking are the package's where none are given.
+    current is so on the day `today`, that of the clock if none is given. The `weights` of the
+    ranking are the package's if none are given.
     """
     day = (today or date.today()).toordinal() - _FIRST_DAY
     linked = replace(linked, reading=linked.reading.on(float(day)))

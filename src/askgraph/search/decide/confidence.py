@@ -67,7 +67,7 @@ def own_weights() -> Mapping[str, float]:
 
 
 def read_weights(path: Path) -> dict[str, float]:
-    """Read weights; raises `SetupError` where the file is missing or holds none of the kind."""
+    """Read weights; raises `SetupError` if the file is missing or holds none of the kind."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))["weights"]
         weights = {name: _number(name, value) for name, value in table.items()}
@@ -129,7 +129,7 @@ class Curve:
     knots: tuple[Knot, ...]
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where the knots are not those of a rising curve within (0, 1)."""
+        """Raise `ValueError` if the knots are not those of a rising curve within (0, 1)."""
         inside = all(0 <= k.given <= 1 and 0 < k.chance < 1 and k.n > 0 for k in self.knots)
         rising = all(a.given < b.given and a.chance <= b.chance for a, b in pairwise(self.knots))
         if not (self.knots and inside and rising):
@@ -179,7 +179,7 @@ def fitted(answers: Sequence[Scored], *, smallest: int = _SMALLEST) -> Curve:
 
 
 def read_curve(path: Path) -> Curve:
-    """Read a curve; raises `SetupError` where the file is missing or holds none."""
+    """Read a curve; raises `SetupError` if the file is missing or holds none."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
         return Curve(tuple(_knot(entry) for entry in table["knots"]))

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 EMPTY = 0.6
-"""What is left of a confidence where the result is empty.
+"""What is left of a confidence if the result is empty.
 
 What is grown has a result, so that a condition took all away: mostly a wrong one. No more is taken,
 since benchmarks leave out the questions to which nothing is the right answer.
@@ -43,7 +43,7 @@ class Thresholds:
 def confidence_of(proposal: Proposal, found: Sequence[Cluster]) -> float:
     """Estimate the chance (0–1) that the best cluster is right: its evidence weighed, calibrated.
 
-    0 where there is no cluster; else neither 0 nor 1.
+    0 if there is no cluster; else neither 0 nor 1.
     """
     return calibrated(weighed(evidence_for(proposal, found))) if found else 0.0
 

@@ -1,4 +1,4 @@
-"""Which readings of a question are worth asking about, in words that tell them apart."""
+"""Readings of a question that are worth asking about, in words that tell them apart."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def worth_asking(answers: Sequence[Answer]) -> tuple[Option, ...]:
 
     An answer whose answer columns hold what those of a better one do, in whichever order of rows
     and columns, decides nothing; nor does an empty one, nor one with the same words. Each
-    option starts with what tells it apart, where that is short. Empty where fewer than two are
+    option starts with what tells it apart, if that is short. Empty if fewer than two are
     left. `count` is the number of rows, 1 for yes or no.
     """
     kept: dict[object, Answer] = {}
@@ -36,7 +36,7 @@ def worth_asking(answers: Sequence[Answer]) -> tuple[Option, ...]:
 
 
 def _outcome(answer: Answer) -> object:
-    """What an answer says, its context columns left aside; None where that is nothing."""
+    """What an answer says, its context columns left aside; None if that is nothing."""
     if answer.boolean is not None:
         return str(answer.boolean)
     variables = answer.result.variables
@@ -53,7 +53,7 @@ def _count(answer: Answer) -> int:
 
 
 def _told_apart(texts: Sequence[str]) -> list[str]:
-    """The texts with their own words first, where all share their start or their end."""
+    """The texts with their own words first, if all share their start or their end."""
     split = [text.split() for text in texts]
     start = _shared(split)
     end = _shared([words[start:][::-1] for words in split])

@@ -13,6 +13,16 @@ from askgraph.index.names import Kind
 from askgraph.search.grow.joins import joins, lacking, unmet
 from askgraph.search.grow.partial_match import Node, PartialMatch
 from askgraph.search.grow.steps import Grower
+from askgraph.search.grow.weights import (
+    DOUBT_ALTERNATIVES,
+    DOUBT_AND,
+    DOUBT_ENUMERATED,
+    WORTH_ALTERNATIVES,
+    WORTH_EXACT,
+    WORTH_INDEFINITE,
+    WORTH_KNOWN,
+    WORTH_SPELLED,
+)
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
@@ -73,7 +83,7 @@ def _seed(grower: Grower, link: Link) -> PartialMatch | None:
         return None
     ids = np.array([at], dtype=np.int32)
     node = Node(ids, terms=(at,), link=link)
-    known = 0.04 * float(np.log10(1 + grower.graph.degree(at)))
+    known = WORTH_KNOWN * float(np.log10(1 + grower.graph.degree(at)))
     return PartialMatch(node, link.mask, grower.gain(link, 0) * (1 + known), anchored=True)
 
 
@@ -115,9 +125,15 @@ def _either_number(grower: Grower, operator: Operator) -> Iterator[PartialMatch]
         if len(ids):
             mask = sum(1 << at for at in (*one.positions, *operator.positions, *other.positions))
             node = Node(ids, terms=tuple(int(at) for at in ids[:50]))
-            doubt = 0.0 if operator.name == "or" else 0.5  # "in 1990 and 1991"
+            doubt = (
+                DOUBT_ALTERNATIVES if operator.name == "or" else DOUBT_ENUMERATED
+            )  # "in 1990 and 1991"
             yield PartialMatch(
-                node, mask, grower.weight_of(mask) + 0.5, unknown=doubt, anchored=True
+                node,
+                mask,
+                grower.weight_of(mask) + WORTH_ALTERNATIVES,
+                unknown=doubt,
+                anchored=True,
             )
 
 
@@ -131,7 +147,7 @@ def _either(grower: Grower, one: Link, other: Link, mask: int, name: str) -> Ite
         node,
         first.used | second.used | mask,
         first.gain + second.gain,
-        unknown=0.0 if name == "or" else 0.9,
+        unknown=DOUBT_ALTERNATIVES if name == "or" else DOUBT_AND,
         anchored=True,
     )
 
@@ -145,7 +161,7 @@ def _measured(grower: Grower, quantity: Quantity) -> Iterator[PartialMatch]:
         return
     mask = sum(1 << at for at in quantity.positions)
     gain = sum(grower.linked.weights[at] for at in quantity.positions)
-    gain *= 0.6 if quantity.spelled else 1.0
+    gain *= WORTH_SPELLED if quantity.spelled else 1.0
     node = Node(literals, terms=tuple(int(at) for at in literals[:50]), quantity=quantity)
     yield PartialMatch(node, mask, gain, anchored=True)
 
@@ -169,8 +185,8 @@ def _class_seeds(grower: Grower) -> Iterator[PartialMatch]:
         ids = grower.schema.instances(one.target)
         if len(ids):
             node = Node(ids, cls=one.target, cls_link=one)
-            exact = 1.05 if one.similarity > 0.95 else 1.0
-            exact += 0.05 if _is_indefinite(grower, one) else 0.0
+            exact = WORTH_EXACT if one.similarity > 0.95 else 1.0
+            exact += WORTH_INDEFINITE if _is_indefinite(grower, one) else 0.0
             yield PartialMatch(node, one.mask, exact * grower.gain(one, 0), patterns=1)
 
 

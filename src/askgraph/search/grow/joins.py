@@ -14,6 +14,13 @@ from askgraph.search.grow.partial_match import (
     together,
 )
 from askgraph.search.grow.steps import Grower
+from askgraph.search.grow.weights import (
+    DOUBT_CLASS_GUESSED,
+    DOUBT_KIND,
+    DOUBT_STEP,
+    SURE,
+    WORTH_OPERATOR,
+)
 from askgraph.traversal.arrays import Ids, in_both
 
 __all__ = ["joins", "lacking", "unmet"]
@@ -22,13 +29,15 @@ _BE = frozenset("is are was were ist sind war waren es son era eran fue est sont
 
 
 def lacking(grower: Grower, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
-    """All of a class but those that fit a state, where no word names the class."""
+    """All of a class but those that fit a state, if no word names the class."""
     for other in pool[: grower.beam]:
         classes = grower.schema.classes_of(int(other.ids[0])) if len(other.ids) else ()
         if not classes or not other.patterns:
             continue
         members = grower.schema.instances(classes[0])
-        base = PartialMatch(Node(members, cls=classes[0]), 0, 0.0, patterns=1, unknown=0.5)
+        base = PartialMatch(
+            Node(members, cls=classes[0]), 0, 0.0, patterns=1, unknown=DOUBT_CLASS_GUESSED
+        )
         yield from _negated(grower, base, other)
 
 
@@ -37,7 +46,7 @@ def unmet(
 ) -> Iterator[PartialMatch]:
     """What holds for others like a thing, but not for it: the answer to "does it …" is no."""
     for seed in seeds:
-        sure = seed.node.link is not None and seed.node.link.similarity > 0.9
+        sure = seed.node.link is not None and seed.node.link.similarity > SURE
         classes = grower.schema.classes_of(int(seed.ids[0])) if len(seed.ids) == 1 else ()
         if not (sure and classes):
             continue
@@ -52,12 +61,12 @@ def unmet(
                 continue
             node = replace(other.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
             state = together(seed, other, node)
-            doubt = 0.6 if bare else 1.0
+            doubt = DOUBT_KIND if bare else DOUBT_STEP
             yield replace(state, unknown=state.unknown + doubt, denied=True)
 
 
 def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
-    """What fits two states that use other words, or one and not the other where that is denied."""
+    """What fits two states that use other words, or one and not the other if that is denied."""
     bare = grower.frame.exists  # "is A a B": the thing itself is one side of the join
     fits = [state for state in pool if (state.patterns or bare) and len(state.ids)]
     chosen = _varied(grower, fits)
@@ -109,7 +118,7 @@ def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMa
 
 
 def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
-    """What fits one state and not the other, where a word denies what the other is about."""
+    """What fits one state and not the other, if a word denies what the other is about."""
     denied, kept = named_words(other.node), named_words(base.node)
     for operator in grower.frame.of("not"):
         if not denied or min(denied) < operator.first or min(denied) - operator.last > 5:
@@ -122,7 +131,9 @@ def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterato
         node = replace(base.node, ids=ids, without=(*base.node.without, other.node))
         state = together(base, other, node)
         weight = sum(grower.linked.weights[at] for at in operator.positions)
-        yield replace(state, used=state.used | operator.mask, gain=state.gain + weight + 0.6)
+        yield replace(
+            state, used=state.used | operator.mask, gain=state.gain + weight + WORTH_OPERATOR
+        )
 
 
 def _merged(grower: Grower, one: Node, other: Node, ids: Ids) -> Node:

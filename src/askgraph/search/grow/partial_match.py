@@ -12,7 +12,7 @@ __all__ = ["Edge", "Node", "PartialMatch", "common_words", "named_steps", "named
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A step along a predicate (its number); `link` where words of the question name it."""
+    """A step along a predicate (its number); `link` if words of the question name it."""
 
     predicate: int
     inverse: bool

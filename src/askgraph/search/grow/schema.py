@@ -329,7 +329,7 @@ class Schema:
         return p.triples <= (p.objects if inverse else p.subjects) * 1.02
 
     def sort(self, predicate: int) -> Sort:
-        """The sort of most of a predicate's values; NONE where they are resources."""
+        """The sort of most of a predicate's values; NONE if they are resources."""
         if predicate not in self._sorts:
             self._sorts[predicate] = self._most(predicate)
         return self._sorts[predicate]
@@ -419,7 +419,7 @@ class Schema:
         return None
 
     def name_predicate(self, ids: Ids) -> int | None:
-        """The predicate that names nodes in the graph's own way, where no standard one does."""
+        """The predicate that names nodes in the graph's own way, if no standard one does."""
         if not len(ids):
             return None
         for cls in self.classes_of(int(ids[0])):

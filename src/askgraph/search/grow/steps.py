@@ -11,6 +11,28 @@ import numpy as np
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.schema import Schema
+from askgraph.search.grow.weights import (
+    BEAM_COVERED,
+    BEAM_PATTERN,
+    BEAM_SPREAD,
+    BEAM_UNKNOWN,
+    DOUBT_BACK,
+    DOUBT_BRIDGE,
+    DOUBT_DATE,
+    DOUBT_DEEP,
+    DOUBT_FURTHER,
+    DOUBT_MISTAKEN,
+    DOUBT_NAMED_AND_CLASSED,
+    DOUBT_NOT_DATED,
+    DOUBT_OBVIOUS,
+    DOUBT_SEVERAL,
+    DOUBT_SPAN_END,
+    DOUBT_STEP,
+    DOUBT_VALUE,
+    SURE,
+    WORTH_AGAIN,
+    WORTH_LITTLE,
+)
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.traversal.arrays import GraphArrays, Ids, in_both
@@ -19,12 +41,14 @@ from askgraph.traversal.literals import Sort
 __all__ = ["Grower"]
 
 _TIMES = frozenset("year date time day month jahr datum ano fecha annee".split())
-_LITTLE = 0.1
-"""What a function word within a name tells: "very" of "very large"."""
+_LEAST_DOUBT = 0.5
+"""What a step costs at least, about, if no word names it: less would have to be an obvious one."""
+_REPEATED = 0.6
+"""A predicate may repeat words that are used if its other words weigh so much of them."""
+_ANY_NAME = 0.35
+"""The share of a link's worth that does not hang on how well the name fits."""
 _MOST_KEPT = 1000
 """What predicates so many nodes have is kept; larger sets seldom come again."""
-_FURTHER = 0.6
-"""What each further step of a shortcut costs that no word names: less than a step of its own."""
 
 
 @dataclass
@@ -81,16 +105,16 @@ class Grower:
     def score(self, state: PartialMatch) -> float:
         """How good a state is to go on with."""
         return (
-            2 * state.gain / self.total
-            - 0.05 * state.patterns
-            - 0.16 * state.unknown
-            - 0.01 * state.spread
+            BEAM_COVERED * state.gain / self.total
+            - BEAM_PATTERN * state.patterns
+            - BEAM_UNKNOWN * state.unknown
+            - BEAM_SPREAD * state.spread
         )
 
     def gain(self, link: Link, used: int) -> float:
         """What a link's words bring that are not used yet.
 
-        It is 0 where words of content overlap; only a predicate may repeat a lesser part that is
+        It is 0 if words of content overlap; only a predicate may repeat a lesser part that is
         used ("pet type" of pets).
         """
         total, repeated = 0.0, 0.0
@@ -99,10 +123,10 @@ class Grower:
             if used >> at & 1:
                 repeated += weight
             else:
-                total += (weight or _LITTLE) * quality
-        if repeated and (link.kind is not Kind.PREDICATE or total < 0.6 * repeated):
+                total += (weight or WORTH_LITTLE) * quality
+        if repeated and (link.kind is not Kind.PREDICATE or total < _REPEATED * repeated):
             return 0.0
-        return total * (0.35 + 0.65 * link.score)
+        return total * (_ANY_NAME + (1 - _ANY_NAME) * link.score)
 
     def weight_of(self, mask: int) -> float:
         """How much some words tell."""
@@ -115,7 +139,7 @@ class Grower:
         """All steps from some states, without those that cannot be among the best of the level."""
         best: list[float] = []
         for state in sorted(states, key=lambda s: -self.score(s)):
-            unnamed = self.score(state) - 0.05 - 0.16 * 0.5
+            unnamed = self.score(state) - BEAM_PATTERN - BEAM_UNKNOWN * _LEAST_DOUBT
             hopeless = len(best) >= self.beam and unnamed < best[0]
             for grown in self.hops(state, linked=hopeless):
                 yield grown
@@ -169,14 +193,14 @@ class Grower:
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
-            doubt += 0.4 if plus and not inverse else 0.0
+            doubt += DOUBT_DEEP if plus and not inverse else 0.0
             ways: list[Link | None] = [*links[:3]]
             if not links or self.is_class_like(links[0]):
                 ways.append(None)
             for one in ways:
                 edge = Edge(predicate, not inverse, plus, one)
                 unknown = doubt if one is None else self._mistaken(edge, ids, state)
-                unknown += 0.8 if back else 0.0
+                unknown += DOUBT_BACK if back else 0.0
                 yield self._stepped(state, edge, ids, unknown, literal)
 
     def left_links(self, used: int) -> dict[int, list[Link]]:
@@ -195,10 +219,10 @@ class Grower:
             return 0.0
         subjects = self.schema.names_subject(edge.predicate)
         named = ids if subjects != edge.inverse else state.ids
-        return 0.0 if self.fits_noun(edge.link, named) else 2.0
+        return 0.0 if self.fits_noun(edge.link, named) else DOUBT_MISTAKEN
 
     def fits_noun(self, link: Link, ids: Ids) -> bool:
-        """Whether nodes are of the class that the same words name, where they name one."""
+        """Whether nodes are of the class that the same words name, if they name one."""
         classes = self._called.get(link.positions)
         return not classes or any(self.schema.all_are(ids, cls) for cls in classes)
 
@@ -211,7 +235,7 @@ class Grower:
         """The classes that words surely name, by the positions of the words."""
         found: dict[tuple[int, ...], list[str]] = {}
         for one in self.linked.of(Kind.CLASS):
-            if one.similarity > 0.9:
+            if one.similarity > SURE:
                 found.setdefault(one.positions, []).append(one.target)
         return found
 
@@ -254,21 +278,24 @@ class Grower:
             return self._doubt_of_value(state, predicate)
         objects = state.ids if inverse else ids
         if self.schema.is_obvious(predicate, objects, self.said):
-            return 0.4
+            return DOUBT_OBVIOUS
         bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
         single = self.schema.is_functional(predicate, inverse=not inverse)
-        further = _FURTHER * (self.schema.predicates[predicate].steps - 1)
-        return (0.6 if bridge else 1.0) + (0.0 if single else 0.15) + further
+        further = DOUBT_FURTHER * (self.schema.predicates[predicate].steps - 1)
+        return (
+            (DOUBT_BRIDGE if bridge else DOUBT_STEP) + (0.0 if single else DOUBT_SEVERAL) + further
+        )
 
     def _doubt_of_value(self, state: PartialMatch, predicate: int) -> float:
         """A year is looked for where dates are, other values where they occur."""
         quantity = state.node.quantity
         if quantity is None or quantity.days is None:
-            return 0.5
+            return DOUBT_VALUE
         dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
         if not dated and not self.schema.words(predicate) & _TIMES:
-            return 0.9
-        return 0.4 if any(predicate == end for _, end, _ in self.schema.spans) else 0.3
+            return DOUBT_NOT_DATED
+        is_end = any(predicate == end for _, end, _ in self.schema.spans)
+        return DOUBT_SPAN_END if is_end else DOUBT_DATE
 
     def classed(self, states: Iterable[PartialMatch]) -> Iterator[PartialMatch]:
         """Each state, and again with every class that words name and that it meets."""
@@ -291,7 +318,8 @@ class Grower:
                     used=state.used | one.mask,
                     gain=state.gain + gain,
                     patterns=state.patterns + (0 if whole else 1),
-                    unknown=state.unknown + (1.5 if named and one.mask & ~state.used else 0.0),
+                    unknown=state.unknown
+                    + (DOUBT_NAMED_AND_CLASSED if named and one.mask & ~state.used else 0.0),
                 )
             yield state
 
@@ -299,12 +327,12 @@ class Grower:
         """A class whose words the last step has used for the same thing: "moons" that are moons."""
         said = any(
             edge.link is not None
-            and link.similarity > 0.9
+            and link.similarity > SURE
             and edge.link.positions == link.positions
             and self.is_role(edge, root=True)
             for edge, _ in state.node.edges
         )
-        return 0.3 if said else 0.0
+        return WORTH_AGAIN if said else 0.0
 
     def is_role(self, edge: Edge, *, root: bool) -> bool:
         """Whether a named predicate says what its root end (or its far end) is.
@@ -319,7 +347,7 @@ class Grower:
     @cached_property
     def said(self) -> frozenset[str]:
         """The classes that the question names."""
-        return frozenset(one.target for one in self.linked.of(Kind.CLASS) if one.score > 0.9)
+        return frozenset(one.target for one in self.linked.of(Kind.CLASS) if one.score > SURE)
 
     @cached_property
     def content(self) -> int:

@@ -40,7 +40,7 @@ def stated_units(
 
 
 def _units_among(graph: GraphArrays, predicate: int, naming: frozenset[int]) -> dict[int, Unit]:
-    """The units that a predicate's objects are; none where most are something else."""
+    """The units that a predicate's objects are; none if most are something else."""
     objects = graph.ends(predicate, inverse=True)
     if not 0 < len(objects) <= _MOST_UNITS:
         return {}

@@ -26,7 +26,7 @@ _SURE = 0.5
 def completed(
     text: str, earlier: str, names: NameIndex, alike: Alike, *, language: str | None = None
 ) -> str | None:
-    """Return an elliptical question in the words of the earlier one; None where it is none.
+    """Return an elliptical question in the words of the earlier one; None if it is none.
 
     Of several things that the earlier question names, the one that is `alike` gives way.
     """

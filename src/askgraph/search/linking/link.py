@@ -130,7 +130,7 @@ def _bent(match: Match, run: Sequence[int], reading: Reading) -> float:
 
 
 def _runs(positions: Sequence[int], reading: Reading, kind: Kind) -> Iterator[list[int]]:
-    """Cut positions where a word of content, or more than two function words, lie between.
+    """Cut positions if a word of content, or more than two function words, lie between.
 
     Names of classes and predicates do not reach over a comma or a conjunction either.
     """
@@ -187,7 +187,7 @@ def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tu
 def also_meant(linked: Linked, target: str) -> tuple[str, ...]:
     """Return the other things of the same kind that words linked to `target` may name, best first.
 
-    `target` is an IRI, or a literal as N-Triples text. None where no word is linked to it.
+    `target` is an IRI, or a literal as N-Triples text. None if no word is linked to it.
     """
     found: dict[str, None] = {}
     for own in linked.links:

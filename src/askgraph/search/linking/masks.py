@@ -1,4 +1,4 @@
-"""How a question asks, whatever it asks about: its operators and function words in their order."""
+"""Masks of questions: operators and function words in their order, whatever is asked about."""
 
 from collections import Counter
 from functools import lru_cache

@@ -32,7 +32,7 @@ COMPARING = {
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator at tokens first … last; `measure` where it is an adjective of measure."""
+    """An operator at tokens first … last; `measure` if it is an adjective of measure."""
 
     name: str
     first: int

@@ -36,7 +36,7 @@ class Quantity:
     """A value in words or digits at tokens first … last.
 
     `value` is the number as it stands; `days` is the first and the last day (days from 1970-01-01)
-    where it can be a year, month, day, decade or century. `spelled` marks number words ("two").
+    if it can be a year, month, day, decade or century. `spelled` marks number words ("two").
     `unit` is what the words right after it say that it is in; they are `unit_words` many.
     What is `relative` to today has no days before the day is known.
     """
@@ -93,7 +93,7 @@ def _with_unit_of_next(
 
 
 def _signed(quantity: Quantity, words: Sequence[str], before: str) -> Quantity:
-    """The quantity below zero where a minus stands before it: "-10", "minus 10"; not "20-10"."""
+    """The quantity below zero if a minus stands before it: "-10", "minus 10"; not "20-10"."""
     if quantity.value is None:
         return quantity
     below = replace(quantity, value=-quantity.value, text=f"-{quantity.text}", days=None)
@@ -245,7 +245,7 @@ def _number(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
 
 
 def _digits(word: str, *, points: bool) -> float | None:
-    """The number of some digits; `points` group the thousands where the language writes them so."""
+    """The number of some digits; `points` group the thousands if the language writes them so."""
     if re.fullmatch(r"\d+(?:\.\d+)?e[+-]?\d+", word):
         value = float(word)
         return value if isfinite(value) else None

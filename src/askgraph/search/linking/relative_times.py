@@ -44,7 +44,7 @@ def time_word(word: str, lists: WordList) -> tuple[str, float] | None:
 
 
 def relative_at(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Relative] | None:
-    """Return the last token of what starts at a token, and what it tells; None where nothing does.
+    """Return the last token of what starts at a token, and what it tells; None if nothing does.
 
     "The last year" is the last of several years.
     """

@@ -70,7 +70,7 @@ class Reading:
 
 
 def read(text: str, language: str | None = None) -> Reading:
-    """Read a question; the language is detected by its function words where none is given."""
+    """Read a question; the language is detected by its function words if none is given."""
     quotes = [match.span() for match in _QUOTED.finditer(text)]
     plain = _GENITIVE.sub("  ", text)
     found = list(_WORD.finditer(plain))

@@ -1,4 +1,4 @@
-"""Which tokens of the names a question's tokens may stand for, and how well.
+"""Variants of a question's tokens: those of the names that they may stand for, and how well.
 
 A word matches itself and its plural; a typing error of one letter; a longer or shorter word of the
 same root; a synonym; two words written as one or one as two; and, in names of predicates and

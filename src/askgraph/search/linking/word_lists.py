@@ -95,7 +95,7 @@ class WordList:
 
 @lru_cache(maxsize=len(LANGUAGES))
 def word_list(language: str) -> WordList:
-    """Return the lists of a language, English where there is none."""
+    """Return the lists of a language, English if there is none."""
     code = language if language in LANGUAGES else "en"
     source = files("askgraph.search.linking").joinpath("words", f"{code}.toml")
     raw = tomllib.loads(source.read_text(encoding="utf-8"))

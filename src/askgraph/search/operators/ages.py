@@ -1,4 +1,4 @@
-"""How old, how long: the time between two dates, computed."""
+"""Ages and durations: the time between two dates, computed."""
 
 import numpy as np
 
@@ -91,14 +91,14 @@ def _years(
     until: tuple[int | str, int | None],
     hint: str,
 ) -> int:
-    """Whole years; calendar years where either date is a mere year."""
+    """Whole years; calendar years if either date is a mere year."""
     numbers = [number for number in (start[1], until[1]) if number is not None]
     plain = any(places.sort(number) is Sort.YEAR for number in numbers)
     return work.draft.compute(hint, "calendar years" if plain else "years", start[0], until[0])
 
 
 def _ended(places: Places, work: QueryBuilder, start: Spot) -> tuple[int | str, int | None]:
-    """The end of what started, today where it has none; its variable and predicate."""
+    """The end of what started, today if it has none; its variable and predicate."""
     ids = places.ids_at(work, start.place)
     today = day_literal(places.frame.today, XSD_DATE)
     for first, end, _ in places.schema.spans:

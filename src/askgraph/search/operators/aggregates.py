@@ -32,7 +32,7 @@ def each(places: Places, work: QueryBuilder, operator: Operator) -> bool:
 
 
 def count(places: Places, work: QueryBuilder, operator: Operator) -> bool:
-    """ "How many X": count things; where X is a number in the graph, leave it to be shown."""
+    """ "How many X": count things; if X is a number in the graph, leave it to be shown."""
     slot = places.next_slot(work, operator.last)
     place = places.next_place(work, operator.last)
     if slot is not None and (place is None or slot.first <= min(place.words)):

@@ -1,4 +1,4 @@
-"""Where the words of a question hang in a pattern: predicates at its places, near or afar."""
+"""Attachment of a question's words to a pattern: predicates at its places, near or afar."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -7,6 +7,13 @@ import numpy as np
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.steps import Grower
+from askgraph.search.grow.weights import (
+    DOUBT_CLASS_LIKE,
+    DOUBT_KEY,
+    DOUBT_MISTAKEN,
+    DOUBT_OTHER_FITS,
+    DOUBT_STEP,
+)
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Frame, Zones
 from askgraph.search.linking.quantities import Quantity
@@ -19,6 +26,14 @@ __all__ = ["DATED", "NUMERIC", "Places", "unnamed_spot"]
 
 NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
 DATED = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
+
+# Of several places for a word the one with the least cost is taken; a name that fits wholly is
+# worth a little less than 1, so that the near place wins over a slightly better name.
+_COST_FIT = 0.9
+_COST_BELOW = 0.25  # each step from the root; a guessed one costs twice that
+_COST_TURNED = 0.35  # backwards, other than its name says
+_COST_SORT = 0.5  # a foreign key; gained by a predicate of the sort that is asked for
+_COST_DOUBT = 0.3
 
 _MOST_KEPT = 1000
 """What lies a step from so many nodes is kept; larger sets seldom come again."""
@@ -111,7 +126,7 @@ class Places:
             "person": sort in (Sort.NONE, Sort.TEXT),
             "place": sort in (Sort.NONE, Sort.TEXT),
         }
-        return 0.5 if fits[self.frame.asks] else 0.0
+        return _COST_SORT if fits[self.frame.asks] else 0.0
 
     def spot(
         self, work: QueryBuilder, slot: Slot, *, sorts: Sequence[Sort] = (), prefer: bool = False
@@ -207,7 +222,7 @@ class Places:
         valued: bool,
         prefer: bool,
     ) -> Iterator[tuple[float, int, Spot]]:
-        """A predicate at one place, forwards, and backwards where it may be."""
+        """A predicate at one place, forwards, and backwards if it may be."""
         ids = self.ids_at(work, place)
         for inverse in (False,) if valued or place.below else (False, True):
             repeated = any(
@@ -222,11 +237,17 @@ class Places:
                 and self.schema.is_nary(self.graph.step(ids[:50], number, inverse=True))
             ):
                 continue
-            cost = 0.25 * place.below + (0.35 if turned else 0.0)
-            cost += 0.5 if self._is_key(number, link) else 0.0
+            cost = _COST_BELOW * place.below + (_COST_TURNED if turned else 0.0)
+            cost += _COST_SORT if self._is_key(number, link) else 0.0
             said_of_place = self.schema.names_subject(number) != inverse
-            doubt = 2.0 if said_of_place and not self.grower.fits_noun(link, ids) else 0.0
-            cost += 0.3 * doubt - 0.9 * link.score * link.quality - self._wanted(number, prefer)
+            doubt = (
+                DOUBT_MISTAKEN if said_of_place and not self.grower.fits_noun(link, ids) else 0.0
+            )
+            cost += (
+                _COST_DOUBT * doubt
+                - _COST_FIT * link.score * link.quality
+                - self._wanted(number, prefer)
+            )
             yield cost, order, Spot(place, number, inverse, link, doubt=doubt)
 
     def _is_key(self, number: int, link: Link) -> bool:
@@ -268,7 +289,7 @@ class Places:
             for order, link, number in named:
                 if number in present:
                     path = tuple(Edge(predicate, inverse) for predicate, inverse in steps)
-                    cost = 0.5 * len(path) - 0.9 * link.score * link.quality
+                    cost = 2 * _COST_BELOW * len(path) - _COST_FIT * link.score * link.quality
                     yield cost, order, path, number, link
 
     def sort(self, predicate: int) -> Sort:
@@ -291,7 +312,7 @@ class Places:
             )
             if not known:
                 work.draft.places.append(place)
-                work.unknown += 1.0
+                work.unknown += DOUBT_STEP
         self._narrow(work, place, spot.predicate, spot.inverse)
         return work.draft.attach(place, spot.predicate, inverse=spot.inverse)
 
@@ -299,9 +320,9 @@ class Places:
         """Count a slot as used."""
         number = self.schema.number(link.target)
         if number is not None and self._is_key(number, link):
-            work.unknown += 1.2
+            work.unknown += DOUBT_KEY
         elif self.grower.is_class_like(link):
-            work.unknown += 0.1
+            work.unknown += DOUBT_CLASS_LIKE
         work.done.add(slot)
         work.take(slot.mask, self.grower.gain(link, work.used))
 
@@ -335,7 +356,7 @@ class Places:
                 work.projected.append((at, self.named(work, place)))
 
     def shown(self, work: QueryBuilder, variable: int, spot: Spot) -> int:
-        """The variable to show for a predicate's object: its name where the graph has its own."""
+        """The variable to show for a predicate's object: its name if the graph has its own."""
         if self.sort(spot.predicate) is not Sort.NONE and not spot.inverse:
             return variable
         ids = self.graph.step(spot.place.node.ids[:200], spot.predicate, inverse=spot.inverse)
@@ -377,7 +398,7 @@ class Places:
             fits = [number for number in present if self.sort(number) in sorts]
             if fits:
                 named = [n for n in fits if {"start", "begin", "date"} & self.schema.words(n)]
-                work.unknown += 0.1 * (len(fits) - 1)
+                work.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
                 return unnamed_spot(place, (named or fits)[0])
         return None
 
@@ -394,7 +415,7 @@ class Places:
         return int(things[0]) if len(things) == 1 else None
 
     def named(self, work: QueryBuilder, place: Place) -> int:
-        """The variable to show for a thing: its name where the graph has its own."""
+        """The variable to show for a thing: its name if the graph has its own."""
         ids, name = place.node.ids, self.schema.name_predicate(place.node.ids)
         if name is None:
             leading = [edge.predicate for edge, _ in place.node.edges if edge.inverse]

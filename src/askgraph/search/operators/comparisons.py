@@ -185,7 +185,7 @@ _DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 
 
 def _turned(places: Places, operator: Operator, sign: str | None) -> str | None:
-    """The opposite sign where a "not" stands right before: "not higher than"."""
+    """The opposite sign if a "not" stands right before: "not higher than"."""
     denied = any(op.last + 1 == operator.first for op in places.frame.of("not"))
     return _DENIED[sign] if denied and sign is not None else sign
 
@@ -307,7 +307,7 @@ def is_since(places: Places, operator: Operator) -> bool:
 
 
 def span_spot(places: Places, work: QueryBuilder, operator: Operator) -> Spot | None:
-    """Return the date that "before", "after", "since" and "until" are about where none is named.
+    """Return the date that "before", "after", "since" and "until" are about if none is named.
 
     Of a relation it is the start, with "until" the end; so is the end of a thing with a name.
     """
@@ -324,7 +324,7 @@ def span_spot(places: Places, work: QueryBuilder, operator: Operator) -> Spot | 
 def ended_in(
     places: Places, work: QueryBuilder, operator: Operator, spot: Spot, quantity: Quantity
 ) -> bool:
-    """ "Until 1989": the end lies in that time; False where none of them does."""
+    """ "Until 1989": the end lies in that time; False if none of them does."""
     span = days_in(quantity)
     ends = {end for _, end, _ in places.schema.spans}
     if span is None or spot.predicate not in ends or not _is_until(places, operator) or spot.path:
@@ -346,7 +346,7 @@ def _is_until(places: Places, operator: Operator) -> bool:
 def fits(places: Places, predicate: int, quantity: Quantity) -> bool:
     """Return whether a predicate's values may be compared with a quantity.
 
-    Not where it has another dimension, and not dates with what is no time.
+    Not if it has another dimension, and not dates with what is no time.
     """
     if places.sort(predicate) in _DATES and days_in(quantity) is None:
         return False
@@ -389,7 +389,7 @@ def bound(
 def between_days(places: Places, work: QueryBuilder, first: Quantity, last: Quantity) -> bool:
     """Of what starts and ends: it had started by the later time and not ended before the earlier.
 
-    Not where words ask for the start or the end itself.
+    Not if words ask for the start or the end itself.
     """
     if first.days is None or last.days is None:
         return False

@@ -1,4 +1,4 @@
-"""From states to whole queries: each operator takes its words, what is left is shown.
+"""Finishing of partial matches to queries: each operator takes its words, what is left is shown.
 
 Words that no state used name predicates to show, to order or filter by. Each operator looks for
 its argument among the words around it; what it takes up counts as used.
@@ -13,6 +13,13 @@ from askgraph.rdf.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
 from askgraph.search.form import Filter, Pattern
 from askgraph.search.grow.partial_match import Node, PartialMatch
 from askgraph.search.grow.steps import Grower
+from askgraph.search.grow.weights import (
+    BEAM_COVERED,
+    BEAM_PATTERN,
+    BEAM_UNKNOWN,
+    DOUBT_CLASS_GUESSED,
+    WORTH_OPERATOR,
+)
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators import ages, aggregates, comparisons, conditions, extremes, times
 from askgraph.search.operators import extremes as ordering
@@ -26,6 +33,11 @@ from askgraph.traversal.arrays import Ids
 __all__ = ["Finisher"]
 
 _BEHIND = 0.5
+"""A partial match is given up if it can only come so far behind the best candidate."""
+_LUCK = 0.3
+"""What finishing may add to a score besides words: about two doubts fewer."""
+_LINKED = 0.6
+"""A predicate named so well stands for its subjects if nothing else does."""
 _AFAR = 20
 
 _Handler = Callable[[Places, QueryBuilder, Operator], bool]
@@ -92,8 +104,9 @@ class Finisher:
             if self._hope(state) < best - _BEHIND:
                 continue
             for candidate in self.finish(state, afar=place < _AFAR or place >= len(states)):
-                covered = 2 * candidate.gain / self.grower.total
-                reached = covered - 0.05 * candidate.patterns - 0.16 * candidate.unknown
+                covered = BEAM_COVERED * candidate.gain / self.grower.total
+                reached = covered - BEAM_PATTERN * candidate.patterns
+                reached -= BEAM_UNKNOWN * candidate.unknown
                 best = max(best, reached)
                 yield candidate
 
@@ -128,13 +141,15 @@ class Finisher:
     def _hope(self, state: PartialMatch) -> float:
         """The score of a state if all words that may be of use were used for nothing."""
         left = self.places.weight_of(self.usable & ~state.used)
-        return self.grower.score(state) + 2 * left / self.grower.total + 0.3
+        return self.grower.score(state) + BEAM_COVERED * left / self.grower.total + _LUCK
 
     def _domains(self) -> Iterator[PartialMatch]:
-        """The subjects of linked predicates: the members where no class or thing is named."""
+        """The subjects of linked predicates: the members if no class or thing is named."""
         for number, links in self.grower.by_predicate.items():
-            if max(link.score for link in links) >= 0.6:
-                yield PartialMatch(Node(self.grower.graph.ends(number)), 0, 0.0, unknown=0.5)
+            if max(link.score for link in links) >= _LINKED:
+                yield PartialMatch(
+                    Node(self.grower.graph.ends(number)), 0, 0.0, unknown=DOUBT_CLASS_GUESSED
+                )
 
     def _operate(self, work: QueryBuilder) -> None:
         """Let each operator take its words, in the order of the question."""
@@ -153,7 +168,7 @@ class Finisher:
             if handler(self.places, work, operator):
                 work.take(operator.mask, self.places.weight_of(operator.mask))
                 work.done |= {slot for slot in work.slots if not slot.mask & ~operator.mask}
-                work.gain += 0.6
+                work.gain += WORTH_OPERATOR
                 work.notes.append(operator.name)
 
 
@@ -165,7 +180,7 @@ _PREFERRED, _DEPRECATED = f"<{WIKIBASE_PREFERRED}>", f"<{WIKIBASE_DEPRECATED}>"
 
 
 def best_ranked(places: Places, work: QueryBuilder) -> None:
-    """Keep the best statements; where a time is asked for, or all of them, those not deprecated."""
+    """Keep the best statements; if a time is asked for, or all of them, those not deprecated."""
     rank = places.schema.rank
     if rank is None:
         return
@@ -184,7 +199,7 @@ def best_ranked(places: Places, work: QueryBuilder) -> None:
 
 
 def _best(work: QueryBuilder, pattern: Pattern, statement: int, iri: str) -> None:
-    """Preferred, or not deprecated where the same thing has no preferred one."""
+    """Preferred, or not deprecated if the same thing has no preferred one."""
     draft = work.draft
     if isinstance(pattern.subject, str):
         draft.patterns.append(Pattern(statement, iri, _PREFERRED))

@@ -1,6 +1,6 @@
 """Numbers with a unit: the constant is converted into the unit of the data, not the data.
 
-Only where one predicate's numbers have several units are they converted, each by its unit's size.
+Only if one predicate's numbers have several units are they converted, each by its unit's size.
 """
 
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from dataclasses import replace
 from askgraph.metadata.units import Unit
 from askgraph.search.form import Aggregate, Column, Filter, Given
 from askgraph.search.grow.partial_match import Node
+from askgraph.search.grow.weights import WORTH_OPERATOR
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.attachment import NUMERIC, Places, unnamed_spot
 from askgraph.search.operators.draft import Place
@@ -33,7 +34,7 @@ def fits_unit(places: Places, predicate: int, quantity: Quantity) -> bool:
 
 
 def number_of(places: Places, work: QueryBuilder, predicate: int, quantity: Quantity) -> float:
-    """The number of a quantity in the unit of a predicate; as it is where either says none."""
+    """The number of a quantity in the unit of a predicate; as it is if either says none."""
     own, value = places.schema.unit(predicate), quantity.value or 0.0
     if quantity.unit is None or own is None or own.dimension != quantity.unit.dimension:
         return value
@@ -44,7 +45,7 @@ def number_of(places: Places, work: QueryBuilder, predicate: int, quantity: Quan
 def by_dimension(places: Places, work: QueryBuilder, quantity: Quantity) -> Spot | None:
     """The only predicate in the pattern whose numbers are of the dimension of a quantity.
 
-    None where the words just before name something else in the pattern.
+    None if the words just before name something else in the pattern.
     """
     unit = None if _is_named(work, quantity) else quantity.unit
     for place in work.draft.places if unit is not None else ():
@@ -78,7 +79,7 @@ def _is_named(work: QueryBuilder, quantity: Quantity) -> bool:
 def compared_nodes(
     places: Places, work: QueryBuilder, slots: list[Slot], quantity: Quantity, sign: str
 ) -> bool:
-    """Compare a number that stands with its unit at a node of its own; False where none does."""
+    """Compare a number that stands with its unit at a node of its own; False if none does."""
     unit = quantity.unit
     for slot in slots if unit is not None and quantity.value is not None else ():
         spot = places.spot(work, slot)
@@ -100,7 +101,7 @@ def compared_nodes(
 
 
 def _units_at(places: Places, nodes: Ids, said: int, units: dict[int, Unit]) -> dict[int, Unit]:
-    """The units of some nodes; none where they are not resources or a unit is not known."""
+    """The units of some nodes; none if they are not resources or a unit is not known."""
     if not places.is_resource(nodes):
         return {}
     found = places.graph.step(nodes, said).tolist()
@@ -145,7 +146,7 @@ def converted(places: Places, work: QueryBuilder) -> None:
             continue
         work.projected, draft.columns = shown, columns
         places.take_tokens(work, operator.positions)
-        work.gain += 0.6
+        work.gain += WORTH_OPERATOR
         work.notes.append("in_unit")
 
 
@@ -159,7 +160,7 @@ def _column_in(places: Places, work: QueryBuilder, column: Column, unit: Unit | 
 
 
 def _in(places: Places, work: QueryBuilder, variable: int, unit: Unit | None) -> int:
-    """A shown number in another unit; itself where that is not known to be possible."""
+    """A shown number in another unit; itself if that is not known to be possible."""
     for predicate in _shown_by(work, variable):
         own = places.schema.unit(predicate)
         if unit is None or own is None or own.dimension != unit.dimension or own == unit:

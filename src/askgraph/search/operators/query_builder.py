@@ -62,7 +62,7 @@ class Slot:
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """A predicate in its place in a draft, after the steps of `path` where it lies afar.
+    """A predicate in its place in a draft, after the steps of `path` if it lies afar.
 
     `doubt` is what speaks against its standing there.
     """

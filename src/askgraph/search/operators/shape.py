@@ -1,8 +1,9 @@
-"""What a row of the answer is: which columns answer, which are context, and by what they group."""
+"""The shape of the answer: the columns that answer, those that are context, and the groups."""
 
 from collections.abc import Sequence
 
 from askgraph.search.form import Aggregate, Column, Filter, Key
+from askgraph.search.grow.weights import DOUBT_DATE_SHOWN, DOUBT_PATH, WORTH_NAMING
 from askgraph.search.operators.attachment import DATED, NUMERIC, Places
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder
@@ -12,7 +13,7 @@ __all__ = ["choose_columns", "closed", "show_rest"]
 
 
 def show_rest(places: Places, work: QueryBuilder) -> None:
-    """Slots that no operator took: shown where they are asked for, else required."""
+    """Slots that no operator took: shown if they are asked for, else required."""
     for slot in sorted(work.slots, key=lambda s: s.first):
         if slot in work.done:
             continue
@@ -22,7 +23,7 @@ def show_rest(places: Places, work: QueryBuilder) -> None:
         variable = places.hang(work, spot)
         places.use(work, slot, spot.link)
         if spot.path:
-            work.unknown += 0.3 * len(spot.path)
+            work.unknown += DOUBT_PATH * len(spot.path)
         if places.sort(spot.predicate) is Sort.BOOLEAN:
             work.draft.filters.append(Filter(variable, "=", ("true",)))
             continue
@@ -72,13 +73,13 @@ def _answers_when(
     spot = places.only(work, DATED)
     if spot is None:
         return False
-    work.unknown += 0.6
+    work.unknown += DOUBT_DATE_SHOWN
     shown.append(places.hang(work, spot))
     return True
 
 
 def _context(places: Places, work: QueryBuilder, shown: Sequence[int]) -> list[Column]:
-    """The things that shown values hang on, where a value alone would say nothing.
+    """The things that shown values hang on, if a value alone would say nothing.
 
     That is so for things without a name, and for numbers and dates of several things. A thing
     without a name that tells the unit of a number is the answer with it: the number alone is half.
@@ -156,7 +157,7 @@ def _ordered_by_column(places: Places, work: QueryBuilder) -> None:
 def _naming_words(places: Places, work: QueryBuilder) -> None:
     for at, token in enumerate(places.reading.tokens):
         if token.stem in places.reading.words.naming and not work.used >> at & 1:
-            work.take(1 << at, places.weights[at] * 0.8)
+            work.take(1 << at, places.weights[at] * WORTH_NAMING)
 
 
 def _break_ties(work: QueryBuilder) -> None:
@@ -170,7 +171,7 @@ def _break_ties(work: QueryBuilder) -> None:
 
 
 def closed(places: Places, work: QueryBuilder) -> Candidate | None:
-    """Close a candidate; None where there is nothing to show."""
+    """Close a candidate; None if there is nothing to show."""
     draft = work.draft
     if not draft.patterns or not (draft.columns or draft.ask):
         return None

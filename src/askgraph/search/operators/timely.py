@@ -17,7 +17,7 @@ def timely(frame: Frame, schema: Schema, today: float) -> Frame:
     """Return a frame for a graph on a day (days from 1970-01-01).
 
     Where the graph has starts and ends, each date that is no other operator's argument becomes one
-    ("at"); where it has none, words of time are no operators. "In miles" is one where numbers with
+    ("at"); if it has none, words of time are no operators. "In miles" is one if numbers with
     a unit are known.
     """
     frame = replace(frame, today=today)

@@ -35,7 +35,7 @@ _NOTED = frozenset(("at", "now", "past", "during", "between"))
 
 
 def at(places: Places, work: QueryBuilder, operator: Operator) -> bool:
-    """ "In 1995": what had started and not ended then, where no word asks for the start itself."""
+    """ "In 1995": what had started and not ended then, if no word asks for the start itself."""
     quantity = next(q for q in places.reading.quantities if q.first == operator.first)
     one = asked_span(places, work)
     if one is None and "age_then" in work.notes:
@@ -169,7 +169,7 @@ def _point_during(places: Places, work: QueryBuilder, subject: str, first: int, 
 def _bounds(
     work: QueryBuilder, places: Places, subject: str, first: int, last: int
 ) -> tuple[int, int]:
-    """The variables of an event's start and end; the same one where it has a single date."""
+    """The variables of an event's start and end; the same one if it has a single date."""
     found = []
     for number in dict.fromkeys((first, last)):
         iri = places.graph.iri_of(number)
@@ -298,7 +298,7 @@ def days_of(places: Places, nodes: Ids, predicate: int, missing: float) -> NDArr
 def overlapping(places: Places, work: QueryBuilder, one: Spanned, low: float, high: float) -> bool:
     """Require that something had started by the last of some days and not ended before the first.
 
-    What has no end goes on. Nothing is required, and False returned, where nothing fits.
+    What has no end goes on. Nothing is required, and False returned, if nothing fits.
     """
     ids = places.ids_at(work, one.place)
     starts = days_of(places, ids, one.start, _FAR)
@@ -315,7 +315,7 @@ def overlapping(places: Places, work: QueryBuilder, one: Spanned, low: float, hi
 
 
 def unfinished(places: Places, work: QueryBuilder, one: Spanned) -> bool:
-    """Require that something has no end, or none up to today; False where nothing fits."""
+    """Require that something has no end, or none up to today; False if nothing fits."""
     ids, today = places.ids_at(work, one.place), places.frame.today
     starts = days_of(places, ids, one.start, -_FAR)
     ends = days_of(places, ids, one.end, _FAR)
@@ -335,7 +335,7 @@ def unfinished(places: Places, work: QueryBuilder, one: Spanned) -> bool:
 
 
 def over(places: Places, work: QueryBuilder, one: Spanned) -> bool:
-    """Require that something has ended by today; False where nothing has."""
+    """Require that something has ended by today; False if nothing has."""
     ids, today = places.ids_at(work, one.place), places.frame.today
     ends = days_of(places, ids, one.end, _FAR)
     kept = ids[ends < today]
@@ -351,7 +351,7 @@ def over(places: Places, work: QueryBuilder, one: Spanned) -> bool:
 def _not_ended(
     places: Places, work: QueryBuilder, one: Spanned, bound: str | None, *, always: bool
 ) -> None:
-    """No end before a bound, or none at all; where all have ends, an end from the bound on."""
+    """No end before a bound, or none at all; if all have ends, an end from the bound on."""
     draft, iri = work.draft, places.graph.iri_of(one.end)
     if always and bound is not None:
         end = places.hang(work, unnamed_spot(one.place, one.end))

@@ -1,4 +1,4 @@
-"""What the answer to a question should look like, read from its words: its kind, columns, rows."""
+"""The answer that a question expects, read from its words: its kind, columns, rows."""
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -17,8 +17,8 @@ Kind = Literal["yes_no", "count", "number", "when", "who", "where", "things"]
 class Expected:
     """The shape of an answer, as far as the question tells it.
 
-    `kind` is what its question word asks for, `things` where none says more. `columns` is how many
-    columns answer at least, None where nothing can be said. `classes` and `predicates` are the IRIs
+    `kind` is what its question word asks for, `things` if none says more. `columns` is how many
+    columns answer at least, None if nothing can be said. `classes` and `predicates` are the IRIs
     that the head noun may mean; `listed` those of all nouns that are asked for side by side, and
     `nouns` is how many of them there are. `counted` says that the number of something is asked for,
     alone or beside others, `grouped` "for each", `limit` how many rows a superlative or "first ten"
@@ -165,7 +165,7 @@ def _is_singular(reading: Reading, item: Item) -> bool:
 
 
 def _columns(items: tuple[Item, ...]) -> int | None:
-    """How many columns the listed nouns fill, where each is a property or an aggregate."""
+    """How many columns the listed nouns fill, if each is a property or an aggregate."""
     if not items:
         return None
     if len(items) == 1 or all(item.is_property for item in items):

@@ -1,4 +1,4 @@
-"""Which columns of any query answer the question; the others are context."""
+"""Columns of any query that answer the question; the others are context."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,9 +20,9 @@ _LABEL_SUFFIX = "Label"  # ?cityLabel of the label service, which no pattern bin
 def answer_columns_of(
     expected: Expected, query: str, result: SelectResult, profile: Profile
 ) -> tuple[str, ...]:
-    """Return the columns that answer, in the order of the result; all where nothing can be told.
+    """Return the columns that answer, in the order of the result; all if nothing can be told.
 
-    Labels of things that are shown are context unless names are asked for; the things are, where a
+    Labels of things that are shown are context unless names are asked for; the things are, if a
     property, a date or a count of theirs is asked for, unless it is "for each". Nodes that only
     hold others together (n-ary) and what is only sorted or filtered by are context, too. A node
     without a name that tells the unit of a number answers with it.
@@ -90,7 +90,7 @@ class _Chooser:
         return step.predicate in self.numeric
 
     def without(self, names: Sequence[str], context: Iterable[str]) -> tuple[str, ...]:
-        """The names without some; all of them where none would be left."""
+        """The names without some; all of them if none would be left."""
         dropped = set(context)
         return tuple(name for name in names if name not in dropped) or tuple(names)
 
@@ -167,7 +167,7 @@ class _Chooser:
         )
 
     def counted(self, names: tuple[str, ...], numbers: list[str]) -> tuple[str, ...]:
-        """ "For each X the number": both, but the number alone where nothing else is asked for."""
+        """ "For each X the number": both, but the number alone if nothing else is asked for."""
         alone = self.expected.nouns == 1 and not self.expected.grouped
         return tuple(numbers) if alone else names
 

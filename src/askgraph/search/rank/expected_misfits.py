@@ -1,4 +1,4 @@
-"""Where a result does not have the shape that its question asks for, in words."""
+"""Misfits of a result and the shape that its question asks for, in words."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def misfits(
 ) -> tuple[str, ...]:
     """Return what of a query's outcome does not fit the question, one sentence each.
 
-    Empty where it fits, or where nothing sure can be said: the sentences are for a language model,
+    Empty if it fits, or if nothing sure can be said: the sentences are for a language model,
     which would spend a call on each false one. A query that cannot be read has none.
     """
     if isinstance(outcome, bool):
@@ -70,7 +70,7 @@ def _of_columns(expected: Expected, columns: QueryColumns, result: SelectResult)
 def _only_labels(
     expected: Expected, columns: QueryColumns, result: SelectResult
 ) -> tuple[str, ...]:
-    """The things whose labels are all that is shown, where things are asked for by their class."""
+    """The things whose labels are all that is shown, if things are asked for by their class."""
     if expected.kind != "things" or expected.names or not expected.classes or expected.counted:
         return ()
     owners = []

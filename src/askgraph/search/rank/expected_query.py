@@ -1,4 +1,4 @@
-"""What the columns of any query are made of: variables, predicates, things, aggregates."""
+"""Columns of any query and their sources: variables, predicates, things, aggregates."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class QueryColumns:
 
 @lru_cache(maxsize=256)
 def columns_of(query: str) -> QueryColumns:
-    """Read a query for its columns; raises `QuerySyntaxError` where it cannot be read."""
+    """Read a query for its columns; raises `QuerySyntaxError` if it cannot be read."""
     tree = read(query)
     parts = list(_parts(tree))
     bound = [(part.variable.value, part.value) for part in parts if isinstance(part, Bind)]

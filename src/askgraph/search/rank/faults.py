@@ -214,7 +214,7 @@ class Subject:
         return link.target in self.terms or f"<{link.target}>" in self.terms
 
     def named(self, value: int | Aggregate) -> float:
-        """How well words name what a column holds; in between where nothing can be said."""
+        """How well words name what a column holds; in between if nothing can be said."""
         variable = value.variable if isinstance(value, Aggregate) else value
         patterns = self.form.patterns
         into = [one.predicate for one in patterns if one.object == variable]

@@ -16,6 +16,7 @@ from askgraph.index.names import Kind
 from askgraph.search.form import Aggregate
 from askgraph.search.grow.partial_match import Edge, Node
 from askgraph.search.grow.schema import Schema
+from askgraph.search.grow.weights import WORTH_OPERATOR
 from askgraph.search.linking.link import Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.search.operators.attachment import NUMERIC
@@ -32,6 +33,12 @@ __all__ = [
     "weights_for",
 ]
 
+_BODY = 0.6
+"""An organisation if a person is asked for: "who" may mean it."""
+_NAMED = 0.7
+"""A class named so well is one that the answer may be of."""
+_OF_CLASS = 1.4
+"""The answer is of the class that the first word names, against 1 for a step called so."""
 _ALIKE = 0.05
 """How much worse a name may fit and still be called the same."""
 
@@ -102,7 +109,7 @@ class _Told:
     @cached_property
     def total(self) -> float:
         """What all words of content weigh, and the operators."""
-        return sum(self.linked.weights) + 0.6 * len(self.frame.operators) or 1.0
+        return sum(self.linked.weights) + WORTH_OPERATOR * len(self.frame.operators) or 1.0
 
     def obscure(self, root: Node) -> float:
         """How much less the graph says of the things meant than of others called the same."""
@@ -159,7 +166,7 @@ def _is_person(candidate: Candidate, linked: Linked, schema: Schema) -> float:
     stems = [schema.class_stems(cls) for cls in _answer_classes(candidate, schema)]
     if any(persons & own for own in stems):
         return 1.0
-    return 0.6 if any(bodies & own for own in stems) else 0.0
+    return _BODY if any(bodies & own for own in stems) else 0.0
 
 
 def _answer_classes(candidate: Candidate, schema: Schema) -> list[str]:
@@ -197,11 +204,11 @@ def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
         return 1.0
     if len(candidate.state.ids) and any(
         first in one.positions
-        and one.score >= 0.7
+        and one.score >= _NAMED
         and schema.all_are(candidate.state.ids, one.target)
         for one in linked.of(Kind.CLASS)
     ):
-        return 1.4
+        return _OF_CLASS
     return _said_first(candidate, first, schema)
 
 
@@ -285,7 +292,7 @@ class Ranking:
     graphs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where the weights are not one finite number for each feature."""
+        """Raise `ValueError` if the weights are not one finite number for each feature."""
         for table in (self.weights, *self.graphs.values()):
             odd = sorted(set(table) ^ set(FEATURES))
             if odd:
@@ -301,13 +308,13 @@ class Ranking:
 def weights_for(graph: str, path: str = "") -> Mapping[str, float]:
     """Return the weights for a graph, from a file or from the package's; each is read once.
 
-    Raises `SetupError` where the file is missing or holds no ranking.
+    Raises `SetupError` if the file is missing or holds no ranking.
     """
     return _read(path).of(graph)
 
 
 def read_ranking(path: Path) -> Ranking:
-    """Read a ranking; raises `SetupError` where the file is missing or holds none."""
+    """Read a ranking; raises `SetupError` if the file is missing or holds none."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
         return Ranking(table["weights"], table.get("graphs", {}))

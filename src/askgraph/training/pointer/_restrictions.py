@@ -1,4 +1,4 @@
-"""What restricts the things that a generated question asks of, in words and in its query."""
+"""Restrictions on the things that a generated question asks of, in words and in its query."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

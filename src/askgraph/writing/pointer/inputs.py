@@ -1,4 +1,4 @@
-"""What the pointer writer sees of a question and its listed terms: numbers that fit any graph.
+"""Inputs of the pointer writer: a question and its listed terms as numbers that fit any graph.
 
 A unit is a word of the question or a listed term. No word is known by itself: units are bags of
 hashed words and letter trigrams, kinds and operators, with a few facts and the relations among
@@ -68,7 +68,7 @@ Ints = NDArray[np.int32]
 class Units:
     """A question's words, then its listed terms.
 
-    `grams` (units, 24) are buckets, 0 where there is none; `facts` (units, `FACTS`); `places`
+    `grams` (units, 24) are buckets, 0 if there is none; `facts` (units, `FACTS`); `places`
     (units, `WORDS`) says which words a unit is or means, in rows that sum to 1 or 0; `relations`
     (units, units) are numbers of `RELATIONS`; `roles` say what each term can stand as.
     """

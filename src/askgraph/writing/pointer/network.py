@@ -83,7 +83,7 @@ class Memory:
     """What the encoder makes of questions: a vector for each unit, and which units are there.
 
     `vectors` (questions, units, width), `there` (questions, units) is 1 or 0; `means` (questions,
-    units, units) is 1 where a unit is or means another; `terms` (questions, units) is 1 for terms.
+    units, units) is 1 if a unit is or means another; `terms` (questions, units) is 1 for terms.
     """
 
     vectors: Array
@@ -98,7 +98,7 @@ class Steps:
 
     `symbols` are numbers of what came before a place (0 at a pointer), `pointed` (…, units) is 1 at
     the unit pointed at, `used` (…, units) at those used before, `stages` what comes next is read
-    as. `allowed` (…, symbols + units) is 0 where something cannot come, else 1.
+    as. `allowed` (…, symbols + units) is 0 if something cannot come, else 1.
     """
 
     symbols: Array
@@ -270,7 +270,7 @@ class Known:
     """Skeletons of one question as the network reads them, with the pieces that come next.
 
     All are (skeletons, pieces, …); `targets` are numbers of symbols, or of units after these, and
-    `counts` (skeletons, pieces) is 1 where there is a piece.
+    `counts` (skeletons, pieces) is 1 if there is a piece.
     """
 
     symbols: Ints

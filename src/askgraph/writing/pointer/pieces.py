@@ -1,4 +1,4 @@
-"""What may follow in a query's skeleton: one reader for checking, for decoding, and for the query.
+"""Pieces of a query's skeleton: one reader for checking, for decoding, and for the query.
 
 A skeleton is a sequence of pieces: symbols of a closed vocabulary, and numbers that point at listed
 terms. The same generator says which pieces may come next and builds the query of those that came,
@@ -127,7 +127,7 @@ def awaited(pieces: tuple[Piece, ...]) -> tuple[Next, ...]:
 def parsed(pieces: Sequence[Piece], terms: Callable[[int], str]) -> Form:
     """Return the query of a whole skeleton, with `terms` in the place of what it points at.
 
-    Raises `ValueError` where the pieces are no skeleton.
+    Raises `ValueError` if the pieces are no skeleton.
     """
     found, form = _run(pieces, terms)
     if form is None:
@@ -206,7 +206,7 @@ class _Parser:
         return more | {"GROUP"} | self.endings()
 
     def endings(self) -> frozenset[str]:
-        """What may stand after the groups: aggregates where nothing else is shown beside them."""
+        """What may stand after the groups: aggregates if nothing else is shown beside them."""
         last = {"LIMIT", "OFFSET", STOP}
         last |= {"HAVING"} if self.seen.countable else set[str]()
         return frozenset(last | {"ORDER"} if self.seen.keys() or self.seen.countable else last)

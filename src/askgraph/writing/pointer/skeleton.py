@@ -34,7 +34,7 @@ class Inexpressible(ValueError):
 def skeleton_of(form: Form, places: Mapping[str, int]) -> Skeleton:
     """Return the skeleton of a form; `places` are those of its terms, as `terms_of` gives them.
 
-    Raises `Inexpressible` where a term has no place, or where the form needs more variables.
+    Raises `Inexpressible` if a term has no place, or if the form needs more variables.
     """
     if form.optional or form.given or form.computed:
         raise Inexpressible("what may be missing, is given in rows or is computed")
@@ -43,7 +43,7 @@ def skeleton_of(form: Form, places: Mapping[str, int]) -> Skeleton:
 
 
 def form_of(skeleton: Sequence[Piece], terms: Sequence[str]) -> Form:
-    """Return the form of a skeleton; raises `ValueError` where it is none.
+    """Return the form of a skeleton; raises `ValueError` if it is none.
 
     `terms` are IRIs in angle brackets and literals, by their places.
     """
@@ -72,7 +72,7 @@ def terms_of(form: Form) -> list[str]:
 
 
 def number_of(term: str) -> float | None:
-    """Return the number that a literal is, None where it is none."""
+    """Return the number that a literal is, None if it is none."""
     found = _NUMBER.fullmatch(term)
     return float(found.group(1)) if found else None
 

@@ -121,7 +121,7 @@ class PointerWriter:
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
     ) -> list[Hypothesis]:
-        """Write queries; an empty list where none fits, nothing is listed, or none is wanted."""
+        """Write queries; an empty list if none fits, nothing is listed, or none is wanted."""
         if n < 1 or not listed:
             return []
         return await asyncio.to_thread(self._written, question, listed, graph, n)
@@ -164,7 +164,7 @@ class PointerWriter:
     ) -> list[float | None]:
         """Return how much speaks for each form, in units of graph search's score.
 
-        None where a form cannot be expressed over the terms that there is room for.
+        None if a form cannot be expressed over the terms that there is room for.
         """
         named = dict.fromkeys(term for form in forms for term in terms_of(form))
         listed = listed_terms(linked, graph.profile, named=named)
