@@ -525,6 +525,8 @@ def own_limit(text: str) -> int | None:
 
 def starred(text: str) -> tuple[str, ...] | None:
     """Return the variables of a `SELECT *` in the order written; None for any other query."""
+    if "*" not in text:
+        return None
     given = [token for token in tokens(text) if token.kind != "comment"]
     words = (token.text.upper() for token in given)
     while (word := next(words, "")) not in _FORMS:
