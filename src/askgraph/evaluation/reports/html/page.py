@@ -46,7 +46,7 @@ def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool =
     sections, specs = _drawn(named, metric=metric, times=times)
     payload = payload_of(named, metric=metric, times=times)
     body = [
-        '<a class="skip" href="#questions">To the questions</a>',
+        '<a class="skip-link" href="#questions">To the questions</a>',
         '<main class="page">',
         _header(named, [title for title, _ in sections]),
         *(content for _, content in sections),
@@ -111,9 +111,9 @@ def _header(runs: Sequence[Run], titles: Sequence[str]) -> str:
         [
             '<header class="overview">',
             f"<h1>{escaped(_title(runs))}</h1>",
-            f'<p class="lead">{said}</p>',
+            f'<p class="muted">{said}</p>',
             *_incomplete(runs),
-            f'<nav class="contents" aria-label="contents">{"".join(links)}</nav>',
+            f'<nav class="contents row" aria-label="contents">{"".join(links)}</nav>',
             "</header>",
         ]
     )

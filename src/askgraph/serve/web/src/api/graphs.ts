@@ -9,7 +9,6 @@ import type {
   GraphSummary,
   Me,
   Methods,
-  NameHit,
   Parts,
   ServerInfo,
   Swapped,
@@ -31,9 +30,6 @@ export const complete = (graph: string, q: string, options: Options = {}) =>
     withQuery(ofGraph(graph, "/complete"), { q, limit: 8 }),
     options,
   );
-
-export const searchNames = (graph: string, q: string, kind: string, options: Options = {}) =>
-  get<{ hits: NameHit[] }>(withQuery(ofGraph(graph, "/search"), { q, kind, limit: 8 }), options);
 
 export const vocabulary = (graph: string) => get<Vocabulary>(ofGraph(graph, "/vocabulary"));
 
@@ -159,7 +155,7 @@ export const instances = (
 
 export const search = (
   graph: string,
-  wanted: { q: string; kind?: string; limit: number; language: string },
+  wanted: { q: string; kind?: string; limit: number; language?: string },
   options: Options = {},
 ) => get<{ hits: readonly Hit[] }>(withQuery(ofGraph(graph, "/search"), wanted), options);
 

@@ -313,15 +313,6 @@ export interface Alternative {
   readonly rows?: number | null;
 }
 
-/** Something of the graph, found by its name. */
-export interface NameHit {
-  readonly iri: string;
-  readonly label: string;
-  readonly description?: string | null;
-  readonly kind: string;
-  readonly score: number;
-}
-
 export interface Part {
   readonly id: number;
   readonly kind: "entity" | "class" | "predicate" | "value";

@@ -1,6 +1,6 @@
 // Asking, and the answers of a conversation.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { starters } from "../api/graphs.ts";
 import { graphTitle, knownGraphs, knownMe, knownMethods } from "../app/known.ts";
 import { preload } from "../app/Later.tsx";
@@ -8,6 +8,7 @@ import { navigate, place } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
 import { loadRecent, recent, SideList } from "../history/SideList.tsx";
 import { language } from "../i18n/index.ts";
+import { useFetched } from "../parts/asking.ts";
 import { Named, ProblemNote } from "../parts/parts.tsx";
 import { results } from "./AnswerPart.tsx";
 import { GraphChooser, MethodChooser } from "./Choosers.tsx";
@@ -195,16 +196,10 @@ function Starters({ graphs, ask }: { graphs: readonly string[]; ask: (question: 
 }
 
 function useStarters(graphs: readonly string[]): readonly string[] {
-  const [found, setFound] = useState<readonly string[]>([]);
-  useEffect(() => {
-    const leaving = new AbortController();
-    const options = { signal: leaving.signal };
-    const each = Math.ceil(SHOWN / Math.max(1, graphs.length));
-    Promise.all(graphs.map((graph) => starters(graph, language.value, options))).then(
-      (lists) => setFound(lists.flatMap((list) => list.questions.slice(0, each))),
-      () => setFound([]), // the box works without them
-    );
-    return () => leaving.abort();
-  }, [graphs.join("\n"), language.value]);
-  return found;
+  const each = Math.ceil(SHOWN / Math.max(1, graphs.length));
+  const found = useFetched(`${language.value} ${graphs.join("\n")}`, (signal) =>
+    Promise.all(graphs.map((graph) => starters(graph, language.value, { signal }))),
+  );
+  if (found.problem || !found.value) return []; // the box works without them
+  return found.value.flatMap((list) => list.questions.slice(0, each));
 }

@@ -1,9 +1,9 @@
 // The query in words, with parts that can be changed in the sentence.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { parts as partsOf, searchNames, swap } from "../api/graphs.ts";
+import { parts as partsOf, search, swap } from "../api/graphs.ts";
 import type { Alternative, AnswerView, Part, Parts, Piece } from "../api/types.ts";
-import { useAttempt } from "../parts/asking.ts";
+import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
 import { Popover } from "../parts/Popover.tsx";
 import { Button, Field, Form, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { say } from "./words.ts";
@@ -154,6 +154,7 @@ interface PartMenuProps {
 
 const SEARCHED = { entity: "entity", class: "class", predicate: "property" } as const;
 const PAUSE = 150;
+const MOST = 8;
 
 function PartMenu({ text, part, graph, isLooking, look, change }: PartMenuProps) {
   return (
@@ -271,23 +272,9 @@ function Alternatives({ found, take, title }: AlternativesProps) {
 
 /** Returns the graph's terms of a name; null while nothing is sought. */
 function useHits(graph: string, kind: string, sought: string): readonly Alternative[] | null {
-  const [hits, setHits] = useState<readonly Alternative[] | null>(null);
-  useEffect(() => {
-    if (sought.trim().length < 2) {
-      setHits(null);
-      return;
-    }
-    const leaving = new AbortController();
-    const timer = setTimeout(() => {
-      searchNames(graph, sought.trim(), kind, { signal: leaving.signal }).then(
-        (found) => setHits(found.hits),
-        () => undefined, // typing on asks again
-      );
-    }, PAUSE);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
-  }, [graph, kind, sought]);
-  return hits;
+  const q = useSettled(sought.trim(), PAUSE);
+  const found = useFetched(`${graph} ${kind} ${q}`, async (signal) =>
+    q.length < 2 ? null : (await search(graph, { q, kind, limit: MOST }, { signal })).hits,
+  );
+  return sought.trim().length < 2 ? null : found.value;
 }

@@ -15,7 +15,7 @@ import type { GraphSummary } from "../api/types.ts";
 import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language } from "../i18n/index.ts";
-import { useAttempt, useFetched } from "../parts/asking.ts";
+import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
 import { Button, dotted, Named, ProblemNote } from "../parts/parts.tsx";
 import { Counts } from "./GraphList.tsx";
 import { ofClass, ofPredicate, ranked, TermList } from "./TermList.tsx";
@@ -136,11 +136,7 @@ const ADDRESSES = { entity: thingAddress, class: classAddress, property: propert
 
 function SearchBox({ graph }: { graph: string }) {
   const [text, setText] = useState("");
-  const [wanted, setWanted] = useState("");
-  useEffect(() => {
-    const timer = setTimeout(() => setWanted(text.trim()), PAUSE);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const wanted = useSettled(text.trim(), PAUSE);
   const found = useFetched(`${graph} ${language.value} ${wanted}`, async (signal) => {
     if (wanted === "") return null;
     const asked = { q: wanted, limit: MOST, language: language.value };

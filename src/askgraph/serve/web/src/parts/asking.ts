@@ -42,6 +42,16 @@ export function useFetched<T>(
   return { value, problem, busy, again: () => setRound((before) => before + 1) };
 }
 
+/** Returns a value once it has stayed the same for so many milliseconds. */
+export function useSettled(value: string, pause: number): string {
+  const [settled, settle] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(value), pause);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
 type Attempt = (doing: () => Promise<unknown>) => Promise<boolean>;
 
 /** Returns a function that runs what may fail and returns whether it succeeded; and the problem. */

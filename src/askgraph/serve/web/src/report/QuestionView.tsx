@@ -46,9 +46,9 @@ export function QuestionView({ question }: { question: Question }) {
   return (
     <>
       <Steering question={question} />
-      <h2 id="asked" ref={heading} tabIndex={-1} dir="auto">
+      <h1 id="asked" ref={heading} tabIndex={-1} dir="auto">
         {question.text || "(no text)"}
-      </h2>
+      </h1>
       <About question={question} />
       <Columns question={question} answers={answers} />
       <h3>Scores</h3>
@@ -74,7 +74,7 @@ function Steering({ question }: { question: Question }) {
     );
   };
   return (
-    <nav aria-label="questions">
+    <nav class="row" aria-label="questions">
       <a href="#questions" data-key="Escape">
         All questions
       </a>
@@ -92,7 +92,7 @@ function About({ question }: { question: Question }) {
   if (patterns) said.push(counted(patterns, "triple pattern"));
   if (unanswerable) said.push("the graph holds no answer");
   return (
-    <p class="about">
+    <p class="about row muted small">
       {said.map((word) => (
         <span key={word}>{word}</span>
       ))}
@@ -208,7 +208,7 @@ function AnswerHead({ answer }: { answer: Answer }) {
   return (
     <>
       <h3>{index.systems[answer.system]}</h3>
-      <p class="about">
+      <p class="about row muted small">
         <ScoreTag score={mainScore(answer)} />
         {words.filter(Boolean).map((word) => (
           <span key={word}>{word}</span>
@@ -251,7 +251,7 @@ function Sides({ score }: { score: Score | undefined }) {
   return (
     <>
       <ScoreTag score={f1} />
-      <span class="sides">
+      <span class="sides muted small">
         precision {percent(precision)}, recall {percent(recall)}
       </span>
     </>
@@ -434,7 +434,7 @@ function Term({ value }: { value: Value }) {
   if (!split) return <>{String(value)}</>;
   return (
     <span title={split[0]}>
-      <span class="space">{split[1]}</span>
+      <span class="space muted">{split[1]}</span>
       {split[2]}
     </span>
   );

@@ -175,7 +175,7 @@ function Row({ question, answers }: Listed) {
         <a href={question.link} dir="auto">
           {question.text || "(no text)"}
         </a>
-        <span class="under">
+        <span class="under muted small">
           {isOneOfMany ? `${question.benchmark} · ${question.id}` : question.id}
         </span>
       </td>

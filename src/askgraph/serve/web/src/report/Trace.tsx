@@ -20,7 +20,7 @@ export function Trace({ answer }: { answer: Detailed }) {
       <ol class="steps">
         {steps.map((step, at) => (
           <li key={at} class={step.step in OUTCOMES ? "step outcome" : "step"}>
-            <div class="kind">{spoken(step.step ?? "step")}</div>
+            <div class="kind muted small">{spoken(step.step ?? "step")}</div>
             <div>
               <StepView step={step} score={scores.get(step)} />
             </div>
@@ -99,7 +99,7 @@ function Findings({ step }: { step: Step }) {
               <td>{mention["words"]}</td>
               <td>{mention["kind"]}</td>
               <td>
-                {mention["label"]} <span class="space">{mention["target"]}</span>
+                {mention["label"]} <span class="space muted">{mention["target"]}</span>
               </td>
               <td class="number">{Number(mention["score"]).toFixed(2)}</td>
             </tr>
@@ -118,7 +118,7 @@ function Draft({ step, score }: { step: Step; score: number | undefined }) {
     <Folded
       title={
         <>
-          <span class="rank">{Number(step["score"]).toFixed(3)}</span>
+          <span class="rank muted">{Number(step["score"]).toFixed(3)}</span>
           {score !== undefined && <ScoreTag score={score} />} {textIn(step, "words") || first}
         </>
       }
