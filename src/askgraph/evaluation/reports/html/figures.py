@@ -1,12 +1,12 @@
-"""The figures of a page: the tables of a report, and plots of what stands in them."""
+"""The figures of a page: the tables of a report, and plots of their numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from askgraph.evaluation.reports.by_sheets import by_sheet
 from askgraph.evaluation.reports.groups import LABEL, Group, groups_of, label
+from askgraph.evaluation.reports.html.payload import system_of
 from askgraph.evaluation.reports.html.plots import Bar, Dot, Point, bars, dots, lines
-from askgraph.evaluation.reports.html.systems import system_of
 from askgraph.evaluation.reports.outcomes import failure_counts
 from askgraph.evaluation.reports.report import percentile
 from askgraph.evaluation.reports.report_sheets import report_sheets
@@ -16,7 +16,7 @@ from askgraph.evaluation.runs.run_folder import Run
 __all__ = ["Figure", "Section", "sections"]
 
 MOST = 20  # categories in a plot; its table has all
-SHARES = tuple(at / 20 for at in range(1, 21))  # of the questions, by which times are told
+SHARES = tuple(at / 20 for at in range(1, 21))  # of the questions, in the order of their times
 SLICES = {
     "patterns": "Score by number of triple patterns",
     "form": "Score by form of the gold query",
@@ -29,9 +29,9 @@ Spec = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Figure:
-    """A table and, where there is one, the Vega-Lite plot of its figures.
+    """A table and, if there is one, the Vega-Lite plot of its figures.
 
-    The table is `folded` away where the plot says the same.
+    The table is `folded` away if the plot shows the same.
     """
 
     title: str
@@ -50,9 +50,9 @@ class Section:
 
 
 def sections(runs: Sequence[Run], *, metric: str, times: bool) -> tuple[Section, ...]:
-    """Return what to show of runs: the scores of all, each benchmark in plots, then the tables.
+    """Return the sections of runs: the scores of all, each benchmark in plots, then the tables.
 
-    Raises `SetupError` where a record has no score of the metric.
+    Raises `SetupError` if a record has no score of the metric.
     """
     groups = groups_of(runs, metric=metric)
     plotted = _Plotted(groups, metric, len(runs) > 1)

@@ -1,8 +1,7 @@
 """One HTML page for runs: the figures, every question, and all that is needed to show them.
 
-The page fetches nothing. Its policy lets exactly its own scripts and styles run, known by their
-hashes, and no connection be made, so that a text from a graph or a model stays a text whatever it
-says.
+The page fetches nothing. Its policy allows exactly its own scripts and styles, known by their
+hashes, and no connection, so that a text from a graph or a model stays a text whatever is in it.
 """
 
 import base64
@@ -21,8 +20,7 @@ from askgraph.evaluation.reports.html.markup import (
     json_script,
     table,
 )
-from askgraph.evaluation.reports.html.payload import CLOCK, payload_of
-from askgraph.evaluation.reports.html.systems import told_apart
+from askgraph.evaluation.reports.html.payload import CLOCK, payload_of, told_apart
 from askgraph.evaluation.runs.run_folder import Run
 
 __all__ = ["BUILT", "built", "html_page"]
@@ -66,7 +64,7 @@ def _drawn(
     runs: Sequence[Run], *, metric: str, times: bool
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """The sections with figures, each with its title, and the plots in them as JSON."""
-    try:
+    try:  # altair, which the plots need, is of the extra `evaluation`
         from askgraph.evaluation.reports.html.figures import sections
     except ModuleNotFoundError as error:
         raise _not_installed(error) from error
@@ -188,7 +186,7 @@ def built(name: str) -> str:
 
 @cache
 def _vega() -> str:
-    try:
+    try:  # of the extra `evaluation`
         import vl_convert
     except ModuleNotFoundError as error:
         raise _not_installed(error) from error

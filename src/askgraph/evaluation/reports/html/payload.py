@@ -1,30 +1,34 @@
 """All questions and traces of runs, packed small enough to travel inside a page.
 
-An index holds what the list shows and what can be searched; the traces are in parts of a few
-questions, which the page opens when a reader comes to them.
+An index holds the fields of the list and of the search; the traces are in parts of a few questions,
+which the page opens when a reader comes to them.
 """
 
 import base64
 import gzip
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from urllib.parse import quote
 
-from askgraph.evaluation.reports.html.laid_out import laid_out
-from askgraph.evaluation.reports.html.systems import system_of
+from askgraph.errors import QuerySyntaxError
 from askgraph.evaluation.reports.outcomes import failure_class
 from askgraph.evaluation.runs.record import Detail, Record
 from askgraph.evaluation.runs.run_folder import Run
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.layout import formatted
+from askgraph.sparql.lexer import declared_prefixes
 
-__all__ = ["Payload", "packed", "payload_of"]
+__all__ = ["Payload", "packed", "payload_of", "system_of", "told_apart"]
 
 Json = dict[str, object]
 
 PART = 24  # questions
 HEAD = 20  # rows of a result that a `Detail` has at most
-CLOCK = frozenset({"seconds", "created"})  # keys of what two equal runs differ in
+CLOCK = frozenset({"seconds", "created"})  # keys that differ between two equal runs
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,23 @@ class Payload:
 
     index: str
     parts: tuple[str, ...]
+
+
+def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Return the runs, those whose folders have the same name numbered."""
+    names = Counter(run.name for run in runs)
+    seen: Counter[str] = Counter()
+    named = []
+    for run in runs:
+        seen[run.name] += 1
+        number = f" ({seen[run.name]})" if names[run.name] > 1 else ""
+        named.append(replace(run, name=run.name + number))
+    return tuple(named)
+
+
+def system_of(run: str, method: str, *, several: bool) -> str:
+    """Return the name of a method on the page; if there are several runs, its run before it."""
+    return f"{run}:{method}" if several else method or "method"
 
 
 def payload_of(runs: Sequence[Run], *, metric: str, times: bool) -> Payload:
@@ -170,10 +191,10 @@ def _answer(record: Record, system: int, *, metric: str, times: bool) -> Json:
 
 
 def _laid(name: str, query: str | None, gold: str | None) -> Json:
-    """A query as it is laid out, where that is not how it is written."""
+    """A query as it is laid out, if that is not how it is written."""
     if query is None:
         return {}
-    laid = laid_out(query, gold)
+    laid = _laid_out(query, gold)
     return {} if laid == query else {name: laid}
 
 
@@ -203,3 +224,17 @@ def _without_clock(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_without_clock(item) for item in value]
     return value
+
+
+@lru_cache(maxsize=10_000)
+def _laid_out(query: str, gold: str | None) -> str:
+    """A query laid out with the prefixes that gold declares; as it is if it cannot be read."""
+    return formatted(query, _prefixes(gold or ""), {})
+
+
+@lru_cache(maxsize=64)
+def _prefixes(gold: str) -> PrefixMap:
+    try:
+        return PrefixMap(declared_prefixes(gold))
+    except QuerySyntaxError:
+        return PrefixMap()
