@@ -107,6 +107,7 @@ def test_the_predicates_of_nodes_come_with_their_numbers_of_edges(
 ) -> None:
     graph = build_arrays(triples)
     numbers, counts = graph.predicates_of(ids_of(graph, list(start)), inverse=inverse)
+    assert graph.present(ids_of(graph, list(start)), inverse=inverse) == {*numbers.tolist()}
     found = {graph.iri_of(int(n)): int(c) for n, c in zip(numbers, counts, strict=True)}
     ends = [(t.object if inverse else t.subject, t.predicate.value) for t in set(triples)]
     wanted: dict[str, int] = {}

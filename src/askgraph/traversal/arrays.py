@@ -126,8 +126,8 @@ def mapped(path: Path) -> NDArray[Any]:
 
 Ids = NDArray[np.int32]
 
-_FEW = 64
-"""So many edges are put together faster one by one than by counting them."""
+_FEW, _FEW_EDGES = 8, 256
+"""The predicates of so few nodes with so few edges are put together faster one by one."""
 
 _FILES = (
     "predicates",
@@ -262,12 +262,12 @@ class GraphArrays:
 
     def present(self, nodes: Ids, *, inverse: bool = False) -> frozenset[int]:
         """Return the predicates that leave (or enter) a set."""
-        if len(nodes) == 1:
+        if len(nodes) <= _FEW:
             offsets = self.in_offsets if inverse else self.out_offsets
-            start, end = int(offsets[nodes[0]]), int(offsets[nodes[0] + 1])
-            if end - start <= _FEW:
-                listed = self.in_predicates if inverse else self.out_predicates
-                return frozenset(listed[start:end].tolist())
+            listed = self.in_predicates if inverse else self.out_predicates
+            edges = [(int(offsets[node]), int(offsets[node + 1])) for node in nodes.tolist()]
+            if sum(end - start for start, end in edges) <= _FEW_EDGES:
+                return frozenset(at for start, end in edges for at in listed[start:end].tolist())
         return frozenset(self.predicates_of(nodes, inverse=inverse)[0].tolist())
 
     def degree(self, node: int) -> int:
