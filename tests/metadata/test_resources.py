@@ -8,7 +8,7 @@ from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.index.names import Kind, Name
-from askgraph.index.sources.queries import entities_query
+from askgraph.index.sources import entities_query
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.resources import (
     asked_resources,

@@ -1,10 +1,22 @@
-"""The one contract of everything that answers SPARQL queries."""
+"""Endpoints: the one contract of all that answer SPARQL queries."""
 
-from typing import Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar, runtime_checkable
 
+from askgraph.sparql.judge import Form
 from askgraph.sparql.results import GraphResult, SelectResult
 
-__all__ = ["Endpoint"]
+__all__ = [
+    "Asked",
+    "Delegating",
+    "Endpoint",
+    "Kind",
+    "Run",
+]
+
+Kind = TypeVar("Kind", SelectResult, GraphResult, bool)
 
 
 @runtime_checkable
@@ -46,5 +58,75 @@ class Endpoint(Protocol):
         ...
 
     async def close(self) -> None:
-        """Give back connections and processes; a second call does nothing."""
+        """Release connections and processes; a second call does nothing."""
         ...
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query as it came to an endpoint; an ASK has no `limit`."""
+
+    form: Form
+    query: str
+    timeout: float | None
+    limit: int | None = None
+
+
+Run = Callable[[Endpoint, str, float | None], Awaitable[Kind]]
+"""Runs a text on an endpoint within a timeout, in the form in which it was asked."""
+
+
+class Delegating(ABC):
+    """An endpoint over `inner`: queries of all forms come to one method, which hands them on."""
+
+    def __init__(self, inner: Endpoint) -> None:
+        self._inner = inner
+
+    @property
+    def address(self) -> str:
+        """The address of the endpoint that is asked."""
+        return self._inner.address
+
+    async def select(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> SelectResult:
+        """Run a SELECT query."""
+        return await self._run(
+            Asked("SELECT", query, timeout, limit),
+            SelectResult,
+            lambda on, text, left: on.select(text, timeout=left, limit=limit),
+        )
+
+    async def ask(self, query: str, *, timeout: float | None = None) -> bool:
+        """Run an ASK query."""
+        return await self._run(
+            Asked("ASK", query, timeout), bool, lambda on, text, left: on.ask(text, timeout=left)
+        )
+
+    async def construct(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> GraphResult:
+        """Run a CONSTRUCT query."""
+        return await self._run(
+            Asked("CONSTRUCT", query, timeout, limit),
+            GraphResult,
+            lambda on, text, left: on.construct(text, timeout=left, limit=limit),
+        )
+
+    async def describe(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> GraphResult:
+        """Run a DESCRIBE query."""
+        return await self._run(
+            Asked("DESCRIBE", query, timeout, limit),
+            GraphResult,
+            lambda on, text, left: on.describe(text, timeout=left, limit=limit),
+        )
+
+    async def close(self) -> None:
+        """Close the endpoint that is asked."""
+        await self._inner.close()
+
+    @abstractmethod
+    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+        """Return the result, which is of this kind, of a query that `run` runs."""

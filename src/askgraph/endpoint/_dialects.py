@@ -45,7 +45,7 @@ class Dialect:
     def truncation(
         self, rows: int, headers: Mapping[str, str], *, limit: int | None
     ) -> Truncation | None:
-        """Tell whether the server cut a result off; `limit` is the query's own LIMIT."""
+        """Return how the server cut a result off, if it did; `limit` is the query's own LIMIT."""
         if state := headers.get("x-sql-state"):
             said = headers.get("x-sql-message", "").strip()
             return Truncation("server", f"the server stopped early ({state}: {said[:200]})")
@@ -106,7 +106,7 @@ def truth_in(variables: Sequence[str], rows: Sequence[Row]) -> bool | None:
 def mended(value: str, datatype: str) -> str:
     """Return a literal's value as XML Schema writes it: `true` for 1, and years of four digits.
 
-    Virtuoso stores booleans as 1 and 0, and gives back the year -0043 as -043.
+    Virtuoso stores booleans as 1 and 0, and returns the year -0043 as -043.
     """
     if datatype == voc.XSD_BOOLEAN:
         return _BOOLEANS.get(value, value)
@@ -133,7 +133,7 @@ _PROBLEMS = {
 
 
 def problem_in(text: str) -> str | None:
-    """Return what an error text is about: `timeout`, `syntax`, or None for neither."""
+    """Return the kind of an error text: `timeout`, `syntax`, or None for neither."""
     return next((name for name, words in _PROBLEMS.items() if words.search(text)), None)
 
 

@@ -1,4 +1,4 @@
-"""One query sent over HTTP until a reply begins: retries, redirects, and every failure by name."""
+"""Exchanges over HTTP up to a reply's beginning: retries, redirects, every failure by name."""
 
 import asyncio
 import base64
@@ -108,7 +108,7 @@ _BUSY = (429, 502, 503, 504)
 
 @dataclass(frozen=True)
 class _Failure:
-    """What went wrong, how often it may be tried again, and when at the earliest."""
+    """An error, how often to try again after it, and when at the earliest."""
 
     error: AskgraphError
     retries: int = 0
@@ -116,7 +116,7 @@ class _Failure:
 
 
 def checked_url(url: str) -> httpx2.URL:
-    """Return the URL of an endpoint; `SetupError` for one that is none or holds a password."""
+    """Return the URL of an endpoint; `SetupError` if it is none or holds a password."""
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as problem:
@@ -157,7 +157,7 @@ class Exchange:
     async def reply(
         self, parameters: list[tuple[str, str]], accept: str, *, deadline: float
     ) -> AsyncIterator[httpx2.Response]:
-        """Give the reply once it has begun and its status is good; its body is not yet read.
+        """Yield the reply once it has begun and its status is good; its body is not yet read.
 
         `deadline` (monotonic seconds) only decides whether another try is worth waiting for.
         """
@@ -289,7 +289,7 @@ class Exchange:
                 return _Failure(MalformedReply(f"the reply of {self.address} is broken: {told}"))
 
     async def _refusal(self, response: httpx2.Response) -> _Failure:
-        """Say what a reply with a bad status means."""
+        """Return the failure that a reply with a bad status stands for."""
         status = response.status_code
         text = await some_text(response.aiter_bytes())
         kind = problem_in(text)
@@ -341,7 +341,7 @@ async def some_text(parts: AsyncIterator[bytes], start: bytes = b"") -> str:
 
 
 def page_problem(address: str, text: str) -> ServiceError:
-    """Say what a reply with status 200 is that holds no results."""
+    """Return the error for a reply with status 200 that holds no results."""
     said = readable(text)
     if not text.strip():
         return MalformedReply(f"{address} sent an empty reply")

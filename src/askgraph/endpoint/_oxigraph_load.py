@@ -1,4 +1,4 @@
-"""Build an Oxigraph store on disk from RDF files: bulk, bounded in memory, all or nothing."""
+"""Loader of an Oxigraph store from RDF files: bulk, bounded in memory, all or nothing."""
 
 import bz2
 import gzip
@@ -55,7 +55,7 @@ def load_store(
 def _unite(store: Store) -> None:
     """Put the triples of all named graphs into the default graph too.
 
-    Oxigraph's own union gives a triple once for each graph that holds it, and so counts wrongly.
+    Oxigraph's own union has a triple once for each graph that holds it, and so counts wrongly.
     """
     for graph in store.named_graphs():
         quads = store.quads_for_pattern(None, None, None, graph)
@@ -127,7 +127,7 @@ def _unpacked(file: Path, raw: IO[bytes]) -> IO[bytes]:
 
 @dataclass(frozen=True)
 class _Progress:
-    """Tells the caller how much of all files is done."""
+    """Reports to the caller how much of all files is done."""
 
     told: Callable[[int, int, str], None] | None
     before: int
@@ -140,7 +140,7 @@ class _Progress:
 
 
 class _Told:
-    """A stream that tells how far it was read, a few times a second at most."""
+    """A stream that reports how far it was read, after each mebibyte."""
 
     def __init__(self, stream: IO[bytes], raw: IO[bytes], tell: "_Progress") -> None:
         self._stream, self._raw, self._tell = stream, raw, tell

@@ -54,7 +54,7 @@ class Pool:
     async def run(
         self, request: Request, read: Callable[[bytes], Reply], *, seconds: float
     ) -> Reply:
-        """Return the reply to a request as `read` gives it, which runs in a thread too.
+        """Return the reply to a request as `read`, which runs in a thread too, returns it.
 
         Raises `TimedOut` or `ServiceError` if no reply comes.
         """
@@ -189,7 +189,7 @@ class _Worker:
         return reply
 
     def close(self) -> None:
-        """Give back the pipes."""
+        """Close the pipes."""
         for stream in (self._process.stdin, self._process.stdout):
             if stream:
                 stream.close()

@@ -1,4 +1,4 @@
-"""An endpoint that remembers on disk what another one answered."""
+"""An endpoint that stores the answers of another one on disk."""
 
 import asyncio
 import contextlib
@@ -8,24 +8,19 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Awaitable
 from pathlib import Path
-from typing import TypeVar
 
-from askgraph.endpoint import Endpoint
+from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
 from askgraph.sparql.result_formats import Result, from_json, to_json
-from askgraph.sparql.results import GraphResult, SelectResult
 
 __all__ = ["CachedEndpoint"]
-
-Kind = TypeVar("Kind", SelectResult, GraphResult, bool)
 
 _VERSION = "askgraph-1"
 _MOODY = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID)\s*\(", re.IGNORECASE)
 
 
-class CachedEndpoint:
-    """Asks `inner` once, and gives the same answer for `max_age` seconds.
+class CachedEndpoint(Delegating):
+    """Asks `inner` once, and returns the same answer for `max_age` seconds.
 
     One small file an answer, written whole or not at all, so that several processes may share the
     folder; a damaged file is asked for again. Beyond `max_bytes` those unused for longest go.
@@ -43,67 +38,22 @@ class CachedEndpoint:
         max_age: float = 24 * 3600.0,
         variant: str = "",
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._folder = Path(folder)
         self._max_bytes = max_bytes
         self._max_age = max_age
         self._variant = variant
         self._size: int | None = None
 
-    @property
-    def address(self) -> str:
-        """The address of the endpoint that is asked."""
-        return self._inner.address
-
-    async def select(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> SelectResult:
-        """Run a SELECT query, or remember its answer."""
-        found, key = await self._found("SELECT", query, limit)
-        if isinstance(found, SelectResult):
+    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+        query, limit = asked.query, asked.limit
+        key = json.dumps([_VERSION, self.address, self._variant, asked.form, query.strip(), limit])
+        lasting = not _MOODY.search(query)
+        found = await asyncio.to_thread(self._read, key) if lasting else None
+        if isinstance(found, kind):
             return found
-        return await self._kept(key, self._inner.select(query, timeout=timeout, limit=limit), limit)
-
-    async def ask(self, query: str, *, timeout: float | None = None) -> bool:
-        """Run an ASK query, or remember its answer."""
-        found, key = await self._found("ASK", query, None)
-        if isinstance(found, bool):
-            return found
-        return await self._kept(key, self._inner.ask(query, timeout=timeout), None)
-
-    async def construct(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> GraphResult:
-        """Run a CONSTRUCT query, or remember its answer."""
-        found, key = await self._found("CONSTRUCT", query, limit)
-        if isinstance(found, GraphResult):
-            return found
-        asked = self._inner.construct(query, timeout=timeout, limit=limit)
-        return await self._kept(key, asked, limit)
-
-    async def describe(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> GraphResult:
-        """Run a DESCRIBE query, or remember its answer."""
-        found, key = await self._found("DESCRIBE", query, limit)
-        if isinstance(found, GraphResult):
-            return found
-        asked = self._inner.describe(query, timeout=timeout, limit=limit)
-        return await self._kept(key, asked, limit)
-
-    async def close(self) -> None:
-        """Close the endpoint that is asked; the answers stay."""
-        await self._inner.close()
-
-    async def _found(self, form: str, query: str, limit: int | None) -> tuple[Result | None, str]:
-        key = json.dumps([_VERSION, self.address, self._variant, form, query.strip(), limit])
-        if _MOODY.search(query):
-            return None, ""
-        return await asyncio.to_thread(self._read, key), key
-
-    async def _kept(self, key: str, asked: Awaitable[Kind], limit: int | None) -> Kind:
-        result = await asked
-        if key and _lasting(result, limit):
+        result = await run(self._inner, query, asked.timeout)
+        if lasting and _lasting(result, limit):
             with contextlib.suppress(OSError):  # a full disk costs speed, not the answer
                 await asyncio.to_thread(self._write, key, result)
         return result
@@ -113,7 +63,7 @@ class CachedEndpoint:
         return self._folder / name[:2] / f"{name}.json"
 
     def _read(self, key: str) -> Result | None:
-        """Return what is kept under a key; None if there is nothing, or nothing sound."""
+        """Return the result stored under a key; None if there is none, or none sound."""
         file = self._file(key)
         try:
             head, _, body = file.read_bytes().partition(b"\n")
@@ -153,7 +103,7 @@ class CachedEndpoint:
 
 
 def _lasting(result: Result, limit: int | None) -> bool:
-    """Tell whether a result is complete, or cut only if the caller wanted it cut."""
+    """Return whether a result is complete, or cut only because the caller wanted it."""
     if isinstance(result, bool) or result.truncated is None:
         return True
     return result.truncated.by == "askgraph" and limit is not None

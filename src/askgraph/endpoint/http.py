@@ -190,7 +190,7 @@ class HttpEndpoint:
     async def _within(
         self, query: str, timeout: float | None, work: Callable[[float], Awaitable[Value]]
     ) -> Value:
-        """Do what `work` does before the deadline that it is given, or raise `TimedOut`.
+        """Run `work` with a deadline; raise `TimedOut` if it is missed.
 
         If the endpoint finds the query's syntax wrong, our own parser may say it better.
         """
@@ -252,7 +252,7 @@ class HttpEndpoint:
         self._feed(parser, None)
 
     def _feed(self, parser: ResultsParser, part: bytes | None) -> None:
-        """Give the parser more bytes, or the end; what it finds wrong gets a name and address."""
+        """Pass bytes, or the end, to the parser; its errors get a name and the address."""
         try:
             if part is None:
                 parser.close()

@@ -81,7 +81,7 @@ class OxigraphEndpoint:
         """Build a store at `path` from files and folders; return the number of files read.
 
         Reads Turtle, N-Triples, N-Quads, TriG, RDF/XML and JSON-LD, each also .gz, .bz2 or .xz, as
-        their names tell. Blank nodes of different files stay apart. `progress` is told the bytes
+        their names say. Blank nodes of different files stay apart. `progress` gets the bytes
         done, all bytes, and the file's name. What stood at `path` is replaced once all is read;
         a failure leaves it as it was. Raises `SetupError` with file, line and column.
         """
@@ -178,7 +178,7 @@ class OxigraphEndpoint:
     def _failure(self, letter: bytes, message: str, query: str) -> Exception:
         match letter:
             case b"!":
-                if len(query) <= _EXPLAINED:  # says better what is wrong, where it sees it too
+                if len(query) <= _EXPLAINED:  # its words are better, if it finds the fault too
                     checked(query, prefixes=self.prefixes)
                 return QuerySyntaxError(_readable(message))
             case b"?":

@@ -1,4 +1,4 @@
-"""Requests that reach public addresses only: for endpoints that users of a server may name.
+"""Public addresses alone are reached by these requests: for endpoints that users may name.
 
 A name is resolved here, every address it has is judged, and the connection goes to the very address
 that was judged: a name that changes its mind in between (DNS rebinding) gains nothing. Redirects to
@@ -19,7 +19,7 @@ __all__ = ["Guard", "Resolver", "is_public", "own_origin"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gives the addresses of a host; `OSError` if it has none."""
+"""Returns the addresses of a host; `OSError` if it has none."""
 
 # What `is_global` of some Python versions, or the registries of IANA, let pass.
 _REFUSED = tuple(
@@ -49,12 +49,12 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public Internet, also if it embeds an IPv4 address."""
+    """Return whether an IP address is public, also if it embeds an IPv4 address."""
     return _public(ipaddress.ip_address(address.partition("%")[0]))
 
 
 def own_origin(source: httpx2.URL, target: httpx2.URL) -> bool:
-    """Whether a redirect stays with its server: the same origin, or the same host over https."""
+    """Return whether a redirect stays with its server: one origin, or one host over https."""
     upgraded = (source.scheme, target.scheme) == ("http", "https") and target.port is None
     same = (target.scheme, target.port) == (source.scheme, source.port)
     return target.host == source.host and (same or upgraded)
@@ -67,7 +67,7 @@ async def _resolved(host: str, port: int) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class Guard:
-    """Which hosts may be reached: public ones, and the `allowed` names, addresses and networks.
+    """The hosts that may be reached: public ones, and the `allowed` names, addresses, networks.
 
     `resolve` asks the system unless it is given. Raises `SetupError` for an `allowed` that is
     none of these.

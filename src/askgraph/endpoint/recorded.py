@@ -1,23 +1,20 @@
-"""An endpoint that writes down what another one answers, and gives the same again without it."""
+"""An endpoint that records the answers of another one, and replays them without it."""
 
 import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from askgraph import errors
-from askgraph.endpoint import Endpoint
+from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.sparql.result_formats import Result, from_json, to_json
-from askgraph.sparql.results import GraphResult, SelectResult
 
 __all__ = ["RecordedEndpoint"]
 
-Kind = TypeVar("Kind", SelectResult, GraphResult, bool)
 _ERRORS = {name: getattr(errors, name) for name in errors.__all__}
 
 
-class RecordedEndpoint:
+class RecordedEndpoint(Delegating):
     """With `inner`, asks it and adds each answer or error to the file; without, answers from it.
 
     The file has one JSON line for the address and one an answer: queries, results and errors, and
@@ -26,7 +23,7 @@ class RecordedEndpoint:
 
     def __init__(self, path: Path | str, inner: Endpoint | None = None) -> None:
         self._path = Path(path)
-        self._inner = inner
+        self._asked = inner
         self._answers: dict[str, list[dict[str, Any]]] = {}
         if inner:
             self._address = inner.address
@@ -41,69 +38,20 @@ class RecordedEndpoint:
         """The address of the endpoint that was asked."""
         return self._address
 
-    async def select(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> SelectResult:
-        """Run a SELECT query, or repeat its answer."""
-        return await self._answer(
-            "SELECT",
-            query,
-            limit,
-            SelectResult,
-            lambda inner: inner.select(query, timeout=timeout, limit=limit),
-        )
-
-    async def ask(self, query: str, *, timeout: float | None = None) -> bool:
-        """Run an ASK query, or repeat its answer."""
-        return await self._answer(
-            "ASK", query, None, bool, lambda inner: inner.ask(query, timeout=timeout)
-        )
-
-    async def construct(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> GraphResult:
-        """Run a CONSTRUCT query, or repeat its answer."""
-        return await self._answer(
-            "CONSTRUCT",
-            query,
-            limit,
-            GraphResult,
-            lambda inner: inner.construct(query, timeout=timeout, limit=limit),
-        )
-
-    async def describe(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> GraphResult:
-        """Run a DESCRIBE query, or repeat its answer."""
-        return await self._answer(
-            "DESCRIBE",
-            query,
-            limit,
-            GraphResult,
-            lambda inner: inner.describe(query, timeout=timeout, limit=limit),
-        )
-
     async def close(self) -> None:
         """Close the endpoint that is asked."""
-        if self._inner:
-            await self._inner.close()
+        if self._asked:
+            await self._asked.close()
 
-    async def _answer(
-        self,
-        form: str,
-        query: str,
-        limit: int | None,
-        kind: type[Kind],
-        ask: Callable[[Endpoint], Awaitable[Kind]],
-    ) -> Kind:
-        entry = {"form": form, "query": query, "limit": limit}
-        if self._inner is None:
+    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+        entry = {"form": asked.form, "query": asked.query, "limit": asked.limit}
+        if self._asked is None:
             result = self._repeated(entry)
             if not isinstance(result, kind):
                 raise SetupError(f"the recording {self._path} is damaged")
             return result
         try:
-            result = await ask(self._inner)
+            result = await run(self._asked, asked.query, asked.timeout)
         except AskgraphError as problem:
             self._add({**entry, "error": type(problem).__name__, "message": str(problem)})
             raise

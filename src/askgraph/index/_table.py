@@ -49,7 +49,7 @@ def keys_of(texts: Sequence[str]) -> Keys:
     """Return a key for each text: the same on every machine.
 
     Two of a billion texts share a key with a probability of about 3 %, two of a hundred million
-    with one of 0.03 %; who must be sure compares the texts.
+    with one of 0.03 %; compare the texts to be sure.
     """
     blocks = [_keys(texts[at : at + _BLOCK]) for at in range(0, len(texts), _BLOCK)]
     return np.concatenate(blocks) if blocks else np.zeros(0, np.uint64)
@@ -148,7 +148,7 @@ class Table:
         return Resource(iri, label, tuple(synonyms), score, tuple(infos))
 
     def resources(self) -> Iterator[Resource]:
-        """Give all resources by their numbers."""
+        """Yield all resources by their numbers."""
         return (self.resource(number) for number in range(len(self)))
 
     def find(self, iri: str) -> Resource | None:
@@ -195,7 +195,7 @@ class Tabled:
         return self.table.find(iri)
 
     def resources(self) -> Iterator[Resource]:
-        """Give all resources, the highest score first."""
+        """Yield all resources, the highest score first."""
         return self.table.resources()
 
 
@@ -206,7 +206,7 @@ def small(offsets: Numbers) -> NDArray[np.integer]:
 
 
 def owners(first_names: NDArray[np.int32], names: NDArray[np.integer]) -> Numbers:
-    """Return for each name the resource whose names it is among."""
+    """Return the resource that bears each name."""
     # Of one type, else numpy copies all first names to compare.
     return np.searchsorted(first_names, names.astype(first_names.dtype), side="right") - 1
 
@@ -328,7 +328,7 @@ def positive(limit: int) -> int:
 
 
 def best_of(scores: Scores, limit: int) -> Numbers:
-    """Return where the `limit` highest scores are, best first, of equal ones the first."""
+    """Return the places of the `limit` highest scores, best first, of equal ones the first."""
     if limit >= len(scores):
         return np.argsort(-scores, kind="stable")
     least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
@@ -345,7 +345,7 @@ class Best:
     found: tuple[tuple[int, int, float], ...]
 
     def beats(self, score: float, name: int, limit: int) -> bool:
-        """Whether `limit` resources go before all names from this one on of that score or less."""
+        """Return whether `limit` resources go before all names from this one on, of that score."""
         return limit <= sum(
             own > score or (own == score and at < name) for _, at, own in self.found
         )

@@ -121,7 +121,7 @@ class BM25Index(Tabled):
                 yield _Term(at, rarity, rarity * float(most[0]))
 
     def _best(self, terms: list[_Term], limit: int) -> tuple[Documents, Scores]:
-        """The resources that may be among the best, with their scores.
+        """Return the resources that may be among the best, with their scores.
 
         Rare words come first. Of a frequent word's resources, only those are scored that could
         still go before the ones found.

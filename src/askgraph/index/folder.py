@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Window:
-    """An array of which slices are taken: what was searched before does not stay in memory."""
+    """An array of which slices are taken, so that earlier ones do not stay in memory."""
 
     def __init__(self, path: Path) -> None:
         whole = np.load(path, mmap_mode="r" if path.stat().st_size > 256 else None)
@@ -67,7 +67,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Kind:
-    """What a folder holds, and which version of its layout this askgraph writes."""
+    """The content of a folder, and the version of its layout that this askgraph writes."""
 
     name: str
     version: int

@@ -1,4 +1,4 @@
-"""Several indices as one: reciprocal-rank fusion of what each finds.
+"""Several indices as one: reciprocal-rank fusion of their hits.
 
 Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
 Learning Methods", SIGIR 2009: a resource scores 1 / (k + rank) in each index, summed up. How well
@@ -77,7 +77,7 @@ class HybridIndex:
         return next((resource for resource in found if resource), None)
 
     def resources(self) -> Iterator[Resource]:
-        """Give all resources, the highest score first."""
+        """Yield all resources, the highest score first."""
         return self.parts[0].resources()
 
     def search(

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.index import Hit, Progress, Resource
-from askgraph.index._postings import Documents, Postings, PostingsWriter
+from askgraph.index._postings import Documents, Postings, PostingsWriter, prefix_ranges
 from askgraph.index._table import Best, Table, Tabled, TableWriter, best_names, owners, positive
-from askgraph.index._vocabulary import prefix_ranges
 from askgraph.index.folder import Folder, Kind, NewFolder, new_folder
 from askgraph.index.tokens import search_words
 
@@ -221,7 +220,7 @@ class KeywordIndex(Tabled):
         return posted[(posted >= low) & (posted < high)]
 
     def _marked(self, keywords: list[_Keyword], low: int, high: int) -> NDArray[np.bool_]:
-        """Whether each name from one number to another matches any of the keywords."""
+        """Return whether each name from one number to another matches any of the keywords."""
         marks = np.zeros(high - low, dtype=np.bool_)
         for keyword in keywords:
             marks[self._listed(keyword, low, high) - low] = True

@@ -1,6 +1,6 @@
 """Character trigrams: the names spelled most like the search, by the cosine of trigram counts.
 
-What the search of Graf von Data does (Henselmann et al. 2025). Spelling errors and other endings
+The search of Graf von Data (Henselmann et al. 2025). Spelling errors and other endings
 cost a little; the order of words hardly counts, and a short word within a long name counts little.
 The label and each synonym are compared apart; `infos` are not searched.
 """

@@ -1,8 +1,8 @@
-"""Embeddings: the names that mean what the search says, by the cosine of their vectors.
+"""Embeddings: the names nearest in meaning to the search, by the cosine of their vectors.
 
 GRASP (arXiv 2507.08107, section 3, "Similarity index") searches properties so. The label and each
-synonym have a vector each; the best one ranks the resource. Every search finds something: what is
-least unlike. `infos` are not embedded.
+synonym have a vector each; the best one ranks the resource. Every search finds something: the
+least unlike names. `infos` are not embedded.
 
 Up to 100,000 names the search compares all. Above, it compares those in the nearest cells (an
 inverted file over one byte a dimension), and ranks what it finds by the exact cosine. With `within`
@@ -81,7 +81,7 @@ class VectorIndex(Tabled):
 
     @classmethod
     def open(cls, folder: Path, *, embedder: Embedder | None = None) -> Self:
-        """Map an index into memory; `SetupError` where it was built with another embedder."""
+        """Map an index into memory; `SetupError` if it was built with another embedder."""
         opened = Folder.open(folder, _KIND)
         name = opened.text("embedder")
         if embedder is not None and embedder.name != name:

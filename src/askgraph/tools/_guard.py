@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.index.names import Kind, NameIndex
-from askgraph.index.phrases import phrases
+from askgraph.index.names import Kind, NameIndex, phrases
 from askgraph.index.tokens import folded, stem
 from askgraph.tools._hidden import PLACEHOLDER, Hidden
 from askgraph.tools._written_out import NAMED, iri_in

@@ -8,8 +8,7 @@ from datetime import date, timedelta
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.index.phrases import phrases
+from askgraph.index.names import Kind, Name, NameIndex, phrases
 from askgraph.rdf import vocabulary as v
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.quantities import Quantity

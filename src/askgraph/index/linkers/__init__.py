@@ -15,9 +15,9 @@ __all__ = ["EntityLinker", "Span", "linker_of"]
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of a text, from `start` to before `end` in characters, and what it means.
+    """A stretch of a text, from `start` to before `end` in characters, and its meaning.
 
-    `iri` is what the linker calls it; `score` says how sure it is (0–1).
+    `iri` is the linker's name for it, `score` its certainty (0–1).
     """
 
     start: int

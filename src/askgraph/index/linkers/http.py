@@ -42,7 +42,7 @@ class HttpLinker:
             raise SetupError(f"the linker's address {address!r} is no http or https URL")
 
     async def spans(self, text: str, language: str | None) -> Sequence[Span]:
-        """Return what the server finds, in the order of the text; see `EntityLinker.spans`."""
+        """Return the server's spans, in the order of the text; see `EntityLinker.spans`."""
         asked = {"text": text, "language": language}
         try:
             async with httpx2.AsyncClient(timeout=self._timeout) as client:
@@ -71,7 +71,7 @@ class HttpLinker:
             raise ErrorReply(said)
 
     def _read(self, content: object) -> Iterator[Span]:
-        """The spans of a reply; those without an id, as linkers give for what they do not know."""
+        """Yield the spans of a reply that have an id: of unknown things linkers give none."""
         listed = content.get("spans") if isinstance(content, dict) else content
         if not isinstance(listed, list):
             raise MalformedReply(f"the linker {self._address} replied with no list of spans")

@@ -1,6 +1,6 @@
 r"""Resources in a file: a head of column names, then one resource a line, tabs between.
 
-Columns `iri` and `label`, and where there are any `score`, `synonyms` and `infos`, in any order;
+Columns `iri` and `label`, and if there are any `score`, `synonyms` and `infos`, in any order;
 several synonyms or infos have `;;;` between. Tabs, ends of lines and backslashes within a value are
 `\t`, `\n`, `\r` and `\\`. A file whose name ends in `.gz` is packed. For example:
 
@@ -33,7 +33,7 @@ _WRITTEN = re.compile(r"\\[\\tnr]")
 
 
 def read_tsv(path: Path) -> Iterator[Resource]:
-    """Give the resources of a file, read as they are asked for.
+    """Yield the resources of a file, read as they are asked for.
 
     Raises `SetupError` with the number of the line that is not as it should be.
     """
@@ -82,14 +82,14 @@ def _line(cells: Sequence[str]) -> str:
 
 
 SEPARATOR = ";;;"
-"""What stands between several synonyms or infos in one cell."""
+"""The separator of several synonyms or infos in one cell."""
 
 _NEEDED = ("iri", "label")
 _KNOWN = ("iri", "label", "score", "synonyms", "infos")
 
 
 def resources_of(result: SelectResult) -> Iterator[Resource]:
-    """Give the resources of a query's result, but for rows with a blank node or nothing as IRI.
+    """Yield the resources of a query's result, but for rows with a blank node or nothing as IRI.
 
     A literal in the column `iri` stands for itself. Raises `SetupError` for a result without the
     columns, and for a score that is no number.
@@ -106,7 +106,7 @@ def resources_of(result: SelectResult) -> Iterator[Resource]:
 
 
 def columns_of(names: Sequence[str], place: str) -> Mapping[str, int]:
-    """Return where each column is; `SetupError` if one is missing, unknown or there twice."""
+    """Return the place of each column; `SetupError` if one is missing, unknown or there twice."""
     wrong = [name for name in names if name not in _KNOWN or list(names).count(name) > 1]
     missing = [name for name in _NEEDED if name not in names]
     if wrong or missing:

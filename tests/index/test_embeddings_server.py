@@ -17,8 +17,8 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
+from askgraph.index._embeddings_server import KEY, EmbeddingsServer
 from askgraph.index.embeddings import embedder_of
-from askgraph.index.embeddings.openai import KEY, EmbeddingsServer
 
 
 class Server(ThreadingHTTPServer):

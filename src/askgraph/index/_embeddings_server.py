@@ -1,4 +1,4 @@
-"""Vectors from a server with OpenAI's embeddings address: OpenAI, vLLM, Ollama, llama.cpp."""
+"""Embeddings from a server with OpenAI's embeddings address: OpenAI, vLLM, Ollama, llama.cpp."""
 
 import os
 import time
@@ -8,6 +8,7 @@ from typing import Self
 
 import httpx2
 import numpy as np
+from numpy.typing import NDArray
 
 from askgraph.errors import (
     ErrorReply,
@@ -18,9 +19,10 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.index.embeddings import Vectors
 
 __all__ = ["KEY", "EmbeddingsServer"]
+
+Vectors = NDArray[np.float32]
 
 KEY = "ASKGRAPH_EMBEDDINGS_KEY"
 """The environment variable that holds the server's key."""

@@ -1,8 +1,8 @@
-"""Texts as vectors: the one contract of what embeds, and the one that a name stands for.
+"""Embedders, which make vectors of texts: their one contract, and one for each kind of name.
 
 `hashed` needs no model. `local:PATH` is a model of sentence-transformers, on disk or in its cache.
-`openai:MODEL@URL` is any server with OpenAI's embeddings address; the key, if it wants one, is
-in the environment variable ASKGRAPH_EMBEDDINGS_KEY.
+`openai:MODEL@URL` is any server with OpenAI's embeddings address (OpenAI, vLLM, Ollama,
+llama.cpp); the key, if it wants one, is in the environment variable ASKGRAPH_EMBEDDINGS_KEY.
 """
 
 import zlib
@@ -22,6 +22,7 @@ __all__ = [
     "Embedder",
     "Hashed",
     "KeptEmbedder",
+    "LocalModel",
     "Vectors",
     "embedder_of",
     "kept_embedder",
@@ -31,11 +32,11 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Gives texts of like meaning like vectors."""
+    """Makes like vectors of texts of like meaning."""
 
     @property
     def name(self) -> str:
-        """What `embedder_of` makes this one from; an index is searched with the one it names."""
+        """The name that `embedder_of` takes; an index is searched with the embedder it names."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -52,23 +53,14 @@ def embedder_of(name: str) -> Embedder:
     if name == "hashed":
         return Hashed()
     if kind == "local" and rest:
-        return _local(rest)
+        return LocalModel(rest)
     if kind == "openai" and "@" in rest:
-        from askgraph.index.embeddings.openai import EmbeddingsServer
+        # Only a server needs an HTTP client, which takes long to import.
+        from askgraph.index._embeddings_server import EmbeddingsServer
 
         model, _, address = rest.partition("@")
         return EmbeddingsServer(model, address)
     raise SetupError(f"no embedder {name!r}; name 'hashed', 'local:PATH' or 'openai:MODEL@URL'")
-
-
-def _local(model: str) -> Embedder:
-    try:
-        from askgraph.index.embeddings.local import LocalModel
-    except ModuleNotFoundError as error:
-        raise SetupError(
-            f"the embedder 'local:{model}' needs {error.name}: pip install 'askgraph[embeddings]'"
-        ) from error
-    return LocalModel(model)
 
 
 _MOST = 50_000
@@ -131,3 +123,23 @@ class Hashed:
                 code = zlib.crc32(whole[at : at + 3].encode())
                 row[code % self.dimensions] += 1 if code >> 31 else -1
         return vectors
+
+
+class LocalModel:
+    """A model by the path of its folder, or by a name that sentence-transformers knows."""
+
+    def __init__(self, model: str) -> None:
+        try:  # an extra, and seconds to import
+            from sentence_transformers import SentenceTransformer
+        except ModuleNotFoundError as error:
+            raise SetupError(
+                f"the embedder 'local:{model}' needs {error.name}: pip install"
+                " 'askgraph[embeddings]'"
+            ) from error
+        self.name = f"local:{model}"
+        self._model = SentenceTransformer(model)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row a text."""
+        vectors = self._model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
+        return np.asarray(vectors, dtype=np.float32)

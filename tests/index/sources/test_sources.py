@@ -6,7 +6,7 @@ from pyoxigraph import QuerySolutions
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
-from askgraph.index.sources.queries import entities_query, graphs, properties_query
+from askgraph.index.sources import entities_query, graphs, properties_query
 from askgraph.index.sources.tsv import resources_of
 from askgraph.sparql.judge import checked
 from askgraph.sparql.results import SelectResult
