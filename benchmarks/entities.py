@@ -25,8 +25,7 @@ from askgraph.metadata.nodes import entity_resources
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.store import load_profile, save_profile
 from askgraph.rdf import vocabulary as v
-from askgraph.traversal.arrays import GraphArrays
-from askgraph.traversal.build import build_arrays
+from askgraph.traversal.arrays import GraphArrays, build_arrays
 from indices import name_of, vocabulary
 
 NS = "http://example.org/world/"

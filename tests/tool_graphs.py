@@ -21,7 +21,7 @@ from askgraph.sample import graph_path
 from askgraph.tools import Limits
 from askgraph.tools.toolbox import GraphToolbox
 from askgraph.trace import Observation, Question
-from askgraph.traversal.build import build_arrays
+from askgraph.traversal.arrays import build_arrays
 from askgraph.workspace import Workspace
 
 __all__ = ["ALL_TOOLS", "behind", "called", "opened_sample", "served", "toolbox"]

@@ -39,7 +39,7 @@ __all__ = [
 
 
 class AskgraphError(Exception):
-    """Base of all errors of askgraph; its text says what is wrong and what to do."""
+    """Base of all errors of askgraph; its text names the fault and the remedy."""
 
 
 class SetupError(AskgraphError):
@@ -72,7 +72,7 @@ class Unreachable(ServiceError):
 
 
 class NotPublic(Unreachable):
-    """The address lies in a private network, where this graph may not reach; nothing was sent."""
+    """The address lies in a private network, closed to this graph; nothing was sent."""
 
 
 class Unauthorised(ServiceError):

@@ -1,4 +1,4 @@
-"""Plugins by name: which there are of a kind, and the one that is asked for.
+"""Plugins by name: the list of a kind, and the one that is asked for.
 
 A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
 name; modules with a leading underscore or with more names are helpers. Another package adds plugins
@@ -48,7 +48,7 @@ _EXTRA_OF = {("llm", "transformers"): "local"}
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """The names of all plugins of a kind, sorted, words joined by underscores."""
+    """Return the names of all plugins of a kind, sorted, words joined by underscores."""
     ours = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
     return tuple(sorted(ours | _entry_points(kind).keys()))
 
@@ -101,7 +101,7 @@ def _folders(kind: str) -> list[str]:
 
 @cache
 def _exported(file: Path) -> tuple[str, ...]:
-    """The `__all__` of a module, read without importing it."""
+    """Return the `__all__` of a module, read without importing it."""
     with _PARSING:
         for statement in ast.parse(file.read_bytes(), filename=str(file)).body:
             match statement:
@@ -119,7 +119,7 @@ def _entry_points(kind: str) -> dict[str, EntryPoint]:
 
 @cache
 def _entry_points_on(kind: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """Those of the packages on a path: to look through all of them takes milliseconds."""
+    """Return those of the packages on a path: to look through all of them takes milliseconds."""
     return {_plain(entry.name): entry for entry in entry_points(group=f"askgraph.{kind}")}
 
 

@@ -13,7 +13,7 @@ from askgraph.llm.budget import Account, Budget
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.llm.stack import charged
 from askgraph.metadata.profile import profile_of
-from askgraph.traversal.build import build_arrays
+from askgraph.traversal.arrays import build_arrays
 
 PLACE = "http://example.org/"
 TERMS = [PLACE + name for name in ("Deal", "seller", "partOf", "gone")]

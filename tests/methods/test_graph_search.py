@@ -27,7 +27,7 @@ from askgraph.methods.graph_search import GraphSearch
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Clarification, Draft, Findings, Question, Refusal, Trace
-from askgraph.traversal.build import build_arrays
+from askgraph.traversal.arrays import build_arrays
 from askgraph.workspace import Workspace
 from askgraph.workspace.answering import outcome_of
 from askgraph.workspace.running import result_of

@@ -12,7 +12,7 @@ from askgraph.search.form import Form
 from askgraph.search.query import query_of
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
 from askgraph.sparql.write import plain_text
-from askgraph.traversal.build import build_arrays
+from askgraph.traversal.arrays import build_arrays
 
 __all__ = ["Known"]
 

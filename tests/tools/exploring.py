@@ -21,7 +21,7 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sample import graph_path
 from askgraph.tools import Context, Limits
 from askgraph.trace import Observation, Question
-from askgraph.traversal.build import build_arrays
+from askgraph.traversal.arrays import build_arrays
 
 SAMPLE = graph_path().read_text(encoding="utf-8")
 SPACE = {

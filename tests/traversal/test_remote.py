@@ -12,8 +12,7 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError
 from askgraph.metadata.profile import profile_of
 from askgraph.traversal import remote
-from askgraph.traversal.arrays import GraphArrays
-from askgraph.traversal.build import build_arrays
+from askgraph.traversal.arrays import GraphArrays, build_arrays
 from askgraph.traversal.remote import Counts, Seeds, neighbourhood
 
 SPACE = "https://example.org/space/"

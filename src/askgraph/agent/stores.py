@@ -7,8 +7,7 @@ from pathlib import Path
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.examples.lines import read_examples
+from askgraph.metadata.examples import QueryExample, read_examples
 from askgraph.metadata.examples.shacl import read_shacl
 
 __all__ = ["examples_at", "with_examples"]

@@ -208,7 +208,7 @@ _REPLIES = count()
 
 
 def _mark(clause: Clause) -> str:
-    """Return what tells the blank nodes of one reply from all others."""
+    """Return a mark that sets the blank nodes of one reply apart from all others."""
     graph = hashlib.sha256(clause.target.encode()).hexdigest()[:12]
     return f"urn:blank:{graph}:{next(_REPLIES)}"
 
@@ -321,6 +321,6 @@ def service_named(target: str, others: Mapping[str, Endpoint]) -> Endpoint:
 
 
 def _restrict(better: Clause, clause: Clause) -> bool:
-    """Whether the solutions of one clause may restrict another."""
+    """Return whether the solutions of one clause may restrict another."""
     near = better.start in beside(clause) or clause.start in beside(better)
     return near and not set(better.names).isdisjoint(clause.names)

@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def _opened(path: str) -> "Store | str":
-    """Open the store, or say why not."""
+    """Open the store, or report why not."""
     from pyoxigraph import Store
 
     try:

@@ -1,4 +1,4 @@
-"""Public addresses alone are reached by these requests: for endpoints that users may name.
+"""Guard of requests to endpoints that users may name: only public addresses are reached.
 
 A name is resolved here, every address it has is judged, and the connection goes to the very address
 that was judged: a name that changes its mind in between (DNS rebinding) gains nothing. Redirects to

@@ -62,7 +62,7 @@ class SearchIndex(Protocol[Item]):
     """Finds items by text."""
 
     def __len__(self) -> int:
-        """How many items there are."""
+        """Return how many items there are."""
         ...
 
     def search(
@@ -108,5 +108,5 @@ class DiskIndex(SearchIndex[Resource], Protocol):
         ...
 
     def resources(self) -> Iterator[Resource]:
-        """Give all resources, the highest score first."""
+        """Yield all resources, the highest score first."""
         ...

@@ -124,7 +124,7 @@ def write_vocabulary(folder: NewFolder, words: list[str]) -> None:
 def prefix_ranges(
     words: list[str], posted: NDArray[np.int64], most: int
 ) -> Iterator[tuple[int, int]]:
-    """Give the ranges of words with a common prefix that have more than `most` postings.
+    """Yield the ranges of words with a common prefix that have more than `most` postings.
 
     `posted` are the offsets of the words' postings. A range that several prefixes share is given
     once.
@@ -177,7 +177,7 @@ class Postings:
         )
 
     def __len__(self) -> int:
-        """How many documents there are."""
+        """Return how many documents there are."""
         return len(self.document_offsets) - 1
 
     def posted(self, low: int, high: int) -> NDArray[np.int32]:

@@ -56,7 +56,7 @@ def keys_of(texts: Sequence[str]) -> Keys:
 
 
 def _keys(texts: Sequence[str]) -> Keys:
-    """The bytes as digits of a number to an odd base, modulo 2 to the 64, then mixed."""
+    """Return the bytes as digits of a number to an odd base, modulo 2 to the 64, then mixed."""
     digits = _digits(texts)
     starts = np.flatnonzero(digits == 0)
     if len(starts) > len(texts):
@@ -78,7 +78,7 @@ _ONE = np.uint8(1)
 
 
 def _digits(texts: Sequence[str]) -> NDArray[np.uint8]:
-    """The bytes of the texts, a zero byte after each."""
+    """Return the bytes of the texts, a zero byte after each."""
     return np.frombuffer("\0".join((*texts, "")).encode(), np.uint8)
 
 

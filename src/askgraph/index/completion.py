@@ -49,7 +49,7 @@ def completions(names: NameIndex, text: str, *, limit: int = 8) -> tuple[Complet
 
 
 def _starts(text: str) -> list[int]:
-    """Where the last words of a text begin, that of the most words first."""
+    """Return the places at which the last words of a text begin, that of the most words first."""
     begins = [match.start() for match in re.finditer(r"\S+", text)][-_WORDS:]
     return [start for start in begins if sum(map(str.isalnum, text[start:])) >= _LEAST]
 
@@ -74,7 +74,7 @@ def _holding(names: NameIndex, typed: str) -> Iterator[Name]:
 
 
 def _beginning(names: NameIndex, word: str) -> NDArray[np.int32]:
-    """The numbers of names with a word that begins so, or has this stem."""
+    """Return the numbers of names with a word that begins so, or has this stem."""
     first, last = _place(names, word), _place(names, word + "\U0010ffff")
     start, end = int(names.posting_offsets[first]), int(names.posting_offsets[last])
     found = names.postings[start : min(end, start + _POSTINGS)]
@@ -85,7 +85,7 @@ def _beginning(names: NameIndex, word: str) -> NDArray[np.int32]:
 
 
 def _place(names: NameIndex, word: str) -> int:
-    """The number of the first token of the vocabulary that is not before a word."""
+    """Return the number of the first token of the vocabulary that is not before a word."""
     low, high = 0, len(names.word_offsets) - 1
     wanted = word.encode()
     while low < high:

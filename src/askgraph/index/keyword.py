@@ -80,7 +80,7 @@ def write_heads(
 
 
 def _first(first_names: NDArray[np.int32], posted: NDArray[np.int32], limit: int) -> Documents:
-    """The first name of each of the first resources: at least `limit`, or all."""
+    """Return the first name of each of the first resources: at least `limit`, or all."""
     count = 4 * limit
     while True:
         some = posted
@@ -174,7 +174,7 @@ class KeywordIndex(Tabled):
         return _Keyword(ranges, _MISTYPED, -1, size)
 
     def _best(self, keywords: list[_Keyword], limit: int) -> Best:
-        """The best names, without reading every list whole.
+        """Return the best names, without reading every list whole.
 
         A name that matches one keyword alone is among the best only if it is among the first that
         do. One that matches several is in the list of the rarest of them: the longest list is only
@@ -212,7 +212,7 @@ class KeywordIndex(Tabled):
         return ((0, names),) if first < _FEW else ((0, first), (first, names))
 
     def _listed(self, keyword: _Keyword, low: int, high: int) -> NDArray[np.int32]:
-        """The keyword's names from one number to another, in no order, some of them twice."""
+        """Return the keyword's names in a range of numbers, in no order, some of them twice."""
         lists = [self.postings.posted(*words) for words in keyword.ranges]
         posted = np.concatenate(lists) if len(lists) > 1 else lists[0]
         if (low, high) == (0, len(self.postings)):

@@ -31,7 +31,7 @@ __all__ = [
 
 
 class Kind(IntEnum):
-    """What a name names."""
+    """The kind of thing that a name names."""
 
     ENTITY = 0
     CLASS = 1
@@ -41,7 +41,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Name:
-    """A name and what it names: `target` is an IRI, or a literal as N-Triples text."""
+    """A name and its bearer: `target` is an IRI, or a literal as N-Triples text."""
 
     text: str
     target: str
@@ -214,7 +214,7 @@ def name_tokens(text: str) -> tuple[str, ...]:
 
 
 def rarity(count: int, total: int) -> float:
-    """Return how much a token tells: 1 for one in all names, more the rarer it is."""
+    """Return the weight of a token: 1 for one in all names, more the rarer it is."""
     return 1.0 + math.log((1 + total) / (1 + count)) / 4
 
 

@@ -94,7 +94,7 @@ class TrigramIndex(Tabled):
                 yield _Part(at, count / length, self.postings.size(at, at + 1))
 
     def _best(self, parts: list[_Part], limit: int) -> Best:
-        """The best names, without scoring all that share a frequent trigram.
+        """Return the best names, without scoring all that share a frequent trigram.
 
         A name without any of the rarer trigrams has a cosine of at most the length of the rest of
         the search's vector. So the names with rare trigrams are scored first, and what they reach
@@ -126,7 +126,7 @@ class TrigramIndex(Tabled):
             sums[self.postings.documents[low:high]] += np.float32(part.share) * counts
 
     def _above(self, sums: NDArray[np.float32], least: float) -> Documents:
-        """The names with a sum above 0 whose cosine may be that much."""
+        """Return the names with a sum above 0 whose cosine may be that much."""
         bounds = np.float32(max(0.0, least - _ROUNDING)) * self.lengths
         return np.flatnonzero(sums > bounds)
 

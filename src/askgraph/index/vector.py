@@ -131,7 +131,7 @@ class VectorIndex(Tabled):
         return best_names(self.table, names, cosines + _ABOVE_ZERO, limit)
 
     def _cosines(self, rows: NDArray[np.int32] | None, wanted: Vectors) -> Scores:
-        """The cosines of some rows, or of all, a block at a time."""
+        """Return the cosines of some rows, or of all, a block at a time."""
         total = len(self.vectors) if rows is None else len(rows)
         cosines = np.empty(total)
         for at in range(0, total, _BLOCK):

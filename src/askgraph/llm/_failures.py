@@ -121,7 +121,7 @@ def _causes(problem: BaseException | None) -> list[BaseException]:
 
 
 def _message(body: object) -> str:
-    """The words in an error's body, wherever the many servers put them."""
+    """Return the words in an error's body, wherever the many servers put them."""
     match body:
         case {"error": {"message": str(text)}} | {"error": str(text)} | {"message": str(text)}:
             return text

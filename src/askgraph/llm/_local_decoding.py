@@ -147,7 +147,7 @@ def loaded(model: str, *, device: str | None, dtype: str | None, download: bool)
 
 
 def _plain(model: Any, tokenizer: Any) -> Any:
-    """The model's own settings without those of sampling: these come with each request."""
+    """Return the model's own settings without those of sampling: these come with each request."""
     own = model.generation_config
     return GenerationConfig(
         bos_token_id=own.bos_token_id,
@@ -278,7 +278,7 @@ def _search(request: Request) -> dict[str, Any]:
 
 
 def _rows(output: Any, start: int, stops: Sequence[int], request: Request) -> list[list[int]]:
-    """The tokens of each reply, up to the one that ends it; of beams those that came to an end."""
+    """Return the tokens of each reply up to its end; of beams those that came to an end."""
     rows = [_ended(row[start:], stops) for row in output.sequences.tolist()]
     if not request.beams:
         return rows * (request.n // len(rows))

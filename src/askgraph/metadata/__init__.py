@@ -1,5 +1,6 @@
 """Metadata of a graph: classes, predicates, names, and what was left out of the count."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ __all__ = [
     "PredicateProfile",
     "Profile",
     "complete",
+    "sorted_counts",
     "with_parts",
 ]
 
@@ -97,7 +99,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class Part:
-    """How much of one part of a schema is known: `seen` of a `total`, None if nobody knows."""
+    """The known extent of one part of a schema: `seen` of a `total`, None if nobody knows it."""
 
     name: str
     seen: int
@@ -114,7 +116,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Profile:
-    """What is known of a graph as a whole; `cuts` says what a bound left out.
+    """A graph as a whole, as far as it is known; `cuts` lists what a bound left out.
 
     `graphs` are its named graphs with their numbers of triples (0 if not counted),
     `completeness` says of each part how much of it is known; see `askgraph.metadata`.
@@ -175,3 +177,8 @@ def _line(part: Part) -> str:
     total = "an unknown number" if part.total is None else f"{part.total:,}"
     note = f": {part.note}" if part.note else ""
     return f"{part.name}: {part.seen:,} of {total}{note}"
+
+
+def sorted_counts(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """Return (name, number) pairs, the highest number first, equal ones by name."""
+    return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))

@@ -68,7 +68,7 @@ class Advice:
 
 
 def advice_for(profile: Profile, arrays: GraphArrays | None = None) -> tuple[Advice, ...]:
-    """Return what would help, by kind; without arrays only what the profile alone tells."""
+    """Return the advice, by kind; without arrays only what follows from the profile alone."""
     advisor = _Advisor(profile, arrays)
     return (
         *advisor.chains(),
@@ -183,7 +183,7 @@ class _Advisor:
             )
 
     def names(self) -> Iterator[Advice]:
-        """Instances of n-ary classes, called by what they link."""
+        """Yield instances of n-ary classes, called by what they link."""
         for cls in self._nary:
             roles = self._roles(cls)[:_MOST_ROLES]
             if roles:
@@ -232,7 +232,7 @@ class _Advisor:
         )
 
     def _roles(self, cls: ClassProfile) -> list[PredicateProfile]:
-        """The functional links that most instances of a class have."""
+        """Return the functional links that most instances of a class have."""
         known = {p.iri: p for p in self._links}
         found = []
         for part in self.profile.partitions:
@@ -244,7 +244,7 @@ class _Advisor:
         return found
 
     def _leads_on(self, first: PredicateProfile, above: PredicateProfile) -> tuple[float, int]:
-        """How many of a predicate's objects a hierarchy leads on from, and how far."""
+        """Return how many of a predicate's objects a hierarchy leads on from, and how far."""
         if self.arrays is None:
             shared = {cls for cls, _ in first.object_classes} & {
                 cls for cls, _ in above.subject_classes
@@ -262,7 +262,7 @@ class _Advisor:
         return DefinedProperty(virtual_iri(label), path, label, unnamed=unnamed)
 
     def _label(self, iri: str) -> str:
-        """The label that the graph has for a term, or none."""
+        """Return the label that the graph has for a term, or none."""
         names = () if self.arrays is None else names_of(self.arrays, iri)
         return best_label(names, ["en"]) or ""
 
@@ -276,7 +276,7 @@ class _Advisor:
 
 
 def _depth(graph: GraphArrays, nodes: Ids, predicate: int) -> int:
-    """How many steps lead on, up to three."""
+    """Return how many steps lead on, up to three."""
     depth = 0
     while depth < 3 and len(nodes):
         nodes = graph.step(nodes, predicate)

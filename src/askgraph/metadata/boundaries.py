@@ -37,7 +37,7 @@ SCHEMA = ("outgoing", "neighbourhood", "specific")
 
 
 def kind_of(iri: str, types: Iterable[str], profile: Profile) -> Kind:
-    """Return what a resource is, by its classes and by how the graph uses it."""
+    """Return the kind of a resource, by its classes and by its use in the graph."""
     given = frozenset(types)
     if given & v.CLASS_TYPES or any(cls.iri == iri for cls in profile.classes):
         return "class"
@@ -47,18 +47,18 @@ def kind_of(iri: str, types: Iterable[str], profile: Profile) -> Kind:
 
 
 def edges(iri: str, *, inverse: bool, limit: int) -> str:
-    """The statements at a resource, one way: `?p` and the other end `?x`."""
+    """Return the query for the statements at a resource, one way: `?p` and the other end `?x`."""
     return f"SELECT ?p ?x WHERE {{ {_edge(iri, '?p', inverse=inverse)} }} LIMIT {limit}"
 
 
 def counts_by_predicate(iri: str, *, inverse: bool, limit: int) -> str:
-    """How many statements each predicate has there, among the first `limit`: `?p` and `?n`."""
+    """Return the query for each predicate's number among the first `limit`: `?p` and `?n`."""
     inner = f"SELECT ?p WHERE {{ {_edge(iri, '?p', inverse=inverse)} }} LIMIT {limit}"
     return f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {{ {inner} }} }} GROUP BY ?p LIMIT {limit}"
 
 
 def some_of_each(iri: str, predicates: Sequence[str], *, inverse: bool, each: int) -> str:
-    """A few statements of each predicate: `?p` and the other end `?x`."""
+    """Return the query for a few statements of each predicate: `?p` and the other end `?x`."""
     parts = [
         f"{{ SELECT (<{one}> AS ?p) ?x WHERE {{ {_edge(iri, f'<{one}>', inverse=inverse)} }} "
         f"LIMIT {each} }}"
@@ -68,13 +68,13 @@ def some_of_each(iri: str, predicates: Sequence[str], *, inverse: bool, each: in
 
 
 def of_nodes(iris: Sequence[str], *, limit: int) -> str:
-    """What leaves a few nodes: `?s`, `?p`, `?o`."""
+    """Return the query for the statements about a few nodes: `?s`, `?p`, `?o`."""
     listed = " ".join(f"<{iri}>" for iri in iris)
     return f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {listed} }} ?s ?p ?o }} LIMIT {limit}"
 
 
 def below(iri: str, predicate: str, *, limit: int) -> str:
-    """The terms below a class or property by `rdfs:subClassOf` or `rdfs:subPropertyOf`: `?x`."""
+    """Return the query for the terms below a class or property by such a predicate: `?x`."""
     return (
         f"SELECT DISTINCT ?x WHERE {{ ?x <{predicate}> <{iri}> FILTER(isIRI(?x) && "
         f"?x != <{iri}>) }} LIMIT {limit}"
@@ -82,7 +82,7 @@ def below(iri: str, predicate: str, *, limit: int) -> str:
 
 
 def declared_at(iri: str, *, limit: int) -> str:
-    """The properties declared at a class: `?p`, `?from` "true" for its domain, the `?other` end."""
+    """Return the query for a class's properties: `?p`, `?from` (it is the domain), `?other` end."""
     domain, range_ = f"<{v.RDFS_DOMAIN}>", f"<{v.RDFS_RANGE}>"
     return (
         "SELECT DISTINCT ?p ?from ?other WHERE { "

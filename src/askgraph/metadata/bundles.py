@@ -1,4 +1,4 @@
-"""Open what published data comes in: text, gzip, a folder, an archive; errors name the file."""
+"""Files that published data comes in: text, gzip, a folder, an archive; errors name the file."""
 
 import gzip
 import tarfile
@@ -23,7 +23,7 @@ def plain_name(path: Path) -> str:
 
 
 def is_bundle(path: Path) -> bool:
-    """Tell whether this is a folder or an archive of several files."""
+    """Return whether this is a folder or an archive of several files."""
     return path.is_dir() or plain_name(path).endswith(_ARCHIVES)
 
 

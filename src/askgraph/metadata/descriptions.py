@@ -112,7 +112,7 @@ def _scripts(page: str) -> list[str]:
 
 
 def _nodes(content: Any, depth: int) -> Iterator[Mapping[str, Any]]:
-    """All objects of a document, outer ones first."""
+    """Yield all objects of a document, outer ones first."""
     if depth > _DEEPEST:
         return
     if isinstance(content, list):
@@ -155,7 +155,7 @@ def _local(name: str) -> str:
 
 
 def _endpoint(plain: Mapping[str, Any]) -> str:
-    """The address at which SPARQL is spoken, said in one of several ways."""
+    """Return the address at which SPARQL is spoken, said in one of several ways."""
     for key in ("endpointUrl", "endpointURL", "sparqlEndpoint", "contentUrl"):
         if found := _first(plain, key):
             return found

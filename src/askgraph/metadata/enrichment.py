@@ -31,7 +31,7 @@ _TIMES = 20
 
 
 def statements(definitions: Definitions) -> Iterator[Triple]:
-    """What is said of the terms: kinds, labels, comments, inverses."""
+    """Yield the statements about the terms: kinds, labels, comments, inverses."""
     for one in definitions.properties:
         yield from _of_property(one)
     for comment in definitions.comments:
@@ -40,7 +40,7 @@ def statements(definitions: Definitions) -> Iterator[Triple]:
 
 
 def links(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
-    """What inverse and shortcut properties say of the things of a graph.
+    """Yield the statements of inverse and shortcut properties about the things of a graph.
 
     Raises `SetupError` for a property that the graph has already, for a path that leads from a
     literal, which cannot be a subject, and for one that links too many pairs: more than a million
@@ -63,7 +63,7 @@ def links(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
 
 
 def told_names(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
-    """The labels of instances that have none, made of the names of what they link."""
+    """Yield the labels of instances that have none, made of the names of what they link."""
     for name in definitions.names:
         yield from _names(name, graph)
 
@@ -110,7 +110,7 @@ def path_pairs(graph: GraphArrays, path: Predicate, *, limit: int) -> tuple[Ids,
     """Return the distinct (source, target) pairs of a path, in the order of sources.
 
     A predicate that the graph lacks links nothing. Raises `SetupError` for a path with a negated
-    set, for one that may be empty (`*`, `?`), which links each node with itself, and where there
+    set, for one that may be empty (`*`, `?`), which links each node with itself, and if there
     would be more pairs than `limit` at any step.
     """
     reached = _Walk(graph, limit, path).of(path)

@@ -18,7 +18,7 @@ Tally = dict[str, Counter[str]]
 
 @dataclass
 class Facts:
-    """What is known so far, by IRI of classes and predicates."""
+    """The facts known so far, by IRI of classes and predicates."""
 
     classes: dict[str, int] = field(default_factory=dict)
     triples: dict[str, int] = field(default_factory=dict)
@@ -95,7 +95,7 @@ def _predicate(facts: Facts, iri: str) -> PredicateProfile:
 def _leaving(
     predicates: Sequence[PredicateProfile],
 ) -> dict[str, list[tuple[PredicateProfile, int]]]:
-    """The predicates of each class, with how many of its instances have them."""
+    """Return the predicates of each class, with how many of its instances have them."""
     found: dict[str, list[tuple[PredicateProfile, int]]] = defaultdict(list)
     for predicate in predicates:
         for cls, number in predicate.subject_classes:

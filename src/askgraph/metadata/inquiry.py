@@ -1,4 +1,4 @@
-"""Questions to an endpoint within a bound of queries and seconds, whose answers are kept.
+"""Inquiries: questions to an endpoint within a bound of queries and seconds, answers kept.
 
 Every reply is a line in a file, so that a run that was stopped goes on where it was. A query that
 the endpoint cannot answer in time costs its own answer, not the run.
@@ -46,7 +46,7 @@ class Reply:
 
 
 class Inquiry:
-    """Asks an endpoint; `rows` gives None if the bound is reached or the query failed.
+    """Asks an endpoint; `rows` returns None if the bound is reached or the query failed.
 
     `graphs` are the named graphs to ask of, together as one; none means what the endpoint takes
     without being told. Of the seconds one query gets an eighth at most, and a costly one half of
@@ -291,7 +291,7 @@ def _ordered(predicate: str, count: int, cap: int) -> Iterator[str]:
 
 
 async def _lasting_names(inquiry: Inquiry) -> bool:
-    """Whether a blank node has the same name in two replies (or there is none)."""
+    """Return whether a blank node has the same name in two replies (or there is none)."""
     body = "{ ?b ?p ?o FILTER(isBlank(?b)) } ORDER BY ?b"
     two = await inquiry.rows("blank nodes", f"SELECT DISTINCT ?b {body} LIMIT 2")
     second = await inquiry.rows("blank nodes", f"SELECT DISTINCT ?b {body} LIMIT 1 OFFSET 1")

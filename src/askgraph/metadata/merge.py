@@ -1,12 +1,19 @@
-"""Several profiles as one: of the same graph told twice, or of several graphs together."""
+"""Merged profiles: of one graph described twice, or of several graphs together."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile, with_parts
-from askgraph.metadata.partitions import sorted_counts
+from askgraph.metadata import (
+    ClassProfile,
+    Part,
+    Partition,
+    PredicateProfile,
+    Profile,
+    sorted_counts,
+    with_parts,
+)
 
 __all__ = ["first_names", "merged", "ordered", "united"]
 
@@ -16,11 +23,11 @@ Joined = Callable[[Sequence[int]], int]
 
 
 def merged(first: Profile, second: Profile) -> Profile:
-    """Return what two accounts of the same graph tell together.
+    """Return two accounts of the same graph as one.
 
     The first is believed if both give a number, but what was counted before what was estimated
     from a sample; names, ends and partitions of either are kept.
-    Of each part the account that knows more of it says how complete it is.
+    The completeness of each part is that of the account that knows more of it.
     """
     profile = _joined([first, second], _first)
     parts = {part.name: part for part in first.completeness}

@@ -66,7 +66,7 @@ def schema_names(profile: Profile) -> Iterator[Name]:
 
 
 def _owners(profile: Profile) -> dict[str, frozenset[str]]:
-    """The words of the class that alone uses a predicate: they add nothing to its name."""
+    """Return the words of the class that alone uses a predicate: they add nothing to its name."""
     names = {c.iri: [text for text, _ in c.names] or [local_name(c.iri)] for c in profile.classes}
     return {
         p.iri: frozenset(
@@ -92,7 +92,7 @@ _FUNCTION_WORDS = frozenset("a an the of in on at by to for has have had is are 
 
 
 def names_in(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
-    """All names of a graph, schema first."""
+    """Yield all names of a graph, schema first."""
     yield from schema_names(profile)
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
     yield from _entities(graph, profile, schema)
@@ -115,7 +115,7 @@ def acronym(text: str) -> str:
 
 
 def short_value(text: str) -> bool:
-    """Whether a literal is short enough to be mentioned in a question."""
+    """Return whether a literal is short enough to be mentioned in a question."""
     return len(text) <= _LONGEST_VALUE and 0 < len(tokens(text)) <= _MOST_VALUE_TOKENS
 
 
@@ -223,7 +223,7 @@ def naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class NameShape:
-    """How a name predicate serves one class; the best one has the highest score."""
+    """The use of a name predicate by one class; the best one has the highest score."""
 
     predicate: str
     cls: str
@@ -248,7 +248,7 @@ _HAVING = ("has ", "have ", "is ", "was ")
 
 
 def called(term: ClassProfile | PredicateProfile) -> str:
-    """Return what a term is called: its best label, else the words of its IRI."""
+    """Return a term's name: its best label, else the words of its IRI."""
     label = best_label(term.names, ["en"])
     return label or local_name(term.iri) or words_of_local_name(term.iri)
 

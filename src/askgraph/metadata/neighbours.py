@@ -134,7 +134,7 @@ def _ranks(graph: GraphArrays, targets: Ids, languages: Sequence[str]) -> NDArra
 
 
 def _places(sources: Ids) -> NDArray[np.int64]:
-    """The place of each among those that are equal and follow each other."""
+    """Return the place of each among those that are equal and follow each other."""
     starts = np.flatnonzero(np.diff(sources, prepend=-1))
     lengths = np.diff(starts, append=len(sources))
     return np.arange(len(sources)) - np.repeat(starts, lengths)

@@ -1,4 +1,4 @@
-"""Every node of a local graph as a resource: by its names, its local name, or what hangs on it.
+"""Nodes of a local graph as resources: by their names, local names, or neighbours.
 
 The graph is walked in parts of consecutive ids, so that time grows with its triples and memory does
 not grow with its names. What is read off the whole graph first are arrays of a few bytes a node.
@@ -39,7 +39,7 @@ Marks = NDArray[np.bool_]
 def entity_resources(
     graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
 ) -> Iterator[Resource]:
-    """Give each IRI that is a subject or an object, but for predicates in use.
+    """Yield each IRI that is a subject or an object, but for predicates in use.
 
     The label is the best name in the languages, all other names are synonyms. Without a name the
     words of the local name are the label; if that is a code, or one of many numbered alike, its
@@ -55,7 +55,7 @@ def entity_resources(
 def property_resources(
     graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
 ) -> Iterator[Resource]:
-    """Give the predicates of a profile with their descriptions, domains and ranges as infos."""
+    """Yield the predicates of a profile with their descriptions, domains and ranges as infos."""
     numbers = _numbers(graph, v.DESCRIPTION_PREDICATES)
     for resource in profile_properties(profile, languages=languages):
         at = graph.terms.iri(resource.iri)
@@ -68,7 +68,7 @@ def property_resources(
 def literal_resources(
     graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
 ) -> Iterator[Resource]:
-    """Give the short text values by their N-Triples text, but for names and descriptions.
+    """Yield the short text values by their N-Triples text, but for names and descriptions.
 
     Infos name the predicate that gives it; the score is the number of triples.
     """
@@ -93,7 +93,7 @@ def literal_resources(
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """What is known of the graph as a whole; `classes` and `left_out` mark terms by id."""
+    """Marks of the graph as a whole; `classes` and `left_out` mark terms by id."""
 
     graph: GraphArrays
     languages: tuple[str, ...]
@@ -133,7 +133,7 @@ class _Walk:
         )
 
     def part(self, first: int, last: int) -> Iterator[Resource]:
-        """Give the resources of the ids from `first` to before `last`."""
+        """Yield the resources of the ids from `first` to before `last`."""
         graph = self.graph
         degrees = np.diff(graph.out_offsets[first : last + 1])
         degrees = degrees + np.diff(graph.in_offsets[first : last + 1])
@@ -152,7 +152,7 @@ class _Walk:
     def _called(
         self, iri: str, names: Sequence[int], others: Sequence[int]
     ) -> tuple[str, tuple[str, ...]]:
-        """The label and the synonyms of a node, from the literals that name it."""
+        """Return the label and the synonyms of a node, from the literals that name it."""
         best, more = self._spelled(names), self._spelled(others)
         label = best_label(best, self.languages) or best_label(more, self.languages)
         if label is None:
@@ -264,7 +264,7 @@ def _shape(iri: str) -> int:
 def _texts(
     graph: GraphArrays, first: int, last: int, predicates: Sequence[int]
 ) -> dict[int, list[int]]:
-    """The literals of some predicates by subject, in the order of the predicates."""
+    """Return the literals of some predicates by subject, in the order of the predicates."""
     found: dict[int, list[int]] = defaultdict(list)
     for number in predicates:
         subjects, objects = graph.between(first, last, number)
@@ -275,7 +275,7 @@ def _texts(
 
 
 def _linked(graph: GraphArrays, first: int, last: int, iri: str) -> dict[int, list[int]]:
-    """The IRIs that a predicate gives, by subject."""
+    """Return the IRIs that a predicate gives, by subject."""
     found: dict[int, list[int]] = defaultdict(list)
     number = graph.number(iri)
     if number is not None:

@@ -39,7 +39,7 @@ _SECONDS, _QUERIES = 30.0, 8
 
 @dataclass(frozen=True)
 class Place:
-    """A place that was looked at, and what was there, in words."""
+    """A place that was looked at, with a description of its content."""
 
     name: str
     found: str
@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Published:
-    """What was published, None if nothing was; `places` are those looked at."""
+    """The published profile, None if there is none; `places` are those looked at."""
 
     profile: Profile | None
     places: tuple[Place, ...]
@@ -111,7 +111,7 @@ async def _document(address: str, seconds: float, guard: Guard | None) -> tuple[
 
 
 async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Statements | None, str]:
-    """The triples of VoID in the default graph, else in the named graphs, with their labels."""
+    """Return the VoID triples of the default graph, else of the named graphs, with their labels."""
     wanted = " ".join(f"<{iri}>" for iri in VOID_PREDICATES)
     values = f"VALUES ?p {{ {wanted} }}"
     with Inquiry(endpoint, max_queries=_QUERIES, max_seconds=seconds) as inquiry:
@@ -129,7 +129,7 @@ async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Statements | None
 
 
 async def _labels(inquiry: Inquiry, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Labels of the classes and properties, some hundreds at a time."""
+    """Return labels of the classes and properties, some hundreds at a time."""
     named = (v.VOID_CLASS, v.VOID_PROPERTY)
     iris = sorted({str(o) for _, p, o in rows if isinstance(o, NamedNode) and _value(p) in named})
     found: list[Row] = []

@@ -34,7 +34,7 @@ from askgraph.metadata.survey import surveyed
 from askgraph.metadata.survey.asking import Graphs, ask_graphs, ask_size
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
-from askgraph.traversal.build import build_arrays
+from askgraph.traversal.arrays import build_arrays
 
 __all__ = ["SMALL", "profile_endpoint"]
 
@@ -46,7 +46,7 @@ Told = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True)
 class Bounds:
-    """What profiling an endpoint may cost, in queries and in seconds."""
+    """The most that profiling an endpoint may cost, in queries and in seconds."""
 
     queries: int = 200
     seconds: float = 120.0
@@ -61,7 +61,7 @@ async def profile_endpoint(
     resume: Path | None = None,
     one_by_one: bool = False,
 ) -> tuple[Profile, list[Name]]:
-    """Return what an endpoint tells of its graph, and the names in it.
+    """Return the profile of an endpoint's graph, and the names in it.
 
     `resume` is a file that keeps the replies until all is done, so that a later call goes on where
     this one was stopped; those replies cost nothing of the bound. What the bound, or a query that
@@ -145,13 +145,13 @@ async def _profiled(inquiry: Inquiry, source: str) -> tuple[Profile, list[Name]]
 
 
 async def _any(inquiry: Inquiry) -> bool:
-    """Whether the default graph holds a triple, or might."""
+    """Return whether the default graph holds a triple, or might."""
     reply = await inquiry.rows("any triple", "SELECT ?s { ?s ?p ?o } LIMIT 1")
     return reply is None or bool(reply.rows)
 
 
 def _of_some(profile: Profile, note: str) -> Profile:
-    """The profile of a part of a graph: how much there is in all is not known."""
+    """Return the profile of a part of a graph: how much there is in all is not known."""
     wholes = {TRIPLES, CLASSES, PREDICATES, PARTITIONS}
     parts = {
         part.name: replace(part, total=None, note=note)
@@ -239,7 +239,7 @@ class _Wanted:
     expected: int
 
     def page(self, size: int, offset: int) -> str:
-        """The query for one page, in order where ordering is not too much to ask."""
+        """Return the query for one page, in order if ordering is not too much to ask."""
         body = f"{self.select} {{ ?s <{self.predicate.iri}> ?o }}"
         if self.predicate.triples <= _ORDERED:
             variables = self.select.removeprefix("SELECT ").removeprefix("DISTINCT ")

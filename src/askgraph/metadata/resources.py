@@ -27,7 +27,7 @@ _PAGED = re.compile(r"GROUP\s+BY\s+\?iri\s*$", re.IGNORECASE)
 def profile_properties(
     profile: Profile, *, languages: Iterable[str] = ("en",)
 ) -> Iterator[Resource]:
-    """Give the predicates of a profile, scored by their triples, with domain and range as infos."""
+    """Yield a profile's predicates, scored by their triples, with domain and range as infos."""
     for predicate in profile.predicates:
         infos = (
             *_classes("domain", predicate.subject_classes),
@@ -37,14 +37,14 @@ def profile_properties(
 
 
 def profile_classes(profile: Profile, *, languages: Iterable[str] = ("en",)) -> Iterator[Resource]:
-    """Give the classes of a profile, scored by their instances, with the classes above as infos."""
+    """Yield a profile's classes, scored by their instances, with the classes above as infos."""
     for cls in profile.classes:
         parents = _classes("subclass of", [(parent, 0) for parent in cls.parents])
         yield _resource(cls, cls.instances, ("class", *parents), tuple(languages))
 
 
 def named_resources(names: Iterable[Name], kinds: Iterable[Kind]) -> Iterator[Resource]:
-    """Give what bears the names, of some kinds: entities, and literal values by N-Triples text.
+    """Yield the bearers of names of some kinds: entities, and literal values by N-Triples text.
 
     The label is the first preferred name, else the first. Of the names' use nothing is known: the
     score is how many there are.
@@ -61,7 +61,7 @@ def named_resources(names: Iterable[Name], kinds: Iterable[Kind]) -> Iterator[Re
 
 
 async def asked_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resource]:
-    """Give the resources that an index query selects, page by page where rows are capped.
+    """Yield the resources that an index query selects, page by page if rows are capped.
 
     Raises `SetupError` if rows are missing and the query does not end with `GROUP BY ?iri`, by
     which it could be paged.

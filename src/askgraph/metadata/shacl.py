@@ -1,4 +1,4 @@
-"""SHACL shapes read as shapes of classes: what somebody declared that instances have.
+"""SHACL shapes read as shapes of classes: the properties that instances are declared to have.
 
 Node shapes with a target class, or that are classes themselves, are read with their property
 shapes (https://www.w3.org/TR/shacl/). Paths of one predicate, either way, are kept; of longer ones
@@ -55,7 +55,7 @@ def _targets(described: Statements, node: Node) -> list[str]:
 
 
 def _lines(described: Statements, node: Node, depth: int) -> Iterator[ShapeLine]:
-    """The lines of a shape, and of those that it says instances also have to fit."""
+    """Yield the lines of a shape, and of those that it says instances also have to fit."""
     for part in described.nodes(node, v.SH_PROPERTY):
         yield from _line(described, part)
     if depth:
@@ -78,7 +78,7 @@ def _line(described: Statements, part: Node) -> Iterator[ShapeLine]:
 
 
 def _paths(described: Statements, part: Node) -> Iterator[tuple[str, bool]]:
-    """The predicates of a path: one, one backwards, or alternatives of these."""
+    """Yield the predicates of a path: one, one backwards, or alternatives of these."""
     for path in described.nodes(part, v.SH_PATH):
         if isinstance(path, NamedNode):
             yield path.value, False

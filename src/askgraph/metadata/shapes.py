@@ -16,9 +16,8 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.endpoint import Endpoint
-from askgraph.metadata import Partition, PredicateProfile, Profile
+from askgraph.metadata import Partition, PredicateProfile, Profile, sorted_counts
 from askgraph.metadata.names import SCHEMA_SPACES
-from askgraph.metadata.partitions import sorted_counts
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term
 from askgraph.traversal.arrays import GraphArrays, Ids
@@ -81,7 +80,7 @@ class Shape:
     sampled: int | None = None
 
     def share(self, line: ShapeLine) -> float | None:
-        """The part of the instances that have a line, between 0 and 1; None if not known."""
+        """Return the part of the instances that have a line, between 0 and 1; None if not known."""
         every = self.sampled or self.instances
         return min(1.0, line.having / every) if every and line.having is not None else None
 
@@ -171,7 +170,7 @@ def _most(lines: Sequence[ShapeLine]) -> tuple[ShapeLine, ...]:
 
 
 def _kept(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
-    """The shape of a class as it was counted the first time: neither triples nor profile change."""
+    """Return the shape of a class as first counted: neither triples nor profile change."""
     known = _COUNTED.get(arrays)
     if known is None or known[0] is not profile:
         known = _COUNTED[arrays] = profile, {}
@@ -219,7 +218,7 @@ def _chain(arrays: GraphArrays, predicate: int, start: int) -> tuple[Term, ...]:
 
 
 def _values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
-    """All values of a predicate if they are few and each is used several times."""
+    """Return all values of a predicate if they are few and each is used several times."""
     few = len(ends) <= _FEW and triples >= _AGAIN * len(ends)
     told = (arrays.terms.is_literal(at) or arrays.terms.is_iri(at) for at in ends.tolist())
     if not few or not all(told):
@@ -228,7 +227,7 @@ def _values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
 
 
 def _kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple[str, ...]:
-    """The classes or datatypes of most of some nodes, evenly chosen if there are many."""
+    """Return the classes or datatypes of most of some nodes, evenly chosen if there are many."""
     some = ends[:: max(1, len(ends) // _SAMPLE)]
     literals = [at for at in some.tolist() if arrays.terms.is_literal(at)]
     if len(literals) * 2 > len(some):

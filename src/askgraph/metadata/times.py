@@ -44,14 +44,14 @@ class Times:
     rank: str | None = None
 
     def ending(self, start: str) -> tuple[str, ...]:
-        """The predicates that end what a predicate starts."""
+        """Return the predicates that end what a predicate starts."""
         return tuple(span.end for span in self.spans if span.start == start)
 
 
 def times_of(profile: Profile, arrays: GraphArrays | None = None) -> Times:
     """Return the spans of a graph, by the names of its date predicates and by its data.
 
-    A start and an end belong together if their names do, and where they stand at the same
+    A start and an end belong together if their names do, and if they stand at the same
     things, the end after the start in 95 of 100; an end whose start has no such name is paired
     with the one other date of the same things. Without `arrays`, if the data is not at hand,
     names and classes decide alone.
@@ -82,7 +82,7 @@ def _is_dated(p: PredicateProfile) -> bool:
 def _only(pairs: Sequence[tuple[Span, PredicateProfile]], end: PredicateProfile) -> Sequence[
     tuple[Span, PredicateProfile]
 ]:  # fmt: skip
-    """The one other date of the same things, if only the end says by its name what it is."""
+    """Return the one other date of the same things, if only the end says by its name what it is."""
     says = any(_words(end) & ends for _, ends in _sets())
     return pairs if says and len(pairs) == 1 and pairs[0][0].things > 1 else ()
 
@@ -90,7 +90,7 @@ def _only(pairs: Sequence[tuple[Span, PredicateProfile]], end: PredicateProfile)
 def _span(
     start: PredicateProfile, end: PredicateProfile, arrays: GraphArrays | None
 ) -> Span | None:
-    """The two as a span, as far as the data allows it."""
+    """Return the two as a span, as far as the data allows it."""
     if start.iri == end.iri or start.datatypes[0][0] != end.datatypes[0][0]:
         return None
     if arrays is None:

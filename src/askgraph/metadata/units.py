@@ -115,7 +115,7 @@ def _named(name: str) -> Unit | None:
 
 
 def _after_in(words: Sequence[str], *, last: bool = False) -> Unit | None:
-    """The first unit after "in"; with `last` only one that ends the text."""
+    """Return the first unit after "in"; with `last` only one that ends the text."""
     for at, word in enumerate(words):
         if word not in _IN:
             continue

@@ -1,4 +1,4 @@
-"""VoID read into a profile: what a graph's publisher says that it holds.
+"""VoID read into a profile: a publisher's own account of a graph.
 
 VoID (https://www.w3.org/TR/void/) divides a dataset by class and by property; generators nest
 these, class within property within class, and add datatypes by the `void-ext` vocabulary. Several
@@ -7,19 +7,31 @@ datasets (the named graphs of an endpoint) are read one by one and put together.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
+from pyoxigraph import Literal, NamedNode
+
 from askgraph import metadata as parts
-from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile
-from askgraph.metadata._void_dataset import dataset_profile, links_between, own_parts, own_profile
+from askgraph.metadata import (
+    ClassProfile,
+    Part,
+    Partition,
+    PredicateProfile,
+    Profile,
+    sorted_counts,
+)
 from askgraph.metadata.merge import merged, ordered, united
 from askgraph.metadata.names import standard_naming
-from askgraph.metadata.partitions import sorted_counts
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.statements import Node, Statements
 
-__all__ = ["VOID_PREDICATES", "profile_of_void"]
+__all__ = [
+    "OWN",
+    "SPACE",
+    "VOID_PREDICATES",
+    "profile_of_void",
+]
 
 VOID_PREDICATES = (
     v.VOID_TRIPLES,
@@ -50,23 +62,15 @@ Counts = tuple[tuple[str, int], ...]
 
 
 def profile_of_void(described: Statements, *, source: str = "") -> Profile | None:
-    """Return what VoID tells of a graph; None if it divides nothing by class or property.
+    """Return the profile that VoID describes; None if it divides nothing by class or property.
 
     Numbers that it does not give are 0. Named graphs and subsets are added up; what is said of the
     whole is believed before their sum. Completeness is measured against the numbers of triples,
     classes and properties that the VoID itself declares.
     """
     roots = _roots(described)
-    inner = {
-        node
-        for subject in described.subjects
-        for node in described.nodes(subject, v.SD_GRAPH, v.VOID_SUBSET)
-    }
-    same = {
-        node
-        for subject in described.subjects
-        for node in described.nodes(subject, v.SD_DEFAULT_GRAPH)
-    }
+    inner = _objects(described, v.SD_GRAPH, v.VOID_SUBSET)
+    same = _objects(described, v.SD_DEFAULT_GRAPH)
     outer = [dataset_profile(described, [root]) for root in roots if root not in inner | same]
     default = [dataset_profile(described, [root]) for root in roots if root in same]
     nested = [dataset_profile(described, [root]) for root in roots if root in inner]
@@ -87,6 +91,12 @@ def profile_of_void(described: Statements, *, source: str = "") -> Profile | Non
     return ordered(own_profile(described, _measured(described, whole)))
 
 
+def _objects(described: Statements, *predicates: str) -> set[Node]:
+    return {
+        node for subject in described.subjects for node in described.nodes(subject, *predicates)
+    }
+
+
 def _roots(described: Statements) -> list[Node]:
     """Datasets: what is divided, or has a size, and is no division itself."""
     whole = described.holding(v.VOID_CLASS_PARTITION, v.VOID_PROPERTY_PARTITION, v.VOID_TRIPLES)
@@ -104,11 +114,7 @@ def _roots(described: Statements) -> list[Node]:
 
 def _loose(described: Statements) -> list[Node]:
     """Class partitions that belong to no dataset, as in a reply that was cut off."""
-    held = {
-        node
-        for subject in described.subjects
-        for node in described.nodes(subject, v.VOID_CLASS_PARTITION)
-    }
+    held = _objects(described, v.VOID_CLASS_PARTITION)
     divided = described.holding(v.VOID_PROPERTY_PARTITION)
     return [
         node
@@ -122,7 +128,7 @@ def _linked(links: Sequence[Partition]) -> Profile:
 
 
 def _filled(profile: Profile) -> Profile:
-    """The profile with classes and predicates that only its partitions name, and their ends."""
+    """Return the profile with the classes and predicates that only its partitions name."""
     classes = {c.iri: c for c in profile.classes}
     predicates = {p.iri: p for p in profile.predicates}
     by_predicate: dict[str, list[Partition]] = defaultdict(list)
@@ -152,7 +158,7 @@ def _filled(profile: Profile) -> Profile:
     )
 
 
-def _added(listed: "Iterator[Counts]") -> Counts:
+def _added(listed: Iterator[Counts]) -> Counts:
     total: Counter[str] = Counter()
     for counts in listed:
         for name, number in counts:
@@ -173,7 +179,7 @@ def _graphs(described: Statements) -> Counts:
 
 
 def _measured(described: Statements, profile: Profile) -> Profile:
-    """The profile with the completeness that it states itself, or else that can be measured."""
+    """Return the profile with the completeness that it states, or else that can be measured."""
     if stated := own_parts(described):
         return replace(profile, completeness=parts.with_parts(stated, {}))
     divided = {one.cls for one in profile.partitions}
@@ -194,3 +200,246 @@ def _measured(described: Statements, profile: Profile) -> Profile:
     counted = declared[parts.TRIPLES].seen if parts.TRIPLES in declared else 0
     found[parts.TRIPLES] = Part(parts.TRIPLES, counted, profile.triples)
     return replace(profile, completeness=parts.with_parts(profile.completeness, found))
+
+
+@dataclass
+class _Dataset:
+    """The parts of one dataset read so far."""
+
+    classes: dict[str, int] = field(default_factory=dict)
+    predicates: dict[str, PredicateProfile] = field(default_factory=dict)
+    partitions: dict[tuple[str, str], Partition] = field(default_factory=dict)
+
+
+def dataset_profile(described: Statements, nodes: Sequence[Node]) -> Profile:
+    """Return the profile of these nodes together: one dataset, or class partitions without any."""
+    found = _Dataset()
+    for node in nodes:
+        own = (node,) if described.iri(node, v.VOID_CLASS) else ()
+        for part in (*own, *described.nodes(node, v.VOID_CLASS_PARTITION)):
+            _read_class(described, part, found)
+        for part in described.nodes(node, v.VOID_PROPERTY_PARTITION) if not own else ():
+            iri = described.iri(part, v.VOID_PROPERTY)
+            if iri is not None:
+                found.predicates[iri] = _predicate(described, part, iri)
+    triples = max((described.number(node, v.VOID_TRIPLES) or 0 for node in nodes), default=0)
+    return Profile(
+        triples=triples,
+        classes=tuple(_class(described, iri, n) for iri, n in found.classes.items()),
+        predicates=tuple(found.predicates.values()),
+        partitions=tuple(found.partitions.values()),
+        completeness=_declared(described, nodes[0], found, triples),
+    )
+
+
+def _read_class(described: Statements, part: Node, found: _Dataset) -> None:
+    cls = described.iri(part, v.VOID_CLASS)
+    if cls is None:
+        return
+    entities = described.number(part, v.VOID_ENTITIES) or 0
+    found.classes[cls] = max(entities, found.classes.get(cls, 0))
+    for node in described.nodes(part, v.VOID_PROPERTY_PARTITION):
+        predicate = described.iri(node, v.VOID_PROPERTY)
+        if predicate is None:
+            continue
+        found.partitions[cls, predicate] = Partition(
+            cls,
+            predicate,
+            described.number(node, v.VOID_TRIPLES) or 0,
+            described.number(node, v.VOID_DISTINCT_SUBJECTS) or 0,
+            described.number(node, v.VOID_DISTINCT_OBJECTS) or 0,
+            _targets(described, node, v.VOID_TRIPLES),
+            _datatypes(described, node),
+            sampled=bool(described.objects(node, OWN.sampled)),
+        )
+
+
+def _class(described: Statements, iri: str, instances: int) -> ClassProfile:
+    node = NamedNode(iri)
+    parents = described.objects(node, v.RDFS_SUB_CLASS_OF)
+    return ClassProfile(
+        iri,
+        instances,
+        names=_names(described, node),
+        parents=tuple(t.value for t in parents if isinstance(t, NamedNode)),
+    )
+
+
+def _predicate(described: Statements, part: Node, iri: str) -> PredicateProfile:
+    node = NamedNode(iri)
+    datatypes = _datatypes(described, part)
+    inverse = described.objects(node, v.OWL_INVERSE_OF)
+    kinds = described.nodes(node, v.RDF_TYPE)
+    return PredicateProfile(
+        iri,
+        triples=described.number(part, v.VOID_TRIPLES) or 0,
+        subjects=described.number(part, v.VOID_DISTINCT_SUBJECTS) or 0,
+        objects=described.number(part, v.VOID_DISTINCT_OBJECTS) or 0,
+        names=_names(described, node),
+        object_classes=_targets(described, part, v.VOID_ENTITIES),
+        datatypes=datatypes,
+        languages=_languages(described, part),
+        naming=standard_naming(iri) if datatypes else "",
+        transitive=NamedNode(v.OWL_TRANSITIVE_PROPERTY) in kinds,
+        inverse_of=tuple(t.value for t in inverse if isinstance(t, NamedNode)),
+    )
+
+
+def _names(described: Statements, node: NamedNode) -> tuple[tuple[str, str], ...]:
+    first = described.texts(node, *v.LABEL_PREDICATES)
+    return tuple(dict.fromkeys((*first, *described.texts(node, *v.ALTERNATIVE_LABEL_PREDICATES))))
+
+
+def _targets(described: Statements, part: Node, size: str) -> Counts:
+    return _counted(described, part, v.VOID_CLASS_PARTITION, v.VOID_CLASS, size)
+
+
+def _datatypes(described: Statements, part: Node) -> Counts:
+    return _counted(described, part, v.VOID_EXT_DATATYPE_PARTITION, v.VOID_EXT_DATATYPE)
+
+
+def _counted(
+    described: Statements, part: Node, division: str, kind: str, size: str = v.VOID_TRIPLES
+) -> Counts:
+    counts: Counter[str] = Counter()
+    for node in described.nodes(part, division):
+        iri = described.iri(node, kind)
+        if iri is not None:
+            counts[iri] += (
+                described.number(node, size) or described.number(node, v.VOID_TRIPLES) or 0
+            )
+    return sorted_counts(counts)
+
+
+def _languages(described: Statements, part: Node) -> Counts:
+    counts: Counter[str] = Counter()
+    for node in described.nodes(part, v.VOID_EXT_LANGUAGE_PARTITION):
+        for tag, _ in described.texts(node, v.VOID_EXT_LANGUAGE):
+            counts[tag] += described.number(node, v.VOID_TRIPLES) or 0
+    return sorted_counts(counts)
+
+
+def links_between(described: Statements) -> list[Partition]:
+    """Return the links from class to class that linksets state."""
+    targets: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for node in described.holding(v.VOID_LINK_PREDICATE):
+        predicate = described.iri(node, v.VOID_LINK_PREDICATE)
+        number = described.number(node, v.VOID_TRIPLES) or 0
+        for source in _sides(described, node, v.VOID_SUBJECTS_TARGET):
+            for target in _sides(described, node, v.VOID_OBJECTS_TARGET):
+                if predicate is not None:
+                    targets[source, predicate][target] += number
+    return [
+        Partition(cls, predicate, counts.total(), targets=sorted_counts(counts))
+        for (cls, predicate), counts in sorted(targets.items())
+    ]
+
+
+def _sides(described: Statements, linkset: Node, side: str) -> Iterator[str]:
+    for node in described.nodes(linkset, side):
+        iri = described.iri(node, v.VOID_CLASS)
+        if iri is not None:
+            yield iri
+
+
+def _declared(described: Statements, node: Node, found: _Dataset, triples: int) -> tuple[Part, ...]:
+    """Return the sizes that one dataset declares, beside those listed of it."""
+    counted = sum(p.triples for p in found.predicates.values())
+    classes = described.number(node, v.VOID_CLASSES)
+    properties = described.number(node, v.VOID_PROPERTIES)
+    if properties is None and triples and counted >= triples:
+        properties = len(found.predicates)
+    return (
+        Part(parts.TRIPLES, min(counted, triples) if triples else counted, triples or None),
+        Part(parts.CLASSES, len(found.classes), classes),
+        Part(parts.PREDICATES, len(found.predicates), properties),
+    )
+
+
+SPACE = "urn:askgraph:terms#"
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """IRIs of the terms of our own.
+
+    Of a dataset: `cut`, a text; `part`, a node with `seen`, `total` and a comment. Of a class:
+    `name_predicate` and `nary`. Of a predicate: `naming`. Of a partition: `sampled`.
+    """
+
+    cut: str = SPACE + "cut"
+    part: str = SPACE + "part"
+    name: str = SPACE + "name"
+    seen: str = SPACE + "seen"
+    total: str = SPACE + "total"
+    name_predicate: str = SPACE + "namePredicate"
+    nary: str = SPACE + "nary"
+    naming: str = SPACE + "naming"
+    sampled: str = SPACE + "sampled"
+    prefix: str = SPACE + "prefix"
+
+
+OWN = _Terms()
+
+
+def own_parts(described: Statements) -> tuple[Part, ...]:
+    """Return the statements of completeness."""
+    found = []
+    for node in described.holding(OWN.seen):
+        seen, total = described.number(node, OWN.seen) or 0, described.number(node, OWN.total)
+        notes = described.texts(node, v.RDFS_COMMENT)
+        note = notes[0][0] if notes else ""
+        found += [Part(name, seen, total, note) for name, _ in described.texts(node, OWN.name)]
+    return tuple(found)
+
+
+def own_profile(described: Statements, profile: Profile) -> Profile:
+    """Return the profile with all statements about it in our own terms."""
+    cuts = _all_texts(described, OWN.cut)
+    created = _all_texts(described, v.DCTERMS_CREATED)
+    sources = [
+        term.value
+        for node in described.holding(v.DCTERMS_SOURCE, v.VOID_SPARQL_ENDPOINT)
+        for term in described.objects(node, v.DCTERMS_SOURCE, v.VOID_SPARQL_ENDPOINT)
+        if isinstance(term, NamedNode | Literal)
+    ]
+    prefixes = _prefixes(described)
+    return replace(
+        profile,
+        classes=tuple(_class_node(described, one) for one in profile.classes),
+        predicates=tuple(_predicate_node(described, one) for one in profile.predicates),
+        cuts=tuple(cuts) or profile.cuts,
+        created=min(created, default=profile.created),
+        source=profile.source or min(sources, default=""),
+        prefixes=prefixes if SPACE in described.prefixes.values() else profile.prefixes,
+    )
+
+
+def _all_texts(described: Statements, predicate: str) -> list[str]:
+    holders = described.holding(predicate)
+    return [text for node in holders for text, _ in described.texts(node, predicate)]
+
+
+def _class_node(described: Statements, cls: ClassProfile) -> ClassProfile:
+    node = NamedNode(cls.iri)
+    return replace(
+        cls,
+        name_predicate=described.iri(node, OWN.name_predicate) or cls.name_predicate,
+        nary=bool(described.objects(node, OWN.nary)) or cls.nary,
+    )
+
+
+def _predicate_node(described: Statements, predicate: PredicateProfile) -> PredicateProfile:
+    told = described.texts(NamedNode(predicate.iri), OWN.naming)
+    return replace(predicate, naming=told[0][0]) if told else predicate
+
+
+def _prefixes(described: Statements) -> tuple[tuple[str, str], ...]:
+    found = set()
+    for node in described.holding(OWN.prefix):
+        for declared in described.nodes(node, OWN.prefix):
+            names = described.texts(declared, v.SH_PREFIX)
+            spaces = described.texts(declared, v.SH_NAMESPACE)
+            if names and spaces:
+                found.add((names[0][0], spaces[0][0]))
+    return tuple(sorted(found))

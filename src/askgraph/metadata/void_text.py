@@ -1,7 +1,7 @@
 """A profile written as VoID, so that others can read what we counted.
 
 The same profile gives the same bytes. Partitions have IRIs made from what they divide by. What
-VoID cannot say is said in terms of our own (`void_terms`); `profile_of_void` reads it all back.
+VoID cannot say is stated in terms of our own; `profile_of_void` reads it all back.
 """
 
 import hashlib
@@ -11,8 +11,8 @@ from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, serialize
 
 from askgraph import metadata as parts
 from askgraph.metadata import ClassProfile, Partition, PredicateProfile, Profile
-from askgraph.metadata._void_dataset import OWN, SPACE
 from askgraph.metadata.merge import first_names, ordered
+from askgraph.metadata.void import OWN, SPACE
 from askgraph.rdf import vocabulary as v
 
 __all__ = ["void_of"]
@@ -50,7 +50,7 @@ class _Writer:
         self._dataset = NamedNode(dataset)
 
     def triples(self, profile: Profile) -> Iterator[Triple]:
-        """All triples, the dataset first."""
+        """Yield all triples, the dataset first."""
         yield from self._head(profile)
         for graph, number in profile.graphs:
             yield from self._graph(graph, number)

@@ -15,8 +15,7 @@ from rapidfuzz import fuzz, process
 from askgraph.answers.build import bare_answer
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.examples.lines import read_examples
+from askgraph.metadata.examples import QueryExample, read_examples
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Usage

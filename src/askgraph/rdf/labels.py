@@ -55,7 +55,7 @@ def language_chain(languages: Sequence[str]) -> tuple[str, ...]:
 
 
 def _local_part(iri: str) -> str:
-    """The part after the last `#`, `/` or `:` that tells something, percent-escapes resolved."""
+    """Return the part after the last `#`, `/` or `:`, percent-escapes resolved."""
     parts = [part for part in re.split(r"[#/:]", iri) if part]
     while len(parts) > 1 and parts[-1].lower() in _SAYS_NOTHING:
         parts.pop()
@@ -63,7 +63,7 @@ def _local_part(iri: str) -> str:
 
 
 def _words_of_chunk(chunk: str) -> Iterator[str]:
-    """The words of one piece without separators, split at case and digits."""
+    """Yield the words of one piece without separators, split at case and digits."""
     words = list(_split_at_case(chunk))
     if len(words) == 1:
         yield words[0]
@@ -88,7 +88,7 @@ def _split_at_case(chunk: str) -> Iterator[str]:
 
 
 def _is_hump(chunk: str, start: int, at: int) -> bool:
-    """Whether a capital letter begins a word; not in `iPhone`, `URIs`."""
+    """Return whether a capital letter begins a word; not in `iPhone`, `URIs`."""
     if not chunk[at].isupper():
         return False
     if chunk[at - 1].islower():
@@ -98,13 +98,13 @@ def _is_hump(chunk: str, start: int, at: int) -> bool:
 
 
 def _is_number(chunk: str, start: int, at: int) -> bool:
-    """Whether digits begin here after a word; not after the one capital letter of `Q42`."""
+    """Return whether digits begin here after a word; not after the one capital letter of `Q42`."""
     is_code = at - start == 1 and chunk[start].isupper()
     return chunk[at].isdigit() and chunk[at - 1].isalpha() and not is_code
 
 
 def _is_after_number(chunk: str, at: int) -> bool:
-    """Whether a word begins after digits; not in `2nd`, `3D`."""
+    """Return whether a word begins after digits; not in `2nd`, `3D`."""
     if not (chunk[at].isalpha() and chunk[at - 1].isdigit()):
         return False
     word = chunk[at : at + 3]

@@ -13,7 +13,7 @@ _PREPOSITION = re.compile(r" (?:of|in|for|at|with|by|to|from) ")
 
 
 def is_plural(word: str) -> bool:
-    """Whether an English word looks like a plural."""
+    """Return whether an English word looks like a plural."""
     low = word.lower()
     return low not in _SAME_IN_PLURAL and bool(re.search(r"[^suia]s$", low))
 

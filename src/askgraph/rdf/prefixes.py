@@ -201,7 +201,7 @@ def _escaped(local: str) -> str | None:
 
 
 def _free_prefix(namespace: str, taken: Iterable[str]) -> str:
-    """The most readable prefix for a namespace that is not taken yet."""
+    """Return the most readable prefix for a namespace that is not taken yet."""
     names = _names(namespace) or ["ns"]
     candidates = [names[0], *(f"{other}-{names[0]}" for other in names[1:])]
     for candidate in candidates:

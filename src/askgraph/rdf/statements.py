@@ -24,7 +24,7 @@ Term = NamedNode | BlankNode | Literal | Triple
 def parsed(
     text: str, place: str, *, format: RdfFormat = RdfFormat.TURTLE
 ) -> tuple["Statements", dict[str, str]]:
-    """Return what a text states, and its prefixes; `SetupError` with the line of an error.
+    """Return the statements of a text, and its prefixes; `SetupError` with the line of an error.
 
     Blank nodes keep their labels, so that those of several files can be told to be the same.
     """
@@ -131,7 +131,7 @@ class Statements:
 
 @dataclass(frozen=True)
 class Described:
-    """A subject and what is stated of it."""
+    """A subject and the statements about it."""
 
     node: Node
     statements: Statements

@@ -1,4 +1,4 @@
-"""How well a writer reproduces the queries of pairs, from its candidates alone: nothing is run."""
+"""Evaluation of a writer: the queries of pairs that it reproduces from its candidates, unrun."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

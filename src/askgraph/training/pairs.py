@@ -1,4 +1,4 @@
-"""Pairs of a question with candidates and the query it means: what a model is trained on.
+"""Pairs of a question with candidates and the query it means, on which a model is trained.
 
 Query-based KGQA (NLDB 2025, section 4.3 and appendix C): the candidates of a question are those
 that its gold query names, and among them wrong ones that linking would bring along, which are
@@ -94,7 +94,7 @@ def near_terms(graph: KnowledgeGraph) -> Iterator[NearTerms]:
 
 
 def _value(target: str) -> str:
-    """The text of a literal given as N-Triples."""
+    """Return the text of a literal given as N-Triples."""
     pattern = read(f"ASK {{ ?s ?p {target} }}").where.elements[0]
     literal = pattern.object if isinstance(pattern, Pattern) else None
     return literal.value if isinstance(literal, Literal) else target
@@ -137,7 +137,7 @@ class LeftOut:
 def made_pairs(
     asked: Iterable[Asked], terms: NearTerms, *, seed: int = 42, copies: bool = True
 ) -> Iterator[Pair | LeftOut]:
-    """Give the pairs of each question, in order; without `copies`, one of each.
+    """Yield the pairs of each question, in order; without `copies`, one of each.
 
     The same seed gives the same pairs of a question, whatever stands around it.
     """
@@ -204,7 +204,7 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
 
 
 def _needed(one: Asked, terms: NearTerms) -> list[Listed]:
-    """What the gold query names."""
+    """Return the terms that the gold query names."""
     found = [*gold_terms(one.query), *(gold_terms(one.then) if one.then else ())]
     return [terms.listed(kind, name) for kind, name in dict.fromkeys(found)]
 

@@ -23,7 +23,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """How a model is trained; the defaults are those of query-based KGQA (NLDB 2025, appendix C).
+    """Settings of a training; the defaults are those of query-based KGQA (NLDB 2025, appendix C).
 
     `length` is in tokens, prompt and reply together: what is longer is left out. `batch` is of one
     device, and `gather` batches make one step. `rate` is of learning, after `warmup` steps; it
@@ -48,7 +48,7 @@ class TrainSettings:
     dtype: str = "float32"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be: `SetupError`."""
+        """Refuse values that cannot be: `SetupError`."""
         for name in ("length", "epochs", "batch", "gather", "rate", "rank", "alpha", "evaluations"):
             if not getattr(self, name) > 0:
                 raise SetupError(f"{name} is {getattr(self, name)}; it must be more than 0")

@@ -1,4 +1,4 @@
-"""Train a model on pairs: whole or by adapters, on a processor or many GPUs, resumed where it was.
+"""Training of a model on pairs: whole or by adapters, on a processor or many GPUs, resumable.
 
     askgraph finetune train models/qwen pairs.jsonl --output models/ours
     accelerate launch -m askgraph finetune train …      # several GPUs
@@ -43,7 +43,7 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training gave: its steps, the last losses, and what was left out for its length.
+    """The result of a training: its steps, the last losses, and the pairs too long for it.
 
     `ended` says that it had come to its end before, and that nothing was trained now.
     """
@@ -186,7 +186,7 @@ def _likeliest(logits: Any, labels: Any) -> Any:
 
 
 def _whole_replies(predicted: Any) -> dict[str, float]:
-    """The share of replies whose every token is the likeliest one after the right ones."""
+    """Return the share of replies whose every token is the likeliest one after the right ones."""
     told, labels = torch.tensor(predicted.predictions), torch.tensor(predicted.label_ids)
     if told.shape == labels.shape and not (labels[:, 0] != -100).any():
         told, labels = told[:, :-1], labels[:, 1:]  # of a causal model, the next token
@@ -200,7 +200,7 @@ def _plain(measured: Mapping[str, object]) -> dict[str, float]:
 
 
 def result_object(trained: Trained) -> dict[str, object]:
-    """Return what a training gave as JSON has it."""
+    """Return the result of a training as JSON has it."""
     return {
         "steps": trained.steps,
         "loss": round(trained.loss, 4),

@@ -21,8 +21,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
-from askgraph.traversal.arrays import GraphArrays
-from askgraph.traversal.build import build_arrays
+from askgraph.traversal.arrays import GraphArrays, build_arrays
 
 __all__ = ["Counts", "Seeds", "neighbourhood"]
 
@@ -102,7 +101,7 @@ _DESCRIBING = 6
 
 @dataclass(frozen=True)
 class Seeds:
-    """What a question mentions: IRIs, and literals as N-Triples text."""
+    """The terms that a question mentions: IRIs, and literals as N-Triples text."""
 
     entities: tuple[str, ...] = ()
     literals: tuple[str, ...] = ()
@@ -256,7 +255,7 @@ class _Walk:
         )
 
     async def _big_predicate(self, predicate: str) -> None:
-        """The triples of a frequent predicate between what is known, or of linked classes."""
+        """Return the query for a frequent predicate between known nodes, or of linked classes."""
         bodies = [
             f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
             f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",

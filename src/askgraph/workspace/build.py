@@ -178,7 +178,7 @@ def _arrays(
 ) -> "GraphArrays":
     from pyoxigraph import NamedNode, Store
 
-    from askgraph.traversal.build import build_arrays
+    from askgraph.traversal.arrays import build_arrays
 
     stored = Store.read_only(str(store))
     total = len(stored)

@@ -8,8 +8,7 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.examples import examples_in, write_lines_of
-from askgraph.metadata.examples import QueryExample, Wording
-from askgraph.metadata.examples.lines import read_examples
+from askgraph.metadata.examples import QueryExample, Wording, read_examples
 
 QALD = {
     "questions": [

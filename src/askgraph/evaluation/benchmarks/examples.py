@@ -9,8 +9,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import detected, read_benchmark
 from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.metadata.bundles import head_of
-from askgraph.metadata.examples import Collection, QueryExample, Unread, Wording
-from askgraph.metadata.examples.lines import read_examples
+from askgraph.metadata.examples import Collection, QueryExample, Unread, Wording, read_examples
 from askgraph.metadata.examples.shacl import read_shacl
 from askgraph.sparql.lexer import with_declared
 

@@ -1,4 +1,4 @@
-"""Resources from dumps, triple by triple: what each IRI is called, and how often it is used.
+"""Resources from dumps, triple by triple: the names of each IRI, and how often it is used.
 
 What is known of the IRIs is kept in memory up to a bound, then written aside in order, and put
 together at the end; so a dump may be larger than memory.
@@ -38,7 +38,7 @@ _MOST_VALUES = 5
 
 @dataclass
 class _Known:
-    """What a part of the dump says of an IRI; labels are (text, language) pairs."""
+    """The statements of a part of the dump about an IRI; labels are (text, language) pairs."""
 
     uses: int = 0
     as_predicate: int = 0
@@ -51,7 +51,7 @@ class _Known:
 def entities_of_dump(
     paths: Sequence[Path], *, languages: Sequence[str] = ("en",), kept: int = _KEPT
 ) -> Iterator[Resource]:
-    """Give each IRI that is a subject or an object, scored by its triples.
+    """Yield each IRI that is a subject or an object, scored by its triples.
 
     The label is the best one in the languages; all others, of any language, are synonyms. An IRI
     without a label is called by its local name and found by its short values too. Infos are its
@@ -65,7 +65,7 @@ def entities_of_dump(
 def properties_of_dump(
     paths: Sequence[Path], *, languages: Sequence[str] = ("en",), kept: int = _KEPT
 ) -> Iterator[Resource]:
-    """Give each IRI that is a predicate, scored by its triples; otherwise as `entities_of_dump`."""
+    """Yield each IRI that is a predicate, scored by its triples; see `entities_of_dump`."""
     for iri, known in _known(paths, kept):
         if known.as_predicate:
             yield _resource(iri, known, known.as_predicate, languages)
@@ -82,7 +82,7 @@ def _resource(iri: str, known: _Known, score: int, languages: Sequence[str]) -> 
 
 
 def _known(paths: Sequence[Path], kept: int) -> Iterator[tuple[str, _Known]]:
-    """All IRIs in order, each with all that the files say of it."""
+    """Yield all IRIs in order, each with all that the files say of it."""
     with tempfile.TemporaryDirectory() as folder:
         runs = [
             _written(Path(folder, str(number)), part)

@@ -1,11 +1,23 @@
-"""Questions with their queries, for methods that learn from them, and what is known of each."""
+"""Examples: questions with their queries, for methods that learn from them."""
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from askgraph.errors import SetupError
+from askgraph.metadata.bundles import text_of
 from askgraph.sparql.rewrite.repair import form_of
 
-__all__ = ["Collection", "Confirmation", "Origin", "QueryExample", "Unread", "Wording"]
+__all__ = [
+    "Collection",
+    "Confirmation",
+    "Origin",
+    "QueryExample",
+    "Unread",
+    "Wording",
+    "read_examples",
+]
 
 Origin = Literal["written", "confirmed", "generated"]
 """Written by a person, confirmed by a user who saw the answer, or generated from a profile."""
@@ -21,7 +33,7 @@ class Wording:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What a query gave when its answer was confirmed, or when it was generated.
+    """The result of a query when its answer was confirmed, or when it was generated.
 
     `when` is a time in ISO 8601, `graph` the graph's name in its workspace, `snapshot` what told
     its content from any other. `rows` counts solutions or triples (1 for ASK); `digest` is that of
@@ -71,7 +83,7 @@ class QueryExample:
 
 @dataclass(frozen=True)
 class Unread:
-    """An item that is no example: where it stands, and why."""
+    """An item that is no example, with its place and the reason."""
 
     place: str
     reason: str
@@ -79,7 +91,40 @@ class Unread:
 
 @dataclass(frozen=True)
 class Collection:
-    """What a source holds: its examples in order, and what could not be read."""
+    """The content of a source: its examples in order, and the items that could not be read."""
 
     examples: tuple[QueryExample, ...]
     unread: tuple[Unread, ...] = ()
+
+
+def read_examples(path: Path) -> tuple[QueryExample, ...]:
+    """Read a `questions.jsonl` file; questions without a query are left out.
+
+    Raises `SetupError`, with the line, for what is no question.
+    """
+    try:
+        lines = text_of(path).split("\n")
+    except SetupError as error:
+        raise SetupError(f"cannot read the examples {path}: {error}") from error
+    found = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(_example(json.loads(line)))
+        except ValueError as error:
+            raise SetupError(f"{path}, line {number}: no example: {error}") from error
+    return tuple(example for example in found if example.query)
+
+
+def _example(record: object) -> QueryExample:
+    """Return the example of a line; without a query if it has none."""
+    if not isinstance(record, dict):
+        raise ValueError("it is no JSON object")
+    values = [record.get(key) for key in ("question", "sparql", "lang")]
+    question, query, language = values
+    if not all(isinstance(value, str | None) for value in values) or not question:
+        raise ValueError("a text 'question' is needed, and maybe texts 'sparql' and 'lang'")
+    tags = record.get("tags") or ()
+    keywords = tuple(map(str, tags)) if isinstance(tags, list) else ()
+    return QueryExample(question, query or "", language, keywords=keywords)

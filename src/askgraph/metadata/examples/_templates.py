@@ -50,7 +50,7 @@ def called(item: ClassProfile | PredicateProfile) -> str:
 
 
 def is_noun(predicate: PredicateProfile) -> bool:
-    """Whether a predicate's name can stand after "the", and says what is asked for.
+    """Return whether a predicate's name can stand after "the", and says what is asked for.
 
     Identifiers do not, nor verbs, nor names that are read as operators: "the highest of Glebe
     Park", "the orbits of Styx".
@@ -93,7 +93,7 @@ class Sample:
 
     @property
     def plural(self) -> str:
-        """What things of the class are called."""
+        """The plural of the class's name."""
         return english_plural(self.noun)
 
 
@@ -143,7 +143,7 @@ def _links(predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
 
 
 def _shares(predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
-    """Whether several things have the same object, so that counting by it tells something."""
+    """Return whether several things have the same object, so that counting by it makes sense."""
     return bool(predicate.object_classes) and 1 < predicate.objects <= predicate.triples / 2
 
 

@@ -4,21 +4,170 @@ What there is to ask comes from the profile; the names and values that a questio
 from the graph. Whether a draft is any good is for others to find out.
 """
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from random import Random
+
+from pyoxigraph import Literal, NamedNode
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.examples._samples import ROWS, Plan, filled_from, naming, sampling_query
 from askgraph.metadata.examples._templates import KINDS, Sample, Template, called, is_noun
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.results import Row, Term, value_of
 
 __all__ = ["Draft", "drafts"]
+
+
+ROWS = 50
+_FALSE = 0.5  # the share of yes-or-no questions whose value is another thing's
+_DENSE = 1.5  # numbers this close to each other, each once, only number things
+_CODE_DIGITS = 3
+_YES_AND_NO = 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parts of a question: a template, a class and, unless it asks for that, predicates."""
+
+    kind: str
+    template: Template
+    cls: ClassProfile
+    predicate: PredicateProfile | None = None
+    second: PredicateProfile | None = None
+
+
+def sampling_query(plan: Plan, profile: Profile) -> str:
+    """Return the query for things of the class by name, with their values of the predicates.
+
+    Its columns are `?s ?name ?o ?o_name`, and `?p ?p_name` if there is a second predicate; what
+    is a literal is its own name.
+    """
+    assert plan.predicate is not None
+    parts = [
+        f"?s a <{plan.cls.iri}> ; <{plan.cls.name_predicate}> ?name ; <{plan.predicate.iri}> ?o .",
+        _named("?o", plan.predicate, profile),
+    ]
+    columns = "?s ?name ?o ?o_name"
+    if plan.second is not None:
+        said_of = "?o" if plan.template.second == "next" else "?s"
+        parts += [f"{said_of} <{plan.second.iri}> ?p .", _named("?p", plan.second, profile)]
+        columns += " ?p ?p_name"
+    return f"SELECT {columns} WHERE {{ {' '.join(parts)} }} LIMIT {ROWS}"
+
+
+def naming(predicate: PredicateProfile, profile: Profile) -> str:
+    """Return the predicate that names what a predicate leads to."""
+    by_class = {cls.iri: cls.name_predicate for cls in profile.classes}
+    named = (by_class.get(iri) for iri, _ in predicate.object_classes)
+    general = (p.iri for p in profile.predicates if p.naming == "name")
+    return next(filter(None, (*named, *general)), voc.RDFS_LABEL)
+
+
+def filled_from(
+    rows: Sequence[Row], sample: Sample, plan: Plan, prefixes: PrefixMap, chance: Random
+) -> Sample | None:
+    """Return the sample with a row by chance; None if no row makes a question."""
+    assert plan.predicate is not None
+    values = [row[2] for row in rows]
+    if _are_identifiers(values, plan) or (plan.template.measures and not _are_measured(values)):
+        return None
+    times = Counter(name for name, _ in {(_text(row[1]), row[0]) for row in rows})
+    told = [row for row in rows if times[_text(row[1])] == 1 and all(map(_in_english, row))]
+    if not told:
+        return None
+    row = chance.choice(told)
+    value, text = row[2], _text(row[3])
+    if plan.kind == "whether" and chance.random() < _FALSE:
+        other = chance.choice(told)
+        value, text = other[2], _text(other[3])
+    sample = replace(
+        sample,
+        label=called(plan.predicate),
+        predicate=prefixes.shorten(plan.predicate.iri),
+        name=_text(row[1]),
+        subject=_written(row[0], prefixes),
+        value=_written(value, prefixes),
+        text=_round_middle(values) if plan.kind == "more" else text,
+    )
+    return _with_second(sample, row, plan.second, prefixes)
+
+
+def _named(variable: str, predicate: PredicateProfile, profile: Profile) -> str:
+    if predicate.literal:
+        return f"BIND({variable} AS {variable}_name)"
+    return f"{variable} <{naming(predicate, profile)}> {variable}_name ."
+
+
+def _with_second(
+    sample: Sample, row: Row, second: PredicateProfile | None, prefixes: PrefixMap
+) -> Sample | None:
+    if second is None:
+        return sample
+    if _text(row[5]) in (sample.name, sample.text):  # there and back again
+        return None
+    return replace(
+        sample,
+        other_label=called(second),
+        other_predicate=prefixes.shorten(second.iri),
+        other_value=_written(row[4], prefixes),
+        other_text=_text(row[5]),
+    )
+
+
+def _are_identifiers(values: Sequence[Term | None], plan: Plan) -> bool:
+    """Return whether values number things: whole, each but once, one after the other."""
+    assert plan.predicate is not None
+    numbers = _whole_numbers(values)
+    if plan.predicate.objects < plan.predicate.triples or not numbers:
+        return False
+    return max(numbers) - min(numbers) + 1 <= _DENSE * len(numbers)
+
+
+def _are_measured(values: Sequence[Term | None]) -> bool:
+    """Return whether values are amounts: not codes or years of equal length, nor yes and no."""
+    digits = {len(str(abs(number))) for number in _whole_numbers(values)}
+    coded = len(digits) == 1 and min(digits) >= _CODE_DIGITS
+    return not coded and len(set(values)) > _YES_AND_NO
+
+
+def _whole_numbers(values: Sequence[Term | None]) -> list[int]:
+    """Return the values as whole numbers; none if one of them is something else."""
+    texts = [_text(value) for value in values]
+    if all(isinstance(v, Literal) and v.datatype.value in voc.INTEGER_DATATYPES for v in values):
+        return [int(text) for text in texts if text.lstrip("+-").isdecimal()]
+    return []
+
+
+def _round_middle(values: Sequence[Term | None]) -> str:
+    """Return the middle number, of two digits that count: nobody asks for more than 1420788."""
+    numbers = []
+    for value in values:
+        try:
+            numbers.append(Decimal(_text(value)))
+        except ArithmeticError:
+            continue
+    known = sorted(number for number in numbers if number.is_finite())
+    return f"{Decimal(f'{known[len(known) // 2]:.2g}'):f}" if known else ""
+
+
+def _written(term: Term | None, prefixes: PrefixMap) -> str:
+    return prefixes.shorten(term.value) if isinstance(term, NamedNode) else str(term)
+
+
+def _text(term: Term | None) -> str:
+    return value_of(term) or ""
+
+
+def _in_english(term: Term | None) -> bool:
+    return not isinstance(term, Literal) or (term.language or "en").startswith("en")
+
 
 _CLASSES = 40
 _FAILURES = 5
@@ -71,7 +220,7 @@ async def drafts(
 
 
 def _plans(profile: Profile, chance: Random) -> Iterator[Plan]:
-    """All that there is to ask, shuffled, of one kind after the other."""
+    """Yield all that there is to ask, shuffled, of one kind after the other."""
     classes = [cls for cls in profile.classes if not cls.nary and not cls.iri.startswith(_SCHEMA)]
     said = _said_of(profile)
     queues = []
@@ -85,7 +234,7 @@ def _plans(profile: Profile, chance: Random) -> Iterator[Plan]:
 
 
 def _said_of(profile: Profile) -> dict[str, list[tuple[PredicateProfile, int]]]:
-    """The predicates that can be asked for by class, each with its triples there."""
+    """Return the predicates that can be asked for by class, each with its triples there."""
     found: dict[str, list[tuple[PredicateProfile, int]]] = {}
     for predicate in profile.predicates:
         if predicate.naming or predicate.iri.startswith(_SCHEMA) or not is_noun(predicate):
@@ -123,7 +272,7 @@ def _others(
     predicate: PredicateProfile,
     said: dict[str, list[tuple[PredicateProfile, int]]],
 ) -> list[PredicateProfile]:
-    """What a question with two predicates can go on with."""
+    """Return the predicates that a question with two can go on with."""
     match template.second:
         case "same":
             return [
@@ -150,7 +299,7 @@ def _draft(sample: Sample, plan: Plan, profile: Profile, prefixes: PrefixMap) ->
 
 
 def _by_name(query: str, plan: Plan, profile: Profile, prefixes: PrefixMap) -> str:
-    """The query with names in the place of the things that it gives, if these have some."""
+    """Return the query with names in the place of the things that it gives, if these have some."""
     gives, name = plan.template.gives, plan.cls.name_predicate
     if gives == "?value":
         last = plan.second or plan.predicate

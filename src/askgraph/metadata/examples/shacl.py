@@ -281,7 +281,7 @@ DIGEST = voc.SCHEMA_HTTPS + "sha256"
 
 
 def syntax_fault(query: str) -> str | None:
-    """Return what is wrong with a query's syntax, None if there is nothing.
+    """Return the fault of a query's syntax, None if it has none.
 
     A query that is nested too deeply for the strict parser is judged by the lenient one. This takes
     milliseconds: many queries are best told about as they go.

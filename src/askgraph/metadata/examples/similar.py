@@ -1,4 +1,4 @@
-"""Examples whose questions are like a question: what few-shot prompts and tools choose from."""
+"""Examples whose questions are like a question, for few-shot prompts and tools."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def confirmed_repeat(
 ) -> QueryExample | None:
     """Return the confirmed example of the same question, the one confirmed last of several.
 
-    Questions are the same where their words are, in one order and one language; letter case, white
+    Questions are the same if their words are, in one order and one language; letter case, white
     space, the kind of quotation marks and the punctuation at the end do not count. A question that
     is only similar is another one. A language that is not known may be any.
     """
@@ -91,13 +91,13 @@ def confirmed_repeat(
 
 
 def plain_question(text: str) -> str:
-    """Return a question as it is compared with others: what the same questions have in common."""
+    """Return a question as it is compared with others, the same for all its spellings."""
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
     return " ".join(folded.split()).rstrip(" ?!.。？！؟;…").lstrip("¿¡ ")
 
 
 def same_language(one: str | None, other: str | None) -> bool:
-    """Whether two language tags are of one language, whatever its region; unknown may be any."""
+    """Return whether two tags are of one language, whatever its region; unknown may be any."""
     bases = [tag.lower().partition("-")[0] for tag in (one, other) if tag]
     return len(set(bases)) < 2
 

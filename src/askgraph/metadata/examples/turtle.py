@@ -1,4 +1,4 @@
-"""Examples written as SHACL executables in Turtle: what is read back is the same example.
+"""Examples written as SHACL executables in Turtle, which read back as the same examples.
 
 Prefixes are declared once and left out of the queries, if leaving them out loses nothing. The
 same examples give the same bytes.
@@ -128,7 +128,7 @@ def _comment(wording: Wording) -> str:
 
 
 def _without(query: str, declared: Mapping[str, str]) -> str:
-    """The query without the declarations at its head that a reader puts back as they were."""
+    """Return the query without the declarations at its head that a reader puts back."""
     head = end = 0
     kept = ""
     while line := _LINE.match(query, end):

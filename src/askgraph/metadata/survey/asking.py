@@ -27,7 +27,7 @@ __all__ = [
 TOGETHER = 20  # predicates or classes in one query, at least
 _GROUPS = 20  # queries for all of a big schema
 _MOST_TOGETHER = 250
-SAMPLE = 1_000  # triples or instances looked at where all are too many
+SAMPLE = 1_000  # triples or instances looked at if all are too many
 TOLD = 0.98  # of a sum, that its parts have to add up to: an endpoint may lose some in silence
 _PAGES = 20
 
@@ -58,7 +58,7 @@ async def listed(
         found |= dict.fromkeys(reply.rows)
         if len(found) >= most:
             break
-        # A short page is the last one only where nothing cuts pages off.
+        # A short page is the last one only if nothing cuts pages off.
         if not reply.rows or not reply.cut:
             return Listing(tuple(found), whole=True)
         if len(found) == before:
@@ -87,7 +87,7 @@ ALL = "?s ?p ?o"
 
 
 async def ask_size(inquiry: Inquiry, *, small: int) -> int | None:
-    """Return the number of triples, None if nobody can tell.
+    """Return the number of triples, None if it cannot be found out.
 
     If the endpoint cannot count, up to `small` triples are counted here. Of more its cap on
     rows is found out.
@@ -119,7 +119,7 @@ async def ask_cap(inquiry: Inquiry, pattern: str = ALL, *, rows: int = PROBE) ->
 
 
 async def can_count(inquiry: Inquiry) -> bool:
-    """Whether the endpoint counts by groups at all: some refuse to, or give nothing."""
+    """Return whether the endpoint counts by groups at all: some refuse to, or give nothing."""
     some = f"{{ SELECT ?p {{ {ALL} }} LIMIT 10 }}"
     query = f"SELECT ?p (COUNT(*) AS ?n) {{ {some} }} GROUP BY ?p"
     reply = await inquiry.rows("whether it counts", query)

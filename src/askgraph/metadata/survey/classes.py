@@ -49,7 +49,7 @@ def _counted(facts: Facts, told: int, typed: int) -> Part:
 
 
 async def _listed(inquiry: Inquiry, facts: Facts) -> Part | None:
-    """All classes without their sizes, which are then asked for; None if none came."""
+    """Return all classes without their sizes, which are then asked for; None if none came."""
     found = await listed(inquiry, "classes", "SELECT DISTINCT ?c { ?s a ?c }", most=_MOST)
     if found is None or not found.rows:
         return None

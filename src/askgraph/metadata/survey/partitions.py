@@ -7,10 +7,9 @@ from functools import cached_property
 
 from pyoxigraph import BlankNode, Literal
 
-from askgraph.metadata import CLASSES, ENDS, PARTITIONS, Part, Partition
+from askgraph.metadata import CLASSES, ENDS, PARTITIONS, Part, Partition, sorted_counts
 from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
-from askgraph.metadata.partitions import sorted_counts
 from askgraph.metadata.survey.asking import SAMPLE, TOLD, number_in, together
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of
@@ -63,7 +62,7 @@ class _Scope:
 
 
 def _scopes(classes: Sequence[str], facts: Facts) -> Iterator[_Scope]:
-    """The classes in groups, in their order: big ones to sample, others to count."""
+    """Yield the classes in groups, in their order: big ones to sample, others to count."""
     group: list[str] = []
     most = together(len(classes))
     size, sampling = 0, False
@@ -126,7 +125,7 @@ class _Survey:
                 self.sampled |= set(some.classes)
 
     async def counted(self, pattern: str, *, costly: bool = False, sampled: bool = False) -> bool:
-        """Whether the partitions of the classes in a pattern came."""
+        """Return whether the partitions of the classes in a pattern came."""
         words = "predicates of classes"
         counts = await self.inquiry.rows(words, _COUNTS % pattern, costly=costly)
         self.cut = counts is not None and counts.cut
@@ -181,7 +180,7 @@ class _Survey:
         facts.parts[ENDS] = Part(ENDS, ended, len(facts.partitions))
 
     def _lost(self, cls: str) -> bool:
-        """Whether predicates of a class did not come, by what is known from elsewhere."""
+        """Return whether predicates of a class did not come, by what is known from elsewhere."""
         facts = self.facts
         typed = facts.partitions.get((cls, v.RDF_TYPE))
         if typed is None or typed.subjects < TOLD * facts.classes[cls]:

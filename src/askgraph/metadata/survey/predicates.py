@@ -135,7 +135,7 @@ async def ask_chains(inquiry: Inquiry, facts: Facts) -> None:
 
 
 async def _leads_back(inquiry: Inquiry, predicate: str) -> bool:
-    """Whether nodes can often reach themselves, or very many others: peers, not a hierarchy.
+    """Return whether nodes often reach themselves, or very many others: peers, not a hierarchy.
 
     Walked step by step from a few nodes at once: not every endpoint can do `?x p+ ?x`.
     """

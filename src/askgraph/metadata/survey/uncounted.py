@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.metadata import CLASSES, COUNTS, ENDS, PARTITIONS, Part, Partition
+from askgraph.metadata import CLASSES, COUNTS, ENDS, PARTITIONS, Part, Partition, sorted_counts
 from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
-from askgraph.metadata.partitions import sorted_counts
 from askgraph.metadata.survey.asking import batches, listed
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.examples.lines import read_examples
+from askgraph.metadata.examples import QueryExample, read_examples
 
 
 def test_a_line_is_an_example_where_it_has_a_query(tmp_path: Path) -> None:
