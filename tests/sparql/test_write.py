@@ -42,7 +42,7 @@ def test_a_tree_is_laid_out_without_being_read_from_a_text() -> None:
     [
         "ASK {\n  ?s ex:a/^ex:b|!(ex:c|^a) ?o ;\n      (ex:a/ex:b)+ 2.5 .\n}",
         "SELECT * WHERE {\n  BIND(?a - (?b - 1) * 2 AS ?c)\n}",
-        "ASK {\n  FILTER((?a = 1) = (?b IN (1, 2)))\n  FILTER(-(1) < ?a && !(!?b))\n}",
+        "ASK {\n  FILTER((?a = 1) = (?b IN (1, 2)))\n  FILTER(-(1) < ?a && !(!?b) && !(!(2)))\n}",
         "SELECT * WHERE {\n  FILTER NOT EXISTS { ?s ex:a ?o . }\n  MINUS { ?s ex:b ?o . }\n}",
         "DESCRIBE * WHERE {\n  ?s a ex:C .\n}",
     ],

@@ -12,8 +12,7 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_BOOLEAN, XSD_INTEGER
 from askgraph.sparql.lexer import Token, declared_prefixes, terminals
-from askgraph.sparql.write import (
-    CAMEL,
+from askgraph.sparql.lines import (
     Names,
     Triples,
     braced,
@@ -23,6 +22,7 @@ from askgraph.sparql.write import (
     union_lines,
     values_lines,
 )
+from askgraph.sparql.write import CAMEL
 
 __all__ = ["formatted"]
 
