@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from askgraph.errors import QueryError, SetupError
 from askgraph.index import Resource
 from askgraph.index.names import Kind, NameIndex
+from askgraph.index.sources import entities_query, graphs, properties_query
 from askgraph.metadata import Profile
 from askgraph.workspace.settings import GraphSettings
 
@@ -67,14 +68,12 @@ def source_for(ground: Ground, key: str) -> Source:
         return Source("dump", files=tuple(map(ground.file, settings.dump)))
     if named is None or named == "graph":
         return Source("graph")
-    from askgraph.index.sources import queries
-
-    if named == "default" or named in queries.graphs():
+    if named == "default" or named in graphs():
         return Source("queries", named)
     if not _is_file_name(named):
         raise SetupError(
             f"{named!r} is no source of {key}: name 'graph' (what is known of it), a set of "
-            f"queries (default, {', '.join(queries.graphs())}), or a file: a query (.rq), rows "
+            f"queries (default, {', '.join(graphs())}), or a file: a query (.rq), rows "
             "(.tsv), or an RDF dump"
         )
     file = ground.file(named)
@@ -155,9 +154,7 @@ def _query(key: str, source: Source) -> str:
             return source.files[0].read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise SetupError(f"the query {source.files[0]} cannot be read: {error}") from error
-    from askgraph.index.sources import queries
-
-    read = queries.properties_query if key == "properties" else queries.entities_query
+    read = properties_query if key == "properties" else entities_query
     return read(None if source.name == "default" else source.name)
 
 
