@@ -16,7 +16,7 @@ from statistics import median, quantiles
 
 from _measure import print_table
 from _sets import single_graphs
-from askgraph.agent.opening import looked_up
+from askgraph.agent.exploration import looked_up
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.metrics.row_assignment import row_assignment

@@ -28,7 +28,7 @@ from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
-from askgraph.methods.guided.proposals import Searches, searches_of, with_candidates
+from askgraph.methods.guided.candidates import Searches, searches_of, with_candidates
 from askgraph.tools import Limits
 from askgraph.trace import Answer, Clarification, Question, Refusal
 

@@ -8,10 +8,9 @@ from pyoxigraph import RdfFormat, Store
 from tests.servers.faults import refused_where
 from tests.servers.sparql import SparqlServer
 
-from askgraph.agent.classes_near import NearClass
-from askgraph.agent.linked_graph import linked_graph
 from askgraph.agent.room import Piece
-from askgraph.agent.several_graphs import AskedGraphs
+from askgraph.agent.schema_near import NearClass
+from askgraph.agent.several_graphs import AskedGraphs, linked_graph
 from askgraph.agent.shapes_shown import ShapeParts, shape_pieces
 from askgraph.graph import KnowledgeGraph
 from askgraph.tools import Limits

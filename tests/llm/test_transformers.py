@@ -24,7 +24,7 @@ from askgraph.llm import (
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.llm.transformers import TransformersModel
 from askgraph.writing import Listed
-from askgraph.writing.grammar import query_grammar
+from askgraph.writing.model_writer import query_grammar
 from askgraph.writing.prompt import query_in
 from askgraph.writing.references import References
 

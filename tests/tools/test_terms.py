@@ -10,7 +10,7 @@ from tests.tool_graphs import opened_sample, served
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.tools import Context
-from askgraph.tools._terms import named_node
+from askgraph.tools.terms import named_node
 from askgraph.trace import Question
 from askgraph.workspace.running import result_of
 

@@ -23,9 +23,8 @@ from askgraph.training.pairs import (
 from askgraph.workspace import Workspace
 from askgraph.workspace.pairs import make_pairs
 from askgraph.workspace.running import result_of
-from askgraph.writing.gold_terms import gold_terms
 from askgraph.writing.prompt import query_in
-from askgraph.writing.references import References
+from askgraph.writing.references import References, gold_terms
 
 PREFIX = (
     "PREFIX space: <https://example.org/space/> PREFIX ont: <https://example.org/space/ontology#> "

@@ -22,11 +22,9 @@ from askgraph.training.settings import TrainSettings, preset
 from askgraph.training.train import merge, result_object, train
 from askgraph.workspace import Workspace
 from askgraph.workspace.running import result_of
-from askgraph.writing.gold_terms import gold_values
-from askgraph.writing.grammar import query_grammar
+from askgraph.writing.model_writer import PromptedWriter, query_grammar
 from askgraph.writing.prompt import messages, prompt, query_in
-from askgraph.writing.prompted import PromptedWriter
-from askgraph.writing.references import References
+from askgraph.writing.references import References, gold_values
 
 pytestmark = [
     pytest.mark.slow,

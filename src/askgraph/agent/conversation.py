@@ -1,9 +1,8 @@
 """A conversation with a language model, turn by turn, within a budget and a length."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
-from askgraph.agent.transcript import shortened
 from askgraph.errors import PromptTooLong
 from askgraph.llm import (
     Assistant,
@@ -18,10 +17,23 @@ from askgraph.llm import (
     completed,
 )
 from askgraph.llm.budget import Account
+from askgraph.llm.estimate import estimated_tokens
 from askgraph.llm.troubles import Loop, Trouble, looping, trouble
+from askgraph.tools.shown import clipped
 from askgraph.trace import ModelTurn, Prompt, ToolUse, Usage
 
-__all__ = ["Conversation", "Turn", "going_round", "spent_on"]
+__all__ = [
+    "Conversation",
+    "Turn",
+    "going_round",
+    "shortened",
+    "spent_on",
+    "tokens_of",
+]
+
+
+_KEPT = 240  # characters that are left of a result
+_REST = 0.75  # of what is allowed: shortening at every turn would spoil the prompt cache
 
 
 @dataclass(frozen=True)
@@ -138,3 +150,33 @@ def spent_on(account: Account, *, seconds: float = 0.0, requests: int = 0) -> Us
         tokens.output,
         account.money,
     )
+
+
+def tokens_of(messages: Sequence[Message]) -> int:
+    """Guess the tokens of messages."""
+    return sum(estimated_tokens(str(message)) for message in messages)
+
+
+def shortened(
+    messages: Sequence[Message], most: int, *, results: Collection[int] = ()
+) -> list[Message]:
+    """Return messages with at most so many tokens, as far as shortening old results can do it.
+
+    `results` are the places of messages that hold results without being a `ToolResult`. Results are
+    shortened from the oldest on; those of the last turn stay whole, and so does everything that is
+    no result. Messages that fit are returned as they are.
+    """
+    kept = list(messages)
+    total = tokens_of(kept)
+    if total <= most:
+        return kept
+    last = max((at for at, one in enumerate(kept) if isinstance(one, Assistant)), default=0)
+    for at, message in enumerate(kept[:last]):
+        if total <= most * _REST:
+            break
+        is_result = isinstance(message, ToolResult) or (isinstance(message, User) and at in results)
+        if is_result and len(message.text) > _KEPT:
+            text = f"{clipped(message.text, _KEPT)} (shortened; ask again to see all)"
+            kept[at] = replace(message, text=text)
+            total -= estimated_tokens(message.text) - estimated_tokens(text)
+    return kept

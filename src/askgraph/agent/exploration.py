@@ -1,17 +1,234 @@
-"""The course of every run in which a model explores graphs: opened, taken turn by turn, ended."""
+"""Exploration of graphs by a language model: what it is shown first, its turns, and how a run ends.
 
+`Attempts` keeps the best answer so far, for a run that has to end without one that was meant as
+such.
+"""
+
+import asyncio
+import json
+import re
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from askgraph.agent.attempts import Attempts, ending
 from askgraph.agent.conversation import Conversation, spent_on
-from askgraph.errors import BudgetSpent, ServiceError
-from askgraph.trace import Answer, Refusal, Step, ToolUse
+from askgraph.errors import BudgetSpent, QuerySyntaxError, ServiceError
+from askgraph.llm import ToolCall
+from askgraph.sparql.read import read
+from askgraph.sparql.results import Term
+from askgraph.tools import Toolbox
+from askgraph.tools.named import STANDARD, named_iris
+from askgraph.trace import Answer, Question, Refusal, Step, ToolUse
 
-__all__ = ["Explorer", "explored"]
+__all__ = [
+    "Attempts",
+    "Ending",
+    "Fallback",
+    "agreed",
+    "asked",
+    "disagrees",
+    "ending",
+    "explored",
+    "given_up",
+    "looked_up",
+    "own_call",
+    "written_answer",
+]
+
+_EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with
+_ANSWERED = 0.35  # the least with which an attempt passes for an answer
+_GIVEN_UP = 0.3  # the most that is believed of an attempt that the model did not answer with
+_PROPOSED = 0.9  # of what graph search believes of its candidate, which the model passed over
+
+
+_FENCED = re.compile(r"```(?:sparql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """An answer for want of a better one, None where there is none; the calls made to get it."""
+
+    answer: Answer | None = None
+    uses: tuple[ToolUse, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ends, and the calls that were made for it."""
+
+    outcome: Answer | Refusal
+    uses: tuple[ToolUse, ...] = ()
+
+
+@dataclass(eq=False)
+class Attempts:
+    """What was found on the way: answers, the last query with a result, graph search's best.
+
+    Graph search reads a question by itself. Of one that is not `alone`, but follows another one,
+    its best is no attempt, and no opinion on others.
+    """
+
+    toolbox: Toolbox
+    alone: bool = True
+    answered: Answer | None = None
+    executed: ToolUse | None = None
+    proposed: Answer | None = None
+    unseen: tuple[str, ...] = ()  # IRIs of the last answer that nothing had shown
+    chosen: bool = False  # whether the last answer is one of graph search's candidates
+    _candidates: str = ""
+    _seen: set[str] = field(default_factory=set)
+
+    def note(self, use: ToolUse) -> None:
+        """Take in what a call gave."""
+        seen = use.observation
+        if seen.answer is not None:
+            named = (iri for iri in named_iris(seen.answer.query) if not iri.startswith(STANDARD))
+            self.unseen = tuple(iri for iri in named if iri not in self._seen)
+        self._seen.update(seen.seen)
+        if use.tool == "propose_queries" and not use.call and seen.answer is not None:
+            better = self.proposed is None or seen.answer.confidence > self.proposed.confidence
+            self.proposed = seen.answer if better and self.alone else self.proposed
+            self._candidates += _plain(seen.text)
+        elif seen.ends == "answer":
+            self.answered = seen.answer
+            self.chosen = _plain(str(use.arguments.get("query", ""))) in self._candidates
+        elif use.tool == "execute" and seen.rows and _may_answer(seen.query or ""):
+            self.executed = use
+
+    async def best(self) -> Fallback:
+        """Return the last answer, else the last query with a result, else graph search's best.
+
+        What does not run any more gives way to the next.
+        """
+        if self.answered is not None:
+            return Fallback(self.answered)
+        uses: list[ToolUse] = []
+        for graph, query, confidence in self._queries():
+            call = own_call("cancel", self.toolbox, graph, reason="cut short", query=query)
+            uses.append(await self.toolbox.call(call))
+            answer = uses[-1].observation.answer
+            if answer is not None:
+                return Fallback(replace(answer, confidence=confidence), tuple(uses))
+        return Fallback(None, tuple(uses))
+
+    def _queries(self) -> Iterator[tuple[str, str, float]]:
+        """The graphs and queries of attempts that are no answers yet, and what is believed."""
+        if self.executed is not None:
+            graph = str(self.executed.arguments.get("graph", ""))
+            yield graph, self.executed.observation.query or "", _EXECUTED
+        if self.proposed is not None:
+            believed = self.proposed.confidence * _PROPOSED
+            yield self.proposed.graph, self.proposed.query, believed
+
+
+async def ending(attempts: Attempts, why: str) -> Ending:
+    """Return what ends a run for want of an answer: the best attempt, or a refusal.
+
+    `why` is what kept it from one, and stands in either. An attempt that nobody is half sure of is
+    no answer.
+    """
+    best = await attempts.best()
+    if best.answer is None:
+        return Ending(Refusal(f"No answer was found: {why}."), best.uses)
+    if best.answer.confidence >= _ANSWERED:
+        return Ending(replace(best.answer, cut_short=why), best.uses)
+    return Ending(Refusal(f"No sure answer was found: {why}.", best.answer), best.uses)
+
+
+def given_up(reason: str, best: Answer | None) -> Refusal:
+    """Return the refusal of a model that gave up, with the best attempt, little believed."""
+    if best is None:
+        return Refusal(reason)
+    return Refusal(reason, replace(best, confidence=min(best.confidence, _GIVEN_UP)))
+
+
+def _may_answer(query: str) -> bool:
+    """Whether a query gives rows, or yes or no, and not triples."""
+    try:
+        return read(query).form in ("SELECT", "ASK")
+    except QuerySyntaxError:
+        return bool(query)  # of an endpoint with a dialect of its own
+
+
+def _plain(query: str) -> str:
+    """A text without PREFIX lines, and with one space for any."""
+    kept = [line for line in query.splitlines() if not line.upper().startswith("PREFIX ")]
+    return " ".join(" ".join(kept).split())
+
+
+def agreed(answer: Answer, proposed: Answer | None) -> Answer:
+    """Return an answer, surer where graph search came to the same by itself."""
+    if proposed is None or disagrees(answer, proposed):
+        return answer
+    return replace(answer, confidence=max(answer.confidence, proposed.confidence))
+
+
+def disagrees(answer: Answer, other: Answer) -> bool:
+    """Whether no column of another result holds just what an answer column does."""
+    if answer.boolean is not None or other.boolean is not None:
+        return answer.boolean != other.boolean
+    theirs = {_values(other, column) for column in other.result.variables}
+    return not any(_values(answer, column) in theirs for column in answer.answer_columns)
+
+
+def _values(answer: Answer, column: str) -> frozenset[Term | None]:
+    at = answer.result.variables.index(column)
+    return frozenset(row[at] for row in answer.result.rows)
+
+
+def own_call(tool: str, toolbox: Toolbox, graph: str, **arguments: object) -> ToolCall:
+    """Return a call that the method makes itself; `graph` goes in where there are several."""
+    named = {"graph": graph} if len(toolbox.graph_names) > 1 else {}
+    return ToolCall("", tool, json.dumps({**named, **arguments}, ensure_ascii=False))
+
+
+async def looked_up(
+    toolbox: Toolbox, question: Question, tools: Sequence[str]
+) -> tuple[ToolUse, ...]:
+    """Call some tools with the question on each graph, all at once; graph by graph in order."""
+    calls = [
+        own_call(tool, toolbox, graph, question=question.text)
+        for graph in toolbox.graph_names
+        for tool in tools
+    ]
+    return tuple(await asyncio.gather(*map(toolbox.call, calls)))
+
+
+def asked(question: Question, uses: Sequence[ToolUse], headings: dict[str, str]) -> str:
+    """Return the first message: what was said before, the question, what was looked up for it.
+
+    Lookups that failed or found nothing are left out.
+    """
+    parts = [_before(question), f"Question: {question.text}"]
+    for use in uses:
+        if not use.observation.failed and use.observation.rows != 0:
+            parts.append(f"{headings.get(use.tool, use.tool)}\n{use.observation.text}")
+    return "\n\n".join(part for part in parts if part)
+
+
+def written_answer(text: str, toolbox: Toolbox, graph: str) -> tuple[ToolCall, ...]:
+    """Return the call of `answer` that a model meant which wrote a query instead of calling it.
+
+    None where there are several graphs, and `graph` is empty: then nobody knows which it meant.
+    """
+    names = toolbox.graph_names
+    fenced = _FENCED.findall(text)
+    if len(names) > 1 and not graph:
+        return ()
+    if not fenced or not re.search(r"\b(SELECT|ASK)\b", fenced[-1], re.IGNORECASE):
+        return ()
+    chosen = graph or names[0]
+    return (own_call("answer", toolbox, chosen, query=fenced[-1].strip(), columns=["*"]),)
+
+
+def _before(question: Question) -> str:
+    """The earlier questions of the conversation with their queries; empty for none."""
+    if not question.before:
+        return ""
+    lines = [f"- {earlier.question}\n{earlier.query}" for earlier in question.before]
+    return "\n".join(["Asked before in this conversation, which may be referred to:", *lines])
 
 
 class Explorer(Protocol):

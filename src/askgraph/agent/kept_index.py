@@ -1,25 +1,30 @@
-"""Hybrid indices of what a graph's prompts are made of, built once and kept with its names.
+"""Indices of what a graph's prompts are made of, built once and kept with the graph's names.
 
-Words (BM25) and spellings (trigrams) are always searched; meanings (vectors) where there is an
-embedding model. The three are joined by `askgraph.index.hybrid`.
+A hybrid index always searches words (BM25) and spellings (trigrams), and meanings (vectors) if
+there is an embedding model; `askgraph.index.hybrid` joins the three. BM25 alone over labels,
+synonyms and descriptions, with k1 and b tuned, is the first half of retrieve and reason (Alekseev
+et al., NLDB 2025, section 4.1).
 """
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import cast
+from threading import Lock
+from typing import Any, cast
 from weakref import WeakKeyDictionary, finalize
 
 from askgraph import registry
+from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import DiskIndex, Resource
 from askgraph.index.embeddings import kept_embedder
 from askgraph.index.hybrid import HybridIndex
 from askgraph.index.names import NameIndex
 
-__all__ = ["keep_index", "kept_index"]
+__all__ = ["Bm25", "bm25_of", "keep_index", "kept_index", "ranked_names"]
 
 _LEXICAL = ("bm25", "trigram")
 
@@ -30,14 +35,16 @@ class _Kept:
     index: HybridIndex
 
 
-_KEPT: WeakKeyDictionary[NameIndex, dict[tuple[str, str], _Kept]] = WeakKeyDictionary()
+_HYBRID: WeakKeyDictionary[NameIndex, dict[tuple[str, str], _Kept]] = WeakKeyDictionary()
+_RANKED: WeakKeyDictionary[NameIndex, dict[str, Path]] = WeakKeyDictionary()
+_LOCK = Lock()
 
 
 def kept_index(
     graph: KnowledgeGraph, what: str, source: object, embedder: str = ""
 ) -> HybridIndex | None:
-    """Return the index of `what` a graph has, where it was built from this source."""
-    known = _KEPT.get(graph.names, {}).get((what, embedder))
+    """Return the index of `what` a graph has, if it was built from this source."""
+    known = _HYBRID.get(graph.names, {}).get((what, embedder))
     return known.index if known is not None and known.source == source else None
 
 
@@ -51,17 +58,9 @@ def keep_index(
     """Build the index of `what` a graph has and keep it, in place of one from an older source.
 
     It may wait for a model: call it in a thread. Raises `SetupError` for an embedder that does not
-    exist and `ServiceError` where its server fails.
+    exist and `ServiceError` if its server fails.
     """
-    index = _built(resources, embedder)
-    _KEPT.setdefault(graph.names, {})[what, embedder] = _Kept(source, index)
-    return index
-
-
-def _built(resources: Sequence[Resource], embedder: str) -> HybridIndex:
-    """An index in a folder of its own, which goes with it."""
-    folder = Path(mkdtemp(prefix="askgraph-"))
-    try:
+    with _new_folder() as folder:
         parts: list[DiskIndex] = [
             _plugin(kind).build(resources, folder / kind) for kind in _LEXICAL
         ]
@@ -69,13 +68,68 @@ def _built(resources: Sequence[Resource], embedder: str) -> HybridIndex:
             vectors = kept_embedder(embedder)
             build = cast("Callable[..., DiskIndex]", _plugin("vector").build)
             parts.append(build(resources, folder / "vector", embedder=vectors))
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
     index = HybridIndex(tuple(parts))
     finalize(index, shutil.rmtree, folder, ignore_errors=True)
+    _HYBRID.setdefault(graph.names, {})[what, embedder] = _Kept(source, index)
     return index
 
 
-def _plugin(kind: str) -> type[DiskIndex]:
-    return cast("type[DiskIndex]", registry.load("index", kind))
+@dataclass(frozen=True)
+class Bm25:
+    """The two numbers of BM25: what repetition counts for (`k1`), what length costs (`b`)."""
+
+    k1: float = 1.2
+    b: float = 0.75
+
+    def __str__(self) -> str:
+        return f"{self.k1:g}/{self.b:g}"
+
+
+def bm25_of(text: str) -> Bm25:
+    """Read `K1/B`, as `1.2/0.75`; `SetupError` for another text and for numbers out of range."""
+    first, slash, second = text.partition("/")
+    try:
+        found = Bm25(float(first), float(second))
+    except ValueError:
+        slash = ""
+    if not slash or not (found.k1 >= 0 and 0 <= found.b <= 1):
+        raise SetupError(
+            f"BM25 is set as K1/B, with K1 of 0 or more and B between 0 and 1, as 1.2/0.75; "
+            f"not {text!r}"
+        )
+    return found
+
+
+def ranked_names(graph: KnowledgeGraph, key: str, bm25: Bm25) -> DiskIndex:
+    """Return the index `key` (entities, properties) of a graph, ranked by BM25.
+
+    It is built from the graph's own index when first asked for, and kept as long as its names are.
+    That takes time: from asynchronous code, call it in a thread. Raises `SetupError` if the graph
+    has no such index.
+    """
+    with _LOCK:
+        kept = _RANKED.setdefault(graph.names, {})
+        if key not in kept:
+            if key not in graph.indices:
+                raise SetupError(f"the graph {graph.name!r} has no index of {key}")
+            known = cast("DiskIndex", graph.indices[key])
+            with _new_folder() as folder:
+                _plugin("bm25").build(known.resources(), folder / key)
+            finalize(graph.names, shutil.rmtree, folder, ignore_errors=True)
+            kept[key] = folder / key
+    return cast("DiskIndex", _plugin("bm25").open(kept[key], k1=bm25.k1, b=bm25.b))
+
+
+@contextmanager
+def _new_folder() -> Iterator[Path]:
+    """Make a folder, which is removed again if it cannot be filled."""
+    folder = Path(mkdtemp(prefix="askgraph-"))
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _plugin(kind: str) -> Any:
+    return registry.load("index", kind)

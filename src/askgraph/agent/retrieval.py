@@ -5,30 +5,34 @@ graphs each piece says whose it is.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from askgraph.agent.classes_near import classes_near
-from askgraph.agent.examples_near import NearExample, examples_near
-from askgraph.agent.linked_graph import LinkedGraph, linked_graph
-from askgraph.agent.listed_schema import listed_schema
-from askgraph.agent.resource_described import description_pieces
+from askgraph.agent.examples import NearExample, examples_near, shown_query
 from askgraph.agent.room import Piece, fitted
-from askgraph.agent.several_graphs import AskedGraphs
+from askgraph.agent.schema_near import classes_near, listed_schema
+from askgraph.agent.several_graphs import AskedGraphs, LinkedGraph, linked_graph
 from askgraph.agent.shapes_shown import ShapeParts, shape_pieces
-from askgraph.agent.shown_query import shown_query
-from askgraph.agent.written_query import GRAPH
+from askgraph.agent.trials import GRAPH
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
+from askgraph.index.tokens import stem, tokens
 from askgraph.llm.estimate import estimated_tokens
+from askgraph.metadata.descriptions import Description
 from askgraph.metadata.examples import QueryExample
 from askgraph.sparql.lexer import with_declared
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
+from askgraph.tools.shown import quoted
 from askgraph.tools.veil import Veil
 from askgraph.trace import Question
 
-__all__ = ["Shown", "message_for"]
+__all__ = [
+    "Shown",
+    "description_pieces",
+    "message_for",
+]
 
 _MOST = 4_000  # tokens of the message, whatever the room
 _SHARES: Mapping[str, float] = {
@@ -57,6 +61,20 @@ _HEADINGS = {
 }
 _WIDER = 2  # times as many classes are looked at as are shown
 _AROUND = 60  # tokens of headings and blank lines
+
+
+_ASKED: Mapping[str, str] = {
+    "license": "license licence licensed",
+    "publisher": "publisher published provider provided maintained",
+    "version": "version release released",
+    "modified": "modified updated update",
+    "endpoint": "endpoint sparql",
+    "url": "homepage website",
+    "kind": "dataset resource catalogue catalog",
+}
+"""The fields of a description, and the words of a question that ask for each."""
+_FIELDS = ("name", *(field for field in _ASKED if field != "kind"))
+_LENGTHS = (600, 150)  # characters of the description proper
 
 
 @dataclass(frozen=True)
@@ -222,3 +240,39 @@ def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str]) -> str:
 
 def _headed(kind: str, texts: Sequence[str]) -> list[str]:
     return [_HEADINGS[kind], *texts] if texts else []
+
+
+def description_pieces(
+    texts: Sequence[str], graph: KnowledgeGraph, *, certain: bool = False
+) -> list[Piece]:
+    """Return the descriptions of a graph that the texts ask about, each in several lengths.
+
+    They ask about one where they name it or a field that it has; all are where that is `certain`.
+    """
+    text = "\n".join(texts)
+    return [
+        Piece(tuple(dict.fromkeys(_told(graph, one, length) for length in _LENGTHS)))
+        for one in graph.described
+        if certain or _asked(one, text)
+    ]
+
+
+def _asked(one: Description, text: str) -> bool:
+    words, name = _stems(text), _stems(one.name)
+    asking = _stems(" ".join(_ASKED[field] for field in _ASKED if getattr(one, field)))
+    alone = re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", text)
+    called = alone is not None if len(name) == 1 else name <= words
+    return bool(asking & words) or bool(name and called)
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(token) for token in tokens(text)}
+
+
+def _told(graph: KnowledgeGraph, one: Description, length: int) -> str:
+    said = [
+        f"{field} {quoted(getattr(one, field), length)}"
+        for field in (*_FIELDS, "description")
+        if getattr(one, field)
+    ]
+    return f"{one.kind} {graph.name}: {'; '.join(said)}"

@@ -1,5 +1,6 @@
-"""Several graphs under one question: one set of prefixes, and queries that join them by SERVICE."""
+"""Several graphs under one question: one set of prefixes, joins by SERVICE, what words link to."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +12,20 @@ from askgraph.endpoint.federated import Federated
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.metadata.shapes import frequent
 from askgraph.rdf.prefixes import PrefixMap
+from askgraph.search.linking.link import Linked
+from askgraph.search.run import read_and_linked
 from askgraph.tools import Context, Limits
+from askgraph.tools.slice import Slice
 from askgraph.trace import Question
 from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
 
-__all__ = ["AskedGraph", "AskedGraphs"]
+__all__ = [
+    "AskedGraph",
+    "AskedGraphs",
+    "LinkedGraph",
+    "linked_graph",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,3 +154,26 @@ def _free(prefix: str, taken: Mapping[str, str]) -> str:
     while name in taken:
         name, number = f"{prefix or 'ns'}{number}", number + 1
     return name
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedGraph:
+    """The links of a text, and the part of the schema that is near to them."""
+
+    asked: AskedGraph
+    linked: Linked
+    near: Slice
+
+    @property
+    def context(self) -> Context:
+        """The context in which the graph is asked."""
+        return self.asked.context
+
+
+async def linked_graph(text: str, asked: AskedGraph) -> LinkedGraph:
+    """Link the words of a text to the names of a graph."""
+    context = asked.context
+    linked = await asyncio.to_thread(
+        read_and_linked, text, context.question.language, context.graph.names
+    )
+    return LinkedGraph(asked, linked, Slice(context.graph, linked))

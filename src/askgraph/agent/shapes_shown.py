@@ -12,10 +12,10 @@ from itertools import islice
 
 from pyoxigraph import NamedNode
 
-from askgraph.agent.classes_near import NearClass
-from askgraph.agent.linked_graph import LinkedGraph
 from askgraph.agent.room import Piece
-from askgraph.agent.written_query import GRAPH
+from askgraph.agent.schema_near import NearClass
+from askgraph.agent.several_graphs import LinkedGraph
+from askgraph.agent.trials import GRAPH
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.explanation.labels import labels_of
 from askgraph.metadata import PredicateProfile
@@ -23,7 +23,7 @@ from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.metadata.shapes import Shape, ShapeLine, known_shape, shape_at
 from askgraph.metadata.shex import shex_of
 from askgraph.rdf import vocabulary as v
-from askgraph.tools.time_lines import time_lines
+from askgraph.tools.schema_lines import time_lines
 
 __all__ = ["ShapeParts", "shape_pieces"]
 

@@ -1,27 +1,52 @@
-"""Queries that a model writes for one question: each validated, repaired, run, and judged.
+"""Queries that a model writes for one question: each read, validated, repaired, run, and judged.
 
 What is surely wrong is told before anything runs, but only once: findings may be wrong, and a query
 that comes again is run. An empty result is told once as well: a query that comes again stands.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pyoxigraph import NamedNode
 
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs
-from askgraph.agent.written_query import GRAPH, Written, written_query
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.sparql.rewrite.canonical import canonical_query
-from askgraph.tools.answered import answered
-from askgraph.tools.running import said_failure
+from askgraph.sparql.rewrite.repair import form_of, repaired
+from askgraph.tools._faults import said_failure
+from askgraph.tools.query_run import answered
 from askgraph.tools.shown import labels_in
 from askgraph.trace import Answer
 from askgraph.validation import WRONG, Finding
 from askgraph.validation.validate import validated
 
-__all__ = ["Attempt", "Trials"]
+__all__ = [
+    "GRAPH",
+    "Attempt",
+    "Trials",
+    "Written",
+    "written_query",
+]
+
+
+GRAPH = "# graph: "
+"""What a line of a query begins with that names the graph which the query is put to."""
+
+ANSWER = "# answer: "
+"""What a line of a query begins with that names the columns asked for, others being context."""
+
+_FENCED = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_NAMED = re.compile(
+    r"^[^\S\n]*#\+?[^\S\n]*(?:graph|endpoint)[^\S\n]*:[^\S\n]*[<`]?([^\s>`]+)[>`]?[^\S\n]*\n?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_COLUMNS = re.compile(
+    r"^[^\S\n]*#\+?[^\S\n]*answers?[^\S\n]*:((?:[\s,]*[?$]\w+)+)[^\S\n]*\n?",
+    re.IGNORECASE | re.MULTILINE,
+)
+
 
 _FIRST, _REVISED = 0.75, 0.6  # what is believed of a query, written at once or after a revision
 _DOUBTED = 0.2  # what is taken off for a query that the validator calls wrong
@@ -29,6 +54,34 @@ _TOLD = 5  # findings of one query
 _PROPOSED = 3  # names instead of a wrong one
 _LABELLED = 200  # rows
 _LONGEST = 2_000  # characters of what is told
+
+
+@dataclass(frozen=True)
+class Written:
+    """A query without the lines that name its graph and its answer; these are empty if not there.
+
+    `columns` are variables by name, without a question mark.
+    """
+
+    query: str
+    graph: str = ""
+    columns: tuple[str, ...] = ()
+
+
+def written_query(text: str) -> Written | None:
+    """Return the last query of a reply, in a block of code or bare; None where there is none.
+
+    An update is none. The line `# graph: NAME` names the graph; `#+ endpoint: URL`, which the
+    published SPARQL-LLM writes, is read as well. `# answer: ?a ?b` names the columns asked for.
+    """
+    blocks = _FENCED.findall(text)
+    for block in [*reversed(blocks), text]:
+        named, told = _NAMED.search(block), _COLUMNS.search(block)
+        query = repaired(_COLUMNS.sub("", _NAMED.sub("", block))).query.strip().rstrip("`")
+        if form_of(query):
+            columns = re.findall(r"[?$](\w+)", told[1]) if told else ()
+            return Written(query, named[1] if named else "", tuple(dict.fromkeys(columns)))
+    return None
 
 
 @dataclass(frozen=True)

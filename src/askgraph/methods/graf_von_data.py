@@ -8,17 +8,23 @@ search's candidates, that queries are repaired before they run, and that a run e
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from askgraph.agent.attempts import Attempts, agreed, given_up
 from askgraph.agent.conversation import Conversation, Turn, going_round
-from askgraph.agent.exploration import explored
-from askgraph.agent.opening import asked, looked_up, own_call
+from askgraph.agent.exploration import (
+    Attempts,
+    agreed,
+    asked,
+    explored,
+    given_up,
+    looked_up,
+    own_call,
+)
 from askgraph.agent.settings import above_zero, at_least, one_of
-from askgraph.agent.written_actions import Action, actions_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Budget, Prices
@@ -30,6 +36,7 @@ from askgraph.tools.toolbox import GraphToolbox
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
 __all__ = ["GrafVonData"]
+
 
 INSTRUCTION = """\
 You find the SPARQL query that answers a question over an RDF graph. You take turns with the graph:
@@ -58,7 +65,6 @@ is, and the node between them if there is one: "sales of the shops" is SELECT DI
 ?sales, "sales of shop A" is SELECT DISTINCT ?report ?sales. Candidates may lack such columns.
 Counts and sorting are done in SPARQL; ASK for yes or no. Of several queries in a turn the answer
 comes last."""
-
 _HEADINGS = {
     "overview": "What the graph knows of it:",
     "propose_queries": "Candidates from a program that matches words without understanding them:",
@@ -70,6 +76,18 @@ _NO_ACTION = "There is no action in your reply. Write `Act:` and an action, such
 _NO_QUERY = "No query has run yet, so there is nothing to confirm: run the query first."
 _FAILED = "The query failed, so there is nothing to confirm."
 _PATIENCE = 2
+_QUOTES = ('"""', "'''", "```", '"', "'", "`")
+_CLOSING = {"“": "”", "‘": "’", "„": "“", "«": "»"}
+_OBSERVED = re.compile(r"^\W*(?:observe|observation|system)\W*:", re.IGNORECASE | re.MULTILINE)
+_ACT = re.compile(r"^\W*act\W*:", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action by name with its one argument; quotes around it are gone."""
+
+    name: str
+    argument: str
 
 
 @dataclass(frozen=True)
@@ -268,3 +286,47 @@ class _Run:
     async def call(self, tool: str, **arguments: object) -> ToolUse:
         """Call a tool on the graph of the run."""
         return await self.toolbox.call(own_call(tool, self.toolbox, self.graph, **arguments))
+
+
+def actions_in(text: str, names: tuple[str, ...]) -> tuple[Action, ...]:
+    """Return the actions of these names in a reply, in order, each once.
+
+    They are looked for after the last `Act:` where there is one. An argument may stand in any
+    quotes or in none, and may hold the same quotes, brackets and `|` itself.
+    """
+    acts = list(_ACT.finditer(text))
+    whole = text[acts[-1].end() :] if acts else text
+    observed = _OBSERVED.search(whole)
+    part = whole[: observed.start()] if observed else whole
+    return tuple(dict.fromkeys(_actions(part, names)))
+
+
+def _actions(text: str, names: tuple[str, ...]) -> Iterator[Action]:
+    opening = re.compile(rf"(?<!\w)({'|'.join(names)})\s*\(\s*", re.IGNORECASE)
+    at = 0
+    while found := opening.search(text, at):
+        argument, at = _argument(text, found.end(), opening)
+        yield Action(found[1].lower(), argument)
+
+
+def _argument(text: str, start: int, opening: re.Pattern[str]) -> tuple[str, int]:
+    """The argument that begins at `start`, and where the action ends."""
+    quote = next((q for q in (*_QUOTES, *_CLOSING) if text.startswith(q, start)), "")
+    begin = start + len(quote)
+    if quote:
+        closing = re.escape(_CLOSING.get(quote, quote))
+        end = re.compile(rf"{closing}\s*\)(?=[\s`|;.]*(?:\Z|{opening.pattern}))", re.IGNORECASE)
+        found = end.search(text, begin) or re.compile(rf"{closing}\s*\)").search(text, begin)
+        if found:
+            return text[begin : found.start()].strip(), found.end()
+    return _bracketed(text, start)
+
+
+def _bracketed(text: str, start: int) -> tuple[str, int]:
+    """What stands before the bracket that closes the one before `start`, or the whole rest."""
+    depth = 1
+    for at in range(start, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0:
+            return text[start:at].strip(), at + 1
+    return text[start:].strip(), len(text)

@@ -16,29 +16,26 @@ It gives an `Observation`, whose text is written for a model with little room: a
 
 What tools share, by what it is for:
 
-    what a model wrote      _terms (its IRIs and literals)
-    running a query         running, executed, tables (its result), answered (as an answer)
-    what is wrong with it   _fault, _known and _unseen (its IRIs), _nearest, _empty
-    searching               _searching, _candidates (within a pattern), _matching, hits, _hit_page
-    a thing or a class      _described and _edges, _around_terms, _facts (of several)
-    triples by predicate    _triples, _listing, _variants (predicates that are one property)
-    the overview            mentions (what is named), slice, schema_lines, _usual_values
-    words for a model       shown; named: the IRIs of a query; toolbox and replay: a run's tools
-    what it may not see     veil; _hidden (placeholders), _written_out, _declared, _masked_question,
-                            _masked_query, _guard
+    what a model wrote      terms (its IRIs and literals), named (the IRIs of a query)
+    a query                 query_run (as it is, or as an answer), _faults (what is wrong with it)
+    searching               _search (also within a pattern), hits (a line each)
+    a thing or a class      _statements, _facts (of several)
+    triples by predicate    _triples
+    the overview            mentions (what is named), slice, schema_lines
+    candidates              candidates (graph search's, with results)
+    words for a model       shown, _examples; toolbox and replay: a run's tools
+    what it may not see     veil
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
 from askgraph.metadata.boundaries import Boundary
+from askgraph.tools.veil import Veil
 from askgraph.trace import Observation, Question, ToolUse
-
-if TYPE_CHECKING:
-    from askgraph.tools.veil import Veil
 
 __all__ = ["SETS", "Context", "Limits", "Tool", "Toolbox"]
 
@@ -98,7 +95,7 @@ class Context:
     seen: set[str] = field(default_factory=set)
     guarded: bool = True
     refused: set[str] = field(default_factory=set)
-    veil: "Veil | None" = None
+    veil: Veil | None = None
 
     @property
     def language(self) -> str:

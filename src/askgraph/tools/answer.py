@@ -7,14 +7,18 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.sparql.lexer import tokens
 from askgraph.sparql.results import SelectResult
 from askgraph.tools import Context
-from askgraph.tools._empty import said_empty
-from askgraph.tools._fault import said_fault, said_unknown, unknown_in
-from askgraph.tools._unseen import said_unseen, unseen_in
-from askgraph.tools.answered import MOST_ROWS, built_answer
+from askgraph.tools._faults import (
+    said_empty,
+    said_failure,
+    said_fault,
+    said_unknown,
+    said_unseen,
+    unknown_in,
+    unseen_in,
+)
 from askgraph.tools.named import STANDARD
-from askgraph.tools.running import Ran, ready, run, said_failure
-from askgraph.tools.shown import quoted
-from askgraph.tools.tables import Shown, table
+from askgraph.tools.query_run import MOST_ROWS, Ran, built_answer, ready, run
+from askgraph.tools.shown import Shown, quoted, table
 from askgraph.trace import Answer, Observation
 
 __all__ = ["answer"]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.tools import Context
-from askgraph.tools.answered import answered
+from askgraph.tools.query_run import answered
 from askgraph.tools.shown import clipped
 from askgraph.trace import Observation
 

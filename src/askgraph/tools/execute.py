@@ -4,8 +4,8 @@ from typing import Annotated
 
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
-from askgraph.tools.executed import Executed, executed, row_count
-from askgraph.tools.tables import Shown, listed, table
+from askgraph.tools.query_run import Executed, executed, row_count
+from askgraph.tools.shown import Shown, listed, table
 from askgraph.trace import Observation
 
 __all__ = ["execute"]

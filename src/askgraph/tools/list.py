@@ -11,11 +11,20 @@ from askgraph.errors import QueryError
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.lexer import tokens
 from askgraph.tools import Context
-from askgraph.tools._listing import chosen, lines_of, told, where
-from askgraph.tools._nearest import Sort
-from askgraph.tools._terms import expanded_name, named_node, unescaped_text
-from askgraph.tools._triples import Fixed, asked_examples, asked_groups, own_groups
+from askgraph.tools._triples import (
+    Fixed,
+    asked_examples,
+    asked_groups,
+    chosen,
+    lines_of,
+    own_groups,
+    told,
+    where,
+)
+from askgraph.tools.named import expanded_name, unescaped_text
+from askgraph.tools.terms import named_node
 from askgraph.trace import Observation
+from askgraph.validation.nearest import Sort
 
 __all__ = ["list_triples"]
 

@@ -9,9 +9,9 @@ from askgraph.index.tokens import stem, tokens
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.search.linking.link import Link, Linked
 from askgraph.tools import Context
-from askgraph.tools._candidates import found_anywhere
-from askgraph.tools._hit_page import key_of
-from askgraph.tools.hits import Found, term_of
+from askgraph.tools._search import found_anywhere
+from askgraph.tools.hits import Found, key_of
+from askgraph.tools.named import term_of
 
 __all__ = ["mentioned", "named_links"]
 

@@ -1,17 +1,27 @@
-"""The IRIs that a query names, by what the graph must hold for it to match."""
+"""Terms by how queries and texts write them: prefixed names, literals, the IRIs of a query."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf.prefixes import WELL_KNOWN
+from askgraph.rdf.prefixes import WELL_KNOWN, PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.read import read
+from askgraph.sparql.results import Term
 from askgraph.sparql.tree import Nested, Pattern, children
-from askgraph.tools._nearest import Sort
+from askgraph.traversal.literals import split_literal
+from askgraph.validation.nearest import Sort
 
-__all__ = ["STANDARD", "named_iris"]
+__all__ = [
+    "ABSOLUTE_IRI",
+    "STANDARD",
+    "expanded_name",
+    "named_iris",
+    "term_of",
+    "unescaped_text",
+]
 
 STANDARD = tuple(
     WELL_KNOWN[prefix]
@@ -21,6 +31,12 @@ STANDARD = tuple(
     ).split()
 )
 """Namespaces of vocabularies that a query's author knows without having seen the graph."""
+
+
+ABSOLUTE_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]+")
+"""The form of an IRI in full."""
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_MEANT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
 def named_iris(query: str) -> Mapping[str, Sort]:
@@ -62,3 +78,28 @@ def _inside(part: object) -> Iterable[object]:
             return (part.group,)
         case _:
             return children(part)
+
+
+def term_of(text: str) -> Term:
+    """Return the term of a resource's `iri`: an IRI, or a literal as N-Triples text."""
+    if not text.startswith('"'):
+        return NamedNode(text)
+    value, datatype, language = split_literal(text)
+    if language:
+        return Literal(value, language=language)
+    return Literal(value, datatype=NamedNode(datatype))
+
+
+def unescaped_text(text: str) -> str:
+    """Return what stands within the quotes of a literal, its escapes read."""
+    return _ESCAPED.sub(lambda match: _MEANT.get(match[1], match[1]), text)
+
+
+def expanded_name(name: str, prefixes: PrefixMap) -> str | None:
+    """Return the IRI of a prefixed name, escaped as SPARQL wants it or not; None if unknown."""
+    prefix, colon, local = name.partition(":")
+    namespace = prefixes.namespaces.get(prefix) if colon else None
+    if namespace is None:
+        return None
+    iri = namespace + re.sub(r"\\(.)", r"\1", local)
+    return iri if ABSOLUTE_IRI.fullmatch(iri) else None

@@ -9,9 +9,8 @@ from askgraph.sparql.judge import checked
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Pattern, variables_of, walk
 from askgraph.tools import Context
-from askgraph.tools._candidates import Sort
-from askgraph.tools._searching import searched_within
-from askgraph.tools.running import ready
+from askgraph.tools._search import Sort, searched_within
+from askgraph.tools.query_run import ready
 from askgraph.trace import Observation
 
 __all__ = ["search_autocomplete"]

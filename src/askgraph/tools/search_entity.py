@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from askgraph.tools import Context
-from askgraph.tools._searching import searched
+from askgraph.tools._search import searched
 from askgraph.trace import Observation
 
 __all__ = ["search_entity"]

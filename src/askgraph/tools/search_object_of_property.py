@@ -6,8 +6,8 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.sparql.tree import Group, Pattern
 from askgraph.tools import Context
-from askgraph.tools._searching import searched_within
-from askgraph.tools._terms import named_node
+from askgraph.tools._search import searched_within
+from askgraph.tools.terms import named_node
 from askgraph.trace import Observation
 
 __all__ = ["search_object_of_property"]

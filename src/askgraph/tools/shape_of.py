@@ -7,8 +7,8 @@ from pyoxigraph import NamedNode
 from askgraph.errors import QueryError
 from askgraph.metadata.shapes import Shape, ShapeLine, shape_at
 from askgraph.tools import Context
-from askgraph.tools._terms import named_node
 from askgraph.tools.shown import Writer
+from askgraph.tools.terms import named_node
 from askgraph.trace import Observation
 
 __all__ = ["shape_of"]

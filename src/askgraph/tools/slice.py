@@ -12,8 +12,7 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.rdf import vocabulary as v
 from askgraph.search.linking.link import Link, Linked
-from askgraph.tools._facts import own_types
-from askgraph.tools._variants import Variants
+from askgraph.tools._facts import Variants, own_types
 from askgraph.tools.mentions import named_links
 
 __all__ = ["Ends", "Slice"]

@@ -7,9 +7,15 @@ from askgraph.explanation.verbalise import iris_of
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
-from askgraph.tools._empty import emptiness_of, on_one_line
-from askgraph.tools._fault import said_fault, said_unknown, unknown_in
-from askgraph.tools.running import Ran, ready, run, said_failure
+from askgraph.tools._faults import (
+    emptiness_of,
+    on_one_line,
+    said_failure,
+    said_fault,
+    said_unknown,
+    unknown_in,
+)
+from askgraph.tools.query_run import Ran, ready, run
 from askgraph.tools.shown import clipped
 from askgraph.trace import Observation
 

@@ -8,7 +8,7 @@ from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.training.pairs import Pair
-from askgraph.writing.grammar import query_grammar
+from askgraph.writing.model_writer import query_grammar
 from askgraph.writing.prompt import THEN, messages, query_in
 from askgraph.writing.references import References
 

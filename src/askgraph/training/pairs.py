@@ -26,9 +26,8 @@ from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Pattern
 from askgraph.writing import Listed
-from askgraph.writing.gold_terms import gold_terms
 from askgraph.writing.prompt import target
-from askgraph.writing.references import References
+from askgraph.writing.references import References, gold_terms
 
 __all__ = [
     "Asked",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from askgraph.agent.ranked_names import Bm25, ranked_names
+from askgraph.agent.kept_index import Bm25, ranked_names
 from askgraph.evaluation.metrics.linking import Links, links
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.runs.run_folder import Run

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from askgraph.agent.ranked_names import Bm25, bm25_of
+from askgraph.agent.kept_index import Bm25, bm25_of
 from askgraph.errors import SetupError
 from askgraph.evaluation.studies.recall import EVALUATIONS, Recall, Tuned, recall_at, tuned
 from askgraph.workspace import Progress, Workspace, silent

@@ -46,8 +46,7 @@ from askgraph.sparql.tree import (
 )
 from askgraph.sparql.write import text_of
 from askgraph.writing import Listed
-from askgraph.writing._sound import sound
-from askgraph.writing._terms import Change, changed
+from askgraph.writing._sound import Change, changed, sound
 from askgraph.writing.references import References
 
 __all__ = ["IT", "MULTI_HOP", "SINGLE_HOP", "THEN", "messages", "prompt", "query_in", "target"]

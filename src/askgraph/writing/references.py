@@ -17,21 +17,20 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
-from askgraph.rdf.vocabulary import RDF, RDFS, XSD, XSD_STRING
+from askgraph.rdf.vocabulary import RDF, RDF_TYPE, RDFS, XSD, XSD_STRING
 from askgraph.sparql.lexer import Token, terminals, tokens
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Term
+from askgraph.sparql.tree import Pattern, Term
 from askgraph.sparql.write import text_of
 from askgraph.writing import Listed
-from askgraph.writing._sound import sound
-from askgraph.writing._terms import Change, changed
+from askgraph.writing._sound import Change, changed, sound
 
 __all__ = [
     "ALWAYS",
@@ -40,6 +39,8 @@ __all__ = [
     "SEPARATOR",
     "References",
     "Unlisted",
+    "gold_terms",
+    "gold_values",
     "needs_listing",
     "numbered",
 ]
@@ -276,3 +277,49 @@ def _is_free(token: Token, given: Sequence[Token], at: int) -> bool:
     if [each.text.upper() for each in given[max(at - 2, 0) : at]] == ["SEPARATOR", "="]:
         return token.text == f'"{SEPARATOR}"'
     return bool(_TAG.fullmatch(token.text))
+
+
+def gold_terms(query: str) -> tuple[tuple[Kind, str], ...]:
+    """Return what must be listed for a query to have references, each once, in order.
+
+    A target is an IRI, or a literal as N-Triples text. What stands behind `rdf:type` is a class.
+    Raises `QuerySyntaxError` for a query that cannot be read.
+    """
+    tree = read(query)
+    patterns = tuple(_patterns(tree))
+    typed = {each.object for each in patterns if each.predicate == NamedNode(RDF_TYPE)}
+    objects = {each.object for each in patterns}
+    found: dict[tuple[Kind, str], None] = {}
+
+    def predicate(iri: NamedNode) -> NamedNode:
+        if needs_listing(iri):
+            found[Kind.PREDICATE, iri.value] = None
+        return iri
+
+    def term(given: Term) -> Term:
+        match given:
+            case NamedNode(value=iri) if needs_listing(given):
+                found[Kind.CLASS if given in typed else Kind.ENTITY, iri] = None
+            case Literal() if needs_listing(given, as_object=given in objects):
+                found[Kind.VALUE, str(given)] = None
+        return given
+
+    changed(tree, Change(predicate, term))
+    return tuple(found)
+
+
+def gold_values(query: str) -> frozenset[str]:
+    """Return the IRIs and listed values that a query names, whatever their kinds."""
+    return frozenset(target for _, target in gold_terms(query))
+
+
+def _patterns(part: object) -> Iterator[Pattern]:
+    match part:
+        case Pattern():
+            yield part
+        case tuple():
+            for piece in part:
+                yield from _patterns(piece)
+        case _ if is_dataclass(part) and not isinstance(part, type):
+            for each in fields(part):
+                yield from _patterns(getattr(part, each.name))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph import registry
-from askgraph.agent.ranked_names import Bm25
+from askgraph.agent.kept_index import Bm25
 from askgraph.evaluation.studies.recall import EVALUATIONS, K1, Recall, Sought, recall_at, tuned
 from askgraph.index import Resource, SearchIndex
 

@@ -1,16 +1,18 @@
 """Two answers are told apart by rows that one of them has, else by a few triples of the graph."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
-from pyoxigraph import Literal
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode, Triple
 from tests.servers.faults import status
 from tests.tools.exploring import SAMPLE, SPACE, explored, served
 
 from askgraph.errors import Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.guided.difference import Apart, told_apart
+from askgraph.methods.guided.difference import Apart, shrunk, told_apart
 from askgraph.sparql.results import SelectResult
 from askgraph.tools import Context
 from askgraph.trace import Answer, Question
@@ -215,3 +217,27 @@ def told(graph: KnowledgeGraph) -> Apart | None:
             return await told_apart(Context(opened, Question("?")), PLANETS, STARS)
 
     return asyncio.run(asked())
+
+
+def triple(number: int) -> Triple:
+    iri = NamedNode("http://example.org/p")
+    return Triple(iri, iri, Literal(number))
+
+
+@given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)))))
+def test_what_stays_is_what_tells(case: tuple[int, set[int]]) -> None:
+    size, needed = case
+    wanted = {triple(number) for number in needed}
+
+    left = shrunk([triple(n) for n in range(size)], lambda some: wanted <= set(some), seconds=60)
+
+    assert set(left) == wanted or (not wanted and len(left) == 1)
+
+
+def test_without_time_everything_stays() -> None:
+    every = [triple(number) for number in range(8)]
+
+    def tells(_: Sequence[Triple]) -> bool:
+        return True
+
+    assert shrunk(every, tells, seconds=0) == every

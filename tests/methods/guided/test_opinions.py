@@ -1,11 +1,20 @@
 """Opinions agree by what their answers give; the agreement that weighs most is believed."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.methods.guided.opinions import Agreement, Opinion, agreements, voted
+from askgraph.methods.guided.opinions import (
+    Agreement,
+    Opinion,
+    Signs,
+    agreements,
+    answer_confidence,
+    voted,
+)
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.trace import Answer
 
@@ -157,3 +166,75 @@ def test_the_same_query_with_other_answer_columns_is_ranked_by_these() -> None:
     votes = [voted(opinions), voted(opinions[::-1])]
 
     assert [vote and vote.answer.answer_columns for vote in votes] == [("x",), ("x",)]
+
+
+share = st.floats(0, 1)
+signs = st.builds(
+    Signs,
+    searched=share,
+    against=share,
+    agreeing=st.integers(0, 4),
+    votes=st.integers(4, 6),
+    said=st.none() | share | st.sampled_from(["low", "medium", "high"]),
+    findings=st.integers(0, 5),
+    empty=st.booleans(),
+    truncated=st.booleans(),
+    misfit=st.booleans(),
+    revised=st.booleans(),
+)
+
+
+@given(signs)
+def test_a_belief_lies_between_nothing_and_certainty(known: Signs) -> None:
+    assert 0 < answer_confidence(known) < 1
+
+
+@given(signs, share, share)
+def test_more_agreement_never_lowers_a_belief(known: Signs, some: float, other: float) -> None:
+    less, more = sorted((some, other))
+    assert answer_confidence(replace(known, searched=less)) <= answer_confidence(
+        replace(known, searched=more)
+    )
+    assert answer_confidence(replace(known, against=more)) <= answer_confidence(
+        replace(known, against=less)
+    )
+    assert answer_confidence(replace(known, said=less)) <= answer_confidence(
+        replace(known, said=more)
+    )
+    one_more = replace(known, agreeing=known.agreeing + 1, votes=known.votes + 1)
+    assert (
+        answer_confidence(replace(known, votes=known.votes + 1))
+        < answer_confidence(known)
+        < answer_confidence(one_more)
+    )
+
+
+@given(signs)
+def test_nothing_that_speaks_against_an_answer_raises_its_belief(known: Signs) -> None:
+    fine = replace(known, empty=False, truncated=False, misfit=False, revised=False, findings=0)
+    for flaw in ("empty", "truncated", "misfit", "revised"):
+        assert answer_confidence(replace(fine, **{flaw: True})) < answer_confidence(fine)
+    assert answer_confidence(replace(fine, findings=1)) < answer_confidence(fine)
+    assert answer_confidence(replace(known, findings=known.findings + 1)) <= answer_confidence(
+        known
+    )
+
+
+def test_a_word_for_how_sure_a_model_is_counts_like_a_number() -> None:
+    low, medium, high = (answer_confidence(Signs(said=word)) for word in ("low", "medium", "high"))
+
+    assert low < medium < high
+    assert low < answer_confidence(Signs(said=0.5)) < medium
+
+
+def test_what_graph_search_is_sure_of_and_the_model_gives_too_is_believed() -> None:
+    agreed, alone = answer_confidence(Signs(searched=0.93)), answer_confidence(Signs())
+    contested = answer_confidence(Signs(against=0.93))
+
+    assert agreed > 0.9
+    assert contested < alone < agreed
+    assert contested == pytest.approx(0.5, abs=0.1)
+
+
+def test_equal_votes_for_and_against_change_nothing() -> None:
+    assert answer_confidence(Signs(agreeing=2, votes=4)) == answer_confidence(Signs())

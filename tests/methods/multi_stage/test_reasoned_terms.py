@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.agent.ranked_names import bm25_of
+from askgraph.agent.kept_index import bm25_of
 from askgraph.errors import SetupError
 from askgraph.methods.multi_stage.reasoned_terms import numbers_in
 

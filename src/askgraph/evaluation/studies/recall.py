@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from askgraph.agent.ranked_names import Bm25
+from askgraph.agent.kept_index import Bm25
 from askgraph.index import Resource, SearchIndex
 
 __all__ = [

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from askgraph.agent.conversation import spent_on
-from askgraph.agent.few_shot import MATCHES, Shot, Term, nearest, other_than, shots_of
+from askgraph.agent.examples import MATCHES, Shot, Term, examples_at, nearest, other_than, shots_of
 from askgraph.agent.settings import above_zero, at_least, one_of, within
-from askgraph.agent.stores import examples_at
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import BudgetSpent, QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
@@ -25,15 +24,13 @@ from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.metadata.examples.similar import random_examples
 from askgraph.methods.dfsl.hypotheses import CHOICES, Hypothesis, by_belief, chosen, weighed
-from askgraph.methods.dfsl.linked_terms import AskedTerms, given_terms, linked_terms
-from askgraph.methods.dfsl.prompt import few_shot_prompt
+from askgraph.methods.dfsl.prompt import AskedTerms, few_shot_prompt, given_terms, linked_terms
 from askgraph.sparql.read import read
 from askgraph.sparql.results import GraphResult
 from askgraph.sparql.rewrite.flipped import flipped
 from askgraph.sparql.write import text_of
 from askgraph.tools import Context, Limits
-from askgraph.tools.answered import built_answer
-from askgraph.tools.running import Ran, ready, run
+from askgraph.tools.query_run import Ran, built_answer, ready, run
 from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought, Usage
 
 __all__ = ["Dfsl"]

@@ -16,11 +16,11 @@ from inspect import signature
 from typing import ClassVar, get_args
 
 from askgraph.agent.conversation import Conversation, spent_on
+from askgraph.agent.examples import with_examples
 from askgraph.agent.retrieval import Shown
 from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
 from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.agent.shapes_shown import ShapeParts
-from askgraph.agent.stores import with_examples
 from askgraph.agent.trials import Trials
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
@@ -28,12 +28,10 @@ from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.methods import Method
-from askgraph.methods.guided.outcome import Ending, outcome_of, searched_outcome
-from askgraph.methods.guided.panel import Panel, Voice
+from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
+from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
 from askgraph.methods.guided.prompt import Told, guided_messages
-from askgraph.methods.guided.proposals import Searches, searches_of, with_candidates
-from askgraph.methods.guided.reply import REPLY
-from askgraph.methods.guided.verdict import Judge
+from askgraph.methods.guided.verdict import REPLY, Judge
 from askgraph.search.decide.decision import Thresholds
 from askgraph.tools import Limits
 from askgraph.tools.toolbox import GraphToolbox
@@ -162,24 +160,24 @@ class _Run:
         """Search; ask the model unless that is sure; end with the best there is."""
         method = self.method
         deciding = Thresholds(method.answer_from, method.ask_from)
-        searches = await searches_of(
+        candidates = await candidates_of(
             self.question,
             self.graphs,
             most=method.candidates,
             sees=method.sees,
             deciding=deciding,
         )
-        best = searches.best
+        best = candidates.best
         yield best.searched.findings(best.proposal)
         for draft in best.searched.drafts(best.proposal):
             yield draft
         sure = method.ask == "unsure" and best.confidence >= method.sure_from
-        sure = (sure or searches.tell_nothing) and not searches.follows
+        sure = (sure or candidates.name_nothing) and not candidates.follows
         if method.ask == "never" or sure or method.sees == "nothing":
-            self.outcome = await searched_outcome(searches, asks_back=method.asks_back)
+            self.outcome = await searched_outcome(candidates, asks_back=method.asks_back)
             return
-        panel = await self.panel(searches)
-        searches = panel.judge.searches
+        panel = await self.panel(candidates)
+        candidates = panel.judge.candidates
         problem = ""
         try:
             async with aclosing(panel.steps()) as steps:
@@ -192,25 +190,25 @@ class _Run:
                 raise
             problem = str(failed)
         ending = Ending(deciding, method.asks_back, problem)
-        self.outcome = await outcome_of(panel, searches, ending)
+        self.outcome = await outcome_of(panel, candidates, ending)
 
-    async def panel(self, searches: Searches) -> Panel:
+    async def panel(self, candidates: Candidates) -> Panel:
         """Everybody who is asked, with what they are told.
 
         The candidates are run while the rest of the prompt is made; under a veil before it, so that
         its placeholders are always the same.
         """
         method = self.method
-        finding = asyncio.create_task(with_candidates(searches))
+        finding = asyncio.create_task(with_results(candidates))
         try:
-            if searches.veil is not None:
+            if candidates.veil is not None:
                 await finding
-            voices = [voice async for voice in self.voices(searches, finding)]
-            searches = await finding
+            voices = [voice async for voice in self.voices(candidates, finding)]
+            candidates = await finding
         finally:
             finding.cancel()
             await asyncio.gather(finding, return_exceptions=True)
-        judge = Judge(searches, Trials(self.graphs, method.validate))
+        judge = Judge(candidates, Trials(self.graphs, method.validate))
         graphs = [replace(one.given, endpoint=one.counted) for one in self.graphs.every]
         return Panel(
             self.question,
@@ -220,7 +218,7 @@ class _Run:
             graphs,
             method.looks,
             self.toolbox(),
-            0 if searches.veil else method.turns,
+            0 if candidates.veil else method.turns,
             self.account,
         )
 
@@ -232,18 +230,18 @@ class _Run:
         return GraphToolbox(_TOOLS, graphs, self.question, limits, guarded=False, seconds=left)
 
     async def voices(
-        self, searches: Searches, finding: Awaitable[Searches]
+        self, candidates: Candidates, finding: Awaitable[Candidates]
     ) -> AsyncGenerator[Voice, None]:
         """Each model with each rendering of the schema."""
         method = self.method
         options = Options(temperature=method.temperature, seed=method.seed, schema=REPLY)
         renderings = ("shapes", "list") if method.schema == "both" else (method.schema,)
-        renderings = ("list",) if searches.veil else renderings
+        renderings = ("list",) if candidates.veil else renderings
         for rendering in renderings:
             messages = await guided_messages(
                 self.question,
                 self.graphs,
-                searches,
+                candidates,
                 finding,
                 Told(self.shown(rendering), results=method.values),
             )

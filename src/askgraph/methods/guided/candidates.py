@@ -1,22 +1,44 @@
-"""Candidate queries as a prompt shows them: a number, the query on one line, what it gives."""
+"""Candidates that graph search proposes on every graph of a question, numbered for a model."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
 
-from pyoxigraph import NamedNode
-
-from askgraph.agent.room import Piece
-from askgraph.explanation.verbalise import iris_of
+from askgraph.agent.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
+from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
+from askgraph.explanation.verbalise import iris_in
+from askgraph.search.decide.decision import Thresholds, confidence_of
+from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal
-from askgraph.sparql.results import Row
 from askgraph.tools import Context
-from askgraph.tools.proposals import Proposed, unused_words
-from askgraph.tools.shown import Writer
+from askgraph.tools.candidates import RunCandidate, distinct_results
+from askgraph.tools.slice import Slice
+from askgraph.tools.veil import Sees, Veil
+from askgraph.trace import Question
 
-__all__ = ["Numbered", "candidate_pieces"]
+__all__ = ["Candidates", "GraphCandidates", "Numbered", "candidates_of", "with_results"]
 
-_LENGTHS = (6, 3, 1)  # rows of a preview
-_LEFT = 5  # words named that a candidate leaves out
+_TRIED = 2  # times as many clusters are looked at as candidates are shown
+_AFAR = 3.0  # seconds for the results of candidates of a graph that is elsewhere
+_READ = 3  # candidates of a graph that tell what words of the question are taken for
+_LATER = 0.5  # of what is believed of a candidate, for the one after it
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, eq=False)
+class GraphCandidates:
+    """What was found on one graph; `confidence` is the chance that the best candidate is right."""
+
+    searched: SearchRun
+    linked: LinkedGraph
+    proposal: Proposal
+    ranked: Sequence[Cluster]
+    confidence: float
+    found: Sequence[RunCandidate] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +46,13 @@ class Numbered:
     """A candidate under the number by which a model chooses it."""
 
     number: int
-    context: Context
-    proposal: Proposal
-    proposed: Proposed
+    found: GraphCandidates
+    ran: RunCandidate
+
+    @property
+    def context(self) -> Context:
+        """The context of its graph."""
+        return self.found.linked.context
 
     @property
     def graph(self) -> str:
@@ -34,73 +60,149 @@ class Numbered:
         return self.context.graph.name
 
 
-async def candidate_pieces(
-    candidates: Sequence[Numbered], *, results: bool = True, several: bool = False
-) -> list[Piece]:
-    """Return candidates with previews of ever fewer rows; without `results` they have none.
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The candidates of all graphs of a question; `most` of them are numbered.
 
-    With `several` graphs each says whose it is. Raises `ServiceError` where labels are asked of a
-    graph that is down.
+    The `veil`, if there is one, lies over all that a model is told: the contexts here have it.
     """
-    pieces = []
-    writers: dict[str, Writer] = {}
-    told: dict[str, set[str]] = {}  # names of constants, each once
-    for one in candidates:
-        if one.graph not in writers:
-            same = [other for other in candidates if other.graph == one.graph]
-            iris = [iri for other in same for iri in _iris(other.proposed, results=results)]
-            writers[one.graph] = await Writer.knowing(one.context, iris)
-        writer = writers[one.graph]
-        named = told.setdefault(one.graph, set())
-        pieces.append(_piece(one, writer, named, results=results, several=several))
-    return pieces
+
+    every: Sequence[GraphCandidates]
+    most: int
+    veil: Veil | None = None
+
+    @cached_property
+    def best(self) -> GraphCandidates:
+        """The graph whose best candidate fits best."""
+        return max(self.every, key=lambda one: top_score(one.proposal))
+
+    @cached_property
+    def by_graph(self) -> Mapping[str, GraphCandidates]:
+        """By the names of the graphs."""
+        return {one.searched.graph.name: one for one in self.every}
+
+    @property
+    def follows(self) -> bool:
+        """Whether the question follows another one, which graph search does not read."""
+        return bool(self.best.searched.question.before)
+
+    @property
+    def name_nothing(self) -> bool:
+        """Whether no word of the question could be looked for, on any graph."""
+        return not any(any(one.proposal.linked.weights) for one in self.every)
+
+    @cached_property
+    def numbered(self) -> Sequence[Numbered]:
+        """The candidates of all graphs, best first."""
+        every = [(graph, one) for graph in self.every for one in graph.found]
+        every.sort(key=lambda pair: -pair[1].cluster.score)
+        return [
+            Numbered(number, graph, one)
+            for number, (graph, one) in enumerate(every[: self.most], 1)
+        ]
+
+    @cached_property
+    def chances(self) -> Sequence[float]:
+        """The chance of each candidate by graph search; the first leaves the rest to the others.
+
+        Follow-up questions score 0: graph search reads only the current turn.
+        """
+        if not self.numbered:
+            return ()
+        if self.follows:
+            return (0.0,) * len(self.numbered)
+        best = self.numbered[0]
+        place = best.found.ranked.index(best.ran.cluster)
+        first = best.found.confidence * PASSED_OVER**place
+        rest = ((1 - first) * _LATER**place for place in range(1, len(self.numbered)))
+        return (first, *rest)
 
 
-def _iris(one: Proposed, *, results: bool) -> list[str]:
-    rows = one.result.rows[: _LENGTHS[0]] if results else ()
-    shown = (term.value for row in rows for term in row if isinstance(term, NamedNode))
-    return [*iris_of(one.query), *shown]
+async def candidates_of(
+    question: Question,
+    graphs: AskedGraphs,
+    *,
+    most: int,
+    sees: Sees = "everything",
+    deciding: Thresholds | None = None,
+) -> Candidates:
+    """Let graph search propose on each graph; no candidate is run yet (see `with_results`).
+
+    At most so many candidates will be numbered. `sees` is what a model may see, `deciding` by what
+    graph search answers or asks back. Raises `ServiceError` where a remote graph does not answer.
+    """
+    limits = deciding or Thresholds()
+    every = await gather_or_fail(_search(question, one, limits) for one in graphs.every)
+    linked = [(one.linked.context.graph, one.linked.linked) for one in every]
+    veil = Veil.of(linked, sees=sees, used=() if sees == "everything" else _used(every))
+    return Candidates([_veiled(one, veil) for one in every] if veil else every, most, veil)
 
 
-def _piece(one: Numbered, writer: Writer, told: set[str], *, results: bool, several: bool) -> Piece:
-    graph = f"[{one.graph}] " if several else ""
-    veil = one.context.veil
-    query = one.proposed.query if veil is None else veil.query(one.proposed.query)
-    head = f"{one.number}. {graph}{_on_one_line(query)}"
-    names = [writer.iri(iri) for iri in iris_of(one.proposed.query)]
-    new = [name for name in names if name.endswith('"') and name not in told]
-    told.update(new)
-    head += f" # {', '.join(new)}" if new else ""
-    answering = one.proposed.columns
-    if len(answering) < len(one.proposed.result.variables):
-        head += f" # answer: {', '.join(answering)}"
-    left = unused_words(one.proposal, one.proposed.cluster.best)
-    more = " …" if len(left) > _LEFT else ""
-    words = ", ".join(left[:_LEFT])
-    note = f" # not used: {veil.words(words) if veil else words}{more}" if left else ""
-    if not results:
-        return Piece((head + note,))
-    shown = (_preview(one.proposed, writer, rows) for rows in _LENGTHS)
-    return Piece(tuple(dict.fromkeys(f"{head}\n   → {text}{note}" for text in shown)))
+def _used(every: Sequence[GraphCandidates]) -> list[str]:
+    """The IRIs of the best candidates of all graphs, those of better ones first."""
+    best = [(one, cluster) for one in every for cluster in one.ranked[:_READ]]
+    best.sort(key=lambda pair: -pair[1].score)
+    return [iri for _, cluster in best for iri in iris_in(cluster.best.query)]
 
 
-def _on_one_line(query: str) -> str:
-    """A query without its PREFIX lines, which are declared anyway."""
-    lines = (line.strip() for line in query.splitlines())
-    return " ".join(line for line in lines if line and not line.startswith("PREFIX "))
+def _veiled(search: GraphCandidates, veil: Veil) -> GraphCandidates:
+    """What was found, under a veil for all that a model is told of it."""
+    linked = search.linked
+    asked = replace(linked.asked, context=replace(linked.asked.context, veil=veil))
+    return replace(search, linked=replace(linked, asked=asked))
 
 
-def _preview(one: Proposed, writer: Writer, most: int) -> str:
-    if one.boolean is not None:
-        return "yes" if one.boolean else "no"
-    if one.is_empty:
-        return "no rows"
-    rows, number = one.result.rows, len(one.result.rows)
-    more = "+" if one.result.truncated else ""
-    count = f"{number}{more} row{'s' * (number > 1)}"
-    first = "; ".join(_row(row, writer) for row in rows[:most])
-    return f"{count}: {first}{'; …' if number > most else ''}"
+async def with_results(candidates: Candidates) -> Candidates:
+    """Run the best candidates of each graph, and return the candidates with what these give."""
+    found = await gather_or_fail(_found(one, candidates.most) for one in candidates.every)
+    both = zip(candidates.every, found, strict=True)
+    return replace(candidates, every=[replace(one, found=given) for one, given in both])
 
 
-def _row(row: Row, writer: Writer) -> str:
-    return ", ".join(writer.term(term) for term in row)
+async def _found(search: GraphCandidates, most: int) -> Sequence[RunCandidate]:
+    asked = search.linked.asked
+    afar = asked.given.arrays is None
+    found = await distinct_results(
+        asked.context,
+        search.ranked[: _TRIED * most],
+        most=most + 1,
+        quickly=not afar,
+        seconds=_AFAR if afar else None,
+        empty=True,
+    )
+    return _first_as_answered(search, found)[:most]
+
+
+def _first_as_answered(
+    search: GraphCandidates, found: Sequence[RunCandidate]
+) -> list[RunCandidate]:
+    """The candidates with a result; before them an empty one, where graph search insists on it."""
+    given = [one for one in found if not one.is_empty]
+    if not found or not found[0].is_empty:
+        return given
+    near = search.ranked[: search.searched.limits.tried]
+    lead = search.ranked[0].score - AHEAD
+    if any(one.cluster in near and one.cluster.score >= lead for one in given[:1]):
+        return given
+    return [found[0], *given]
+
+
+async def _search(question: Question, asked: AskedGraph, deciding: Thresholds) -> GraphCandidates:
+    limits = SearchLimits(
+        timeout=asked.context.limits.timeout, answer_from=deciding.answer, ask_from=deciding.ask
+    )
+    searched = SearchRun(limits, question, asked.given, asked.counted)
+    proposal = await searched.proposal()
+    linked = LinkedGraph(asked, proposal.linked, Slice(asked.context.graph, proposal.linked))
+    ranked = clusters(proposal.candidates)
+    return GraphCandidates(searched, linked, proposal, ranked, confidence_of(proposal, ranked))
+
+
+async def gather_or_fail(waiting: Iterable[Coroutine[None, None, Item]]) -> list[Item]:
+    """Return what each gives, in their order; raises what the first that fails raises."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in waiting]
+    except ExceptionGroup as problems:
+        raise problems.exceptions[0] from None
+    return [task.result() for task in tasks]

@@ -1,6 +1,6 @@
-"""The opinions that the guided method asks for, and how one answer comes of them.
+"""The opinions that the guided method asks for, and the outcome in which they end.
 
-One voice alone is asked again where its answer is doubtful, and may then look things up. Several
+One voice alone is asked again if its answer is doubtful, and may then look things up. Several
 voices, or other methods beside them, are voted on by what they give; between two that are nearly as
 good one check decides, on what tells them apart.
 """
@@ -8,23 +8,42 @@ good one check decides, on what tells them apart.
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from askgraph.agent.conversation import Conversation
 from askgraph.errors import ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
-from askgraph.methods.guided.consultation import Answering, consulted
+from askgraph.methods.guided.candidates import Candidates
 from askgraph.methods.guided.difference import told_apart
-from askgraph.methods.guided.exploration import looked_up_further
-from askgraph.methods.guided.merged import merged
 from askgraph.methods.guided.opinions import Agreement, Opinion, Vote, voted
-from askgraph.methods.guided.verdict import Judge, Verdict
+from askgraph.methods.guided.sources import Answering, consulted, looked_up_further, merged
+from askgraph.methods.guided.verdict import Judge, Reply, Verdict
+from askgraph.search.decide.decision import Thresholds, decided
+from askgraph.search.decide.options import worth_asking
 from askgraph.tools import Toolbox
-from askgraph.trace import Answer, Draft, ModelTurn, Question, Step, Thought, ToolUse
+from askgraph.trace import (
+    Answer,
+    Clarification,
+    Draft,
+    ModelTurn,
+    Option,
+    Outcome,
+    Question,
+    Refusal,
+    Step,
+    Thought,
+    ToolUse,
+)
 
-__all__ = ["Panel", "Voice"]
+__all__ = [
+    "Ending",
+    "Panel",
+    "Voice",
+    "outcome_of",
+    "searched_outcome",
+]
 
 _AGAIN = "Reply again, in the same form: mended, or the same if you are sure of it."
 _DECLINED = """\
@@ -48,6 +67,11 @@ _NEARLY = 0.2  # of the chance of the best answer, from which the next one is ne
 _RIVAL = 0.5  # what graph search believes of a candidate that is worth a question back
 _CHOSEN = 0.75  # the chance of an answer that a check has chosen, at least
 _LOOKED_UP = 0.6  # and of one that was looked up, at most
+
+
+_NONE = "the model's replies could not be used"
+_DECLINED_AT_MOST = 0.3  # the most that is believed of an answer that a model declined to give
+_WHICH_MEANT = "Which of these do you mean?"
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +153,16 @@ class Panel:
 
     def _checked(self, text: str) -> str:
         """A text as a model may read it."""
-        veil = self.judge.searches.veil
+        veil = self.judge.candidates.veil
         return text if veil is None else veil.checked(text)
 
     def _named(self, text: str) -> str:
         """What a model is told, as a person may read it: names in place of placeholders."""
-        veil = self.judge.searches.veil
+        veil = self.judge.candidates.veil
         return text if veil is None else veil.in_words(text)
 
     def _doubts(self, verdict: Verdict) -> Sequence[str]:
-        believed = self.judge.searches.believed
+        believed = self.judge.candidates.chances
         if verdict.declines and believed and believed[0] >= _CHOSEN:
             return (_DECLINED,)
         return verdict.doubts
@@ -187,8 +211,8 @@ class Panel:
             raise self._failure
         if self.given_up:
             return
-        searches = self.judge.searches
-        if searches.numbered and not searches.follows and _SEARCH not in self.others:
+        candidates = self.judge.candidates
+        if candidates.numbered and not candidates.follows and _SEARCH not in self.others:
             own = await self.judge.taken(1)
             if own is not None:
                 opinions.append(Opinion(_SEARCH, own, own.confidence))
@@ -202,7 +226,7 @@ class Panel:
     async def _gathered(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
         """Ask all voices and methods at once, and keep what they say; the vote so far stands."""
         asked = self.others.items()
-        if self.judge.searches.follows:  # graph search reads no earlier question
+        if self.judge.candidates.follows:  # graph search reads no earlier question
             asked = {name: one for name, one in asked if name != _SEARCH}.items()
         streams = [
             *(self._spoken(voice) for voice in self.voices),
@@ -273,10 +297,10 @@ class Panel:
         spoke = next((one for one in self.voices if one.name in self._heard), None)
         if not near or spoke is None:
             return
-        context = self.judge.searches.by_graph[first.graph].linked.context
+        context = self.judge.candidates.by_graph[first.graph].linked.context
         talk = spoke.talk
         talk.options = {**talk.options, "schema": _DECIDE}
-        veil = self.judge.searches.veil
+        veil = self.judge.candidates.veil
         one, two = (a.query if veil is None else veil.query(a.query) for a in (first, second))
         words = _WHICH.replace("{first}", one).replace("{second}", two)
         apart = None if veil and not veil.rows else await told_apart(context, first, second)
@@ -288,3 +312,88 @@ class Panel:
             chosen = other if read.value["better"] == 2 else vote.chosen
             self.answer, self.confidence = chosen.answer, max(_CHOSEN, vote.chances[0])
             self.rivals = (first if chosen is other else second,)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How sure an answer has to be, whether to ask back, and what ended the run early, if so."""
+
+    limits: Thresholds
+    asks_back: bool = True
+    problem: str = ""
+
+
+async def outcome_of(panel: Panel, candidates: Candidates, ending: Ending) -> Outcome:
+    """Return what a run comes to.
+
+    Where no model gave an answer, graph search's outcome stands, and says so. Raises
+    `ServiceError` where an endpoint is down.
+    """
+    reply = panel.verdict.reply if panel.verdict is not None else Reply()
+    if ending.asks_back and reply.ask and (back := await _asked_back(panel, reply)):
+        return back
+    if panel.given_up:
+        return await _given_up(panel, candidates)
+    if panel.answer is None:
+        return await _searched(candidates, ending)
+    confidence = round(panel.confidence, 4)
+    answer = replace(panel.answer, confidence=confidence, cut_short=ending.problem or None)
+    match decided(confidence, ending.limits):
+        case "answer":
+            return answer
+        case "ask" if ending.asks_back and panel.rivals:
+            options = worth_asking([answer, *panel.rivals])
+            return Clarification(_WHICH_MEANT, options, answer) if options else answer
+        case "ask":
+            return answer
+        case _:
+            why = "No query that was found has a result." if answer.is_empty else _unsure(reply)
+            return Refusal(why, answer)
+
+
+async def _asked_back(panel: Panel, reply: Reply) -> Clarification | None:
+    """The model's question, if the candidates that it lies between differ in what they say."""
+    answers = [await panel.judge.taken(number) for number in reply.between]
+    found = [answer for answer in answers if answer is not None]
+    options: tuple[Option, ...] = worth_asking(found) if len(found) > 1 else ()
+    if not options:
+        return None
+    return Clarification(reply.ask, options, panel.answer or found[0])
+
+
+async def _given_up(panel: Panel, candidates: Candidates) -> Refusal:
+    """The model's reason, with the best attempt, little believed: its own, or graph search's."""
+    best = panel.answer
+    if best is None and not candidates.follows:
+        own = await candidates.best.searched.outcome(candidates.best.proposal)
+        best = own if isinstance(own, Answer) else own.best
+    if best is None:
+        return Refusal(panel.given_up)
+    return Refusal(
+        panel.given_up, replace(best, confidence=min(best.confidence, _DECLINED_AT_MOST))
+    )
+
+
+async def _searched(candidates: Candidates, ending: Ending) -> Outcome:
+    """Graph search's outcome, which says that no reply could be used; none to a follow-up."""
+    if candidates.follows:
+        return Refusal(
+            f"Graph search does not read earlier questions, and {ending.problem or _NONE}."
+        )
+    own = await searched_outcome(candidates, asks_back=ending.asks_back)
+    if isinstance(own, Answer):
+        return replace(own, cut_short=ending.problem or f"{_NONE}: this is what graph search found")
+    return own
+
+
+async def searched_outcome(candidates: Candidates, *, asks_back: bool) -> Outcome:
+    """Return graph search's own outcome; where it may not ask back, its best answer instead."""
+    own = await candidates.best.searched.outcome(candidates.best.proposal)
+    if isinstance(own, Clarification) and not asks_back and own.best is not None:
+        return own.best
+    return own
+
+
+def _unsure(reply: Reply) -> str:
+    thought = f" {reply.thought}" if reply.thought else ""
+    return f"No answer is sure enough; the nearest one is shown.{thought}"

@@ -1,21 +1,28 @@
-"""What the model of the guided method is told: one message with all that the graphs know of it.
+"""The prompt of the guided method: one message with all that the graphs know of a question.
 
-What never changes stands first, so that a server's prompt cache holds it.
+What never changes stands first, so that a server's prompt cache holds it. A candidate is a number,
+the query on one line, and what it gives.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from askgraph.agent.retrieval import Shown, message_for
 from askgraph.agent.room import Piece
 from askgraph.agent.several_graphs import AskedGraphs
+from askgraph.explanation.verbalise import iris_of
 from askgraph.llm import Message, System, User
-from askgraph.methods.guided.candidates import candidate_pieces
-from askgraph.methods.guided.proposals import Searches
+from askgraph.methods.guided.candidates import Candidates, Numbered
+from askgraph.tools.candidates import preview, shown_iris, unused_words
+from askgraph.tools.shown import Writer, body_lines
 from askgraph.trace import Question
 
-__all__ = ["Told", "guided_messages"]
+__all__ = [
+    "Numbered",
+    "Told",
+    "guided_messages",
+]
 
 INSTRUCTION = """\
 You find the one SPARQL query that answers a question over an RDF graph. You see what the graph
@@ -60,6 +67,10 @@ SERVICE <IRI of that graph> { ... }, joined by a variable that both sides bind t
 value. If one graph can answer, ask it alone."""
 
 
+_LENGTHS = (6, 3, 1)  # rows of a preview
+_LEFT = 5  # words named that a candidate leaves out
+
+
 @dataclass(frozen=True)
 class Told:
     """What a message tells: what is shown of the graphs, and whether it has results of queries."""
@@ -71,30 +82,75 @@ class Told:
 async def guided_messages(
     question: Question,
     graphs: AskedGraphs,
-    searches: Searches,
-    found: Awaitable[Searches],
+    candidates: Candidates,
+    results: Awaitable[Candidates],
     told: Told,
 ) -> list[Message]:
-    """Return the messages of the first call; what is `found` has the candidates.
+    """Return the messages of the first call; the awaited `results` are those of the candidates.
 
     Raises `ServiceError` where a graph or an embedding server is down.
     """
-    several, veil = graphs.several, searches.veil
-    results = told.results and (veil is None or veil.rows)
-    linked = [one.linked for one in searches.every]
+    several, veil = graphs.several, candidates.veil
+    previews = told.results and (veil is None or veil.rows)
+    linked = [one.linked for one in candidates.every]
     message = await message_for(
         question,
         graphs,
         told.shown,
         linked=linked,
-        candidates=partial(_pieces, found, results=results, several=several),
+        candidates=partial(_pieces, results, previews=previews, several=several),
         veil=veil,
     )
     rules = f"{VEILED if veil else ''}{SEVERAL if several else ''}"
     return [System(INSTRUCTION.replace("{several}", rules)), User(message)]
 
 
-async def _pieces(found: Awaitable[Searches], *, results: bool, several: bool) -> list[Piece]:
+async def _pieces(found: Awaitable[Candidates], *, previews: bool, several: bool) -> list[Piece]:
     numbered = (await found).numbered
-    pieces = await candidate_pieces(numbered, results=results, several=several)
+    pieces = await candidate_pieces(numbered, results=previews, several=several)
     return pieces or [Piece(("none",))]
+
+
+async def candidate_pieces(
+    candidates: Sequence[Numbered], *, results: bool = True, several: bool = False
+) -> list[Piece]:
+    """Return candidates with previews of ever fewer rows; without `results` they have none.
+
+    With `several` graphs each says whose it is. Raises `ServiceError` where labels are asked of a
+    graph that is down.
+    """
+    pieces = []
+    writers: dict[str, Writer] = {}
+    told: dict[str, set[str]] = {}  # names of constants, each once
+    for one in candidates:
+        if one.graph not in writers:
+            same = [other for other in candidates if other.graph == one.graph]
+            rows = _LENGTHS[0] if results else 0
+            iris = [iri for other in same for iri in shown_iris(other.ran, rows)]
+            writers[one.graph] = await Writer.knowing(one.context, iris)
+        writer = writers[one.graph]
+        named = told.setdefault(one.graph, set())
+        pieces.append(_piece(one, writer, named, results=results, several=several))
+    return pieces
+
+
+def _piece(one: Numbered, writer: Writer, told: set[str], *, results: bool, several: bool) -> Piece:
+    graph = f"[{one.graph}] " if several else ""
+    veil = one.context.veil
+    query = one.ran.query if veil is None else veil.query(one.ran.query)
+    head = f"{one.number}. {graph}{' '.join(map(str.strip, body_lines(query)))}"
+    names = [writer.iri(iri) for iri in iris_of(one.ran.query)]
+    new = [name for name in names if name.endswith('"') and name not in told]
+    told.update(new)
+    head += f" # {', '.join(new)}" if new else ""
+    answering = one.ran.columns
+    if len(answering) < len(one.ran.result.variables):
+        head += f" # answer: {', '.join(answering)}"
+    left = unused_words(one.found.proposal, one.ran.cluster.best)
+    more = " …" if len(left) > _LEFT else ""
+    words = ", ".join(left[:_LEFT])
+    note = f" # not used: {veil.words(words) if veil else words}{more}" if left else ""
+    if not results:
+        return Piece((head + note,))
+    shown = (preview(one.ran, writer, rows) for rows in _LENGTHS)
+    return Piece(tuple(dict.fromkeys(f"{head}\n   → {text}{note}" for text in shown)))

@@ -1,34 +1,154 @@
-"""Replies of the guided method's model, run and judged: the answer, and what is doubtful about it.
+"""Replies of the guided method's model: read, run and judged, with what is doubtful about them.
 
-Nothing here asks a model. What is doubtful is told in words for one, with the evidence.
+A reply is a JSON object: a candidate, an edit of one, a query of its own, or a question back. One
+that is not, but has a query in it, is taken as that query. Nothing here asks a model; what is
+doubtful is put in words for one, with the evidence.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from askgraph.agent.feedback import disagrees
-from askgraph.agent.trials import Trials
-from askgraph.agent.written_query import Written
+from askgraph.agent.exploration import disagrees
+from askgraph.agent.trials import Trials, Written, written_query
 from askgraph.answers.build import bare_answer
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import in_words
 from askgraph.llm import Choice
-from askgraph.methods.guided.candidates import Numbered
-from askgraph.methods.guided.confidence import Signs, believed
+from askgraph.llm.structured import Unfit, read_structured
+from askgraph.methods.guided.candidates import Candidates, Numbered
 from askgraph.methods.guided.difference import told_apart
-from askgraph.methods.guided.proposals import Searches
-from askgraph.methods.guided.reply import Reply, read_reply
+from askgraph.methods.guided.opinions import Signs, answer_confidence
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_misfits import misfits
-from askgraph.tools.tables import table
+from askgraph.tools.shown import table
 from askgraph.trace import Answer
 
-__all__ = ["Judge", "Verdict"]
+__all__ = [
+    "REPLY",
+    "Judge",
+    "Reply",
+    "Verdict",
+    "read_reply",
+]
+
+
+REPLY: Mapping[str, object] = {
+    "type": "object",
+    "properties": {
+        "thought": {"type": "string"},
+        "choose": {"type": "integer"},
+        "query": {"type": "string"},
+        "answer": {"type": "array", "items": {"type": "string"}},
+        "sure": {"type": "number"},
+        "ask": {"type": "string"},
+        "between": {"type": "array", "items": {"type": "integer"}},
+    },
+    "required": ["thought", "choose", "query", "answer", "sure", "ask", "between"],
+    "additionalProperties": False,
+}
+
+_FORGIVING: Mapping[str, object] = {
+    "type": "object",
+    "properties": {
+        "thought": {"type": ["string", "null"]},
+        "choose": {"type": ["number", "null"]},
+        "query": {"type": ["string", "null"]},
+        "answer": {"type": ["array", "string", "null"], "items": {"type": "string"}},
+        "sure": {"type": ["number", "null"]},
+        "ask": {"type": ["string", "null"]},
+        "between": {"type": ["array", "null"], "items": {"type": "number"}},
+    },
+}
+_VARIABLE = re.compile(r"[?$]?(\w+)\Z")
+
 
 _NOT_BETWEEN = "You ask back, but not between two of the candidates: decide yourself."
 _STRONG = 0.8  # what graph search believes of a candidate that is not passed over in silence
 _SURE = 0.95  # what a model says of a query that need not see what it gives
 _SHOWN = 6  # rows of a result that is doubted
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply as it was meant; `problem` says what is wrong with it, for the model.
+
+    `chosen` is the number of a candidate, 0 for none; `written` a query, None where the candidate
+    stands as it is. `columns` are the variables that answer. `sure` is between 0 and 1, None where
+    it was not said. `ask` is a question back `between` candidates. One with nothing but a thought
+    says that there is no answer.
+    """
+
+    chosen: int = 0
+    written: Written | None = None
+    columns: tuple[str, ...] = ()
+    sure: float | None = None
+    ask: str = ""
+    between: tuple[int, ...] = ()
+    thought: str = ""
+    problem: str = ""
+
+
+def read_reply(choice: Choice, candidates: int) -> Reply:
+    """Read a reply to a prompt that showed so many candidates."""
+    read = read_structured(choice, _FORGIVING)
+    if isinstance(read, Unfit):
+        return _unfit(choice.text, read.feedback)
+    found = _read(read.value)
+    if found.chosen and not 1 <= found.chosen <= candidates:
+        return Reply(problem=f"There is no candidate {found.chosen}: there are {candidates}.")
+    found = replace(found, between=tuple(n for n in found.between if 1 <= n <= candidates))
+    if (
+        found.chosen
+        or found.written
+        or found.ask
+        or (found.thought and not read.value.get("query"))
+    ):
+        return found
+    return Reply(problem="Your reply neither chooses a candidate nor has a SELECT or ASK query.")
+
+
+def _read(value: Mapping[str, object]) -> Reply:
+    text = str(value.get("query") or "").strip()
+    chosen, sure, between = (value.get(name) for name in ("choose", "sure", "between"))
+    return Reply(
+        chosen=_number(chosen),
+        written=written_query(text) if text else None,
+        columns=_columns(value.get("answer")),
+        sure=_share(sure) if isinstance(sure, int | float) else None,
+        ask=str(value.get("ask") or "").strip(),
+        between=_numbers(between),
+        thought=str(value.get("thought") or "").strip(),
+    )
+
+
+def _number(value: object) -> int:
+    """A whole number; 0 for anything else."""
+    return int(value) if isinstance(value, int | float) and value == value // 1 else 0
+
+
+def _numbers(values: object) -> tuple[int, ...]:
+    found = map(_number, values) if isinstance(values, list) else ()
+    return tuple(dict.fromkeys(number for number in found if number))
+
+
+def _share(sure: float) -> float:
+    """What is said in parts of 1, or in percent."""
+    return max(0.0, min(sure, 100) / 100 if sure > 1 else sure)
+
+
+def _columns(names: object) -> tuple[str, ...]:
+    listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
+    found = (_VARIABLE.match(str(name).strip()) for name in listed)
+    return tuple(dict.fromkeys(one[1] for one in found if one))
+
+
+def _unfit(text: str, feedback: str) -> Reply:
+    """A query outside of any object, and which of its columns its first line says; else a fault."""
+    written = written_query(text)
+    if written is None:
+        return Reply(problem=feedback)
+    return Reply(written=written, columns=written.columns)
 
 
 @dataclass(frozen=True)
@@ -48,7 +168,7 @@ class Verdict:
     @property
     def confidence(self) -> float:
         """The chance that the answer is right, as far as this reply tells."""
-        return believed(self.signs)
+        return answer_confidence(self.signs)
 
     @property
     def declines(self) -> bool:
@@ -61,13 +181,13 @@ class Verdict:
 class Judge:
     """Judges replies about one question."""
 
-    searches: Searches
+    candidates: Candidates
     trials: Trials
     _taken: dict[int, Answer | None] = field(default_factory=dict)
 
     def read(self, choice: Choice) -> Reply:
         """Read what a model said, its placeholders replaced by what they stand for."""
-        reply, veil = read_reply(choice, len(self.searches.numbered)), self.searches.veil
+        reply, veil = read_reply(choice, len(self.candidates.numbered)), self.candidates.veil
         if veil is None:
             return reply
         thought, ask = veil.in_words(reply.thought), veil.in_words(reply.ask)
@@ -97,12 +217,12 @@ class Judge:
     async def taken(self, number: int) -> Answer | None:
         """Return the answer of a candidate as graph search gives it; None where it fails."""
         if number not in self._taken:
-            one = self.searches.numbered[number - 1]
-            searched = self.searches.by_graph[one.graph].searched
-            best, chance = one.proposed.cluster.best, self.searches.believed[number - 1]
-            known = one.proposed.whole
+            one = self.candidates.numbered[number - 1]
+            searched = one.found.searched
+            best, chance = one.ran.cluster.best, self.candidates.chances[number - 1]
+            known = one.ran.whole
             try:
-                found = await searched.answer(best, one.proposal, chance, known=known)
+                found = await searched.answer(best, one.found.proposal, chance, known=known)
             except ServiceError:
                 if known is None:
                     raise
@@ -123,7 +243,7 @@ class Judge:
     async def _written(self, reply: Reply, written: Written, *, revised: bool) -> Verdict:
         graph = written.graph
         if not graph and reply.chosen:
-            graph = self.searches.numbered[reply.chosen - 1].graph
+            graph = self.candidates.numbered[reply.chosen - 1].graph
         columns = reply.columns or written.columns
         tried = await self.trials.attempted(replace(written, graph=graph, columns=columns))
         if tried.answer is None:
@@ -135,12 +255,12 @@ class Judge:
         self, reply: Reply, answer: Answer, findings: Sequence[str], *, revised: bool
     ) -> Verdict:
         """The verdict on an answer: what speaks for and against it."""
-        search = self.searches.by_graph[answer.graph]
+        search = self.candidates.by_graph[answer.graph]
         given = answer.result if answer.boolean is None else answer.boolean
         expected = expected_of(search.linked.linked)
         unfit = misfits(expected, answer.query, given, search.searched.graph.profile)
         same, other = self._candidates(answer)
-        chances = self.searches.believed
+        chances = self.candidates.chances
         signs = Signs(
             searched=chances[same - 1] if same else 0.0,
             against=chances[other - 1] if other else 0.0,
@@ -155,7 +275,7 @@ class Judge:
         unseen = reply.written is not None and not same and not signs.empty and bool(chances)
         if unseen and (reply.sure or 0.0) < _SURE:
             doubts.append(await self._unseen(answer, other if signs.against >= _STRONG else 0))
-        veil = self.searches.veil
+        veil = self.candidates.veil
         if doubts and not signs.empty and answer.boolean is None and (veil is None or veil.rows):
             context = search.linked.context
             few = replace(context, limits=replace(context.limits, rows=_SHOWN))
@@ -164,14 +284,14 @@ class Judge:
 
     def _told(self, texts: Sequence[str], query: str) -> tuple[str, ...]:
         """What is said of a query as a model may read it."""
-        veil = self.searches.veil
+        veil = self.candidates.veil
         return tuple(texts if veil is None else (veil.explained(query, text) for text in texts))
 
     def _candidates(self, answer: Answer) -> tuple[int, int]:
         """The first candidate with this result, and the first with another; 0 for none."""
         same = other = 0
-        for one in self.searches.numbered:
-            found = one.proposed
+        for one in self.candidates.numbered:
+            found = one.ran
             theirs = bare_answer(found.query, one.graph, found.given, columns=found.columns)
             differs = disagrees(answer, theirs)
             other = one.number if differs and not other else other
@@ -188,11 +308,11 @@ class Judge:
             return said
         said = f"{said} Candidate {number}, which fits the words well, says something else."
         theirs = await self.taken(number)
-        veil = self.searches.veil
+        veil = self.candidates.veil
         hides_rows = veil is not None and not veil.rows
         if theirs is None or theirs.graph != answer.graph or hides_rows:
             return said
-        context = self.searches.by_graph[answer.graph].linked.context
+        context = self.candidates.by_graph[answer.graph].linked.context
         names = ("your query", f"candidate {number}")
         apart = await told_apart(context, answer, theirs, names=names)
         return f"{said} {apart.text}" if apart else said
@@ -200,7 +320,7 @@ class Judge:
 
 def _bare(one: Numbered, chance: float) -> Answer:
     """A candidate as an answer without labels and evidence."""
-    found = one.proposed
+    found = one.ran
     words = in_words(found.query, {}, language=one.context.language)
     return bare_answer(
         found.query,

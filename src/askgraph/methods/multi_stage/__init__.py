@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from askgraph.agent.conversation import spent_on
+from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
-from askgraph.agent.ranked_names import bm25_of
 from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import BudgetSpent, SetupError
@@ -23,8 +23,6 @@ from askgraph.index.linkers import linker_of
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
-from askgraph.methods.multi_stage.outside_terms import outside_things
-from askgraph.methods.multi_stage.query_writers import check_writer, writer_of
 from askgraph.methods.multi_stage.reasoned_terms import picked, reason_prompt, reasoned, retrieved
 from askgraph.methods.multi_stage.staged_terms import (
     Ground,
@@ -35,9 +33,10 @@ from askgraph.methods.multi_stage.staged_terms import (
     linked_predicates,
     linked_things,
     linked_values,
+    outside_things,
     predicate_listed,
 )
-from askgraph.methods.multi_stage.trial import Tried, chosen_of, tried
+from askgraph.methods.multi_stage.trial import Tried, check_writer, chosen_of, tried, writer_of
 from askgraph.tools import Context, Limits
 from askgraph.trace import Answer, Draft, Prompt, Question, Refusal, Step, Thought
 from askgraph.writing import Hypothesis, Listed

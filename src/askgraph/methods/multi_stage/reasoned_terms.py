@@ -11,7 +11,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 
 from askgraph.agent.conversation import spent_on
-from askgraph.agent.ranked_names import Bm25, ranked_names
+from askgraph.agent.kept_index import Bm25, ranked_names
 from askgraph.index import Resource
 from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel, Options, System, User, completed

@@ -1,24 +1,39 @@
-"""Queries of a writer run one after the other, and what comes of them: an answer or a refusal.
+"""Queries of the writer that a setting names, run one after the other: an answer or a refusal.
 
-What fails and what is empty is no answer (Alekseev et al., NLDB 2025, section 4.4).
+The writer is grown without a model, a language model, or trained weights. What fails and what is
+empty is no answer (Alekseev et al., NLDB 2025, section 4.4).
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
+from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
+from askgraph.llm import LanguageModel
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
-from askgraph.tools.answered import built_answer
-from askgraph.tools.running import Ran, ready, run
+from askgraph.tools.query_run import Ran, built_answer, ready, run
 from askgraph.trace import Answer, Refusal
-from askgraph.writing import Hypothesis
+from askgraph.writing import Hypothesis, QueryWriter
+from askgraph.writing.grown import GrownWriter
+from askgraph.writing.model_writer import PromptedWriter
+from askgraph.writing.pointer.writer import pointer_writer
 
-__all__ = ["Tried", "chosen_of", "tried"]
+__all__ = [
+    "Tried",
+    "check_writer",
+    "chosen_of",
+    "tried",
+    "writer_of",
+]
 
 _UNSAID = 0.6  # what is believed of a query whose writer does not say
 _PASSED = 0.8  # what is left of that for each query before it
+
+
+GRAPH = "{graph}"
+"""Stands for the name of the graph in the path of trained weights."""
 
 
 @dataclass(frozen=True)
@@ -70,3 +85,35 @@ async def chosen_of(
     if best.belief < answer_from:
         return Refusal("No query is sure enough; the nearest one is shown.", answer)
     return answer
+
+
+def check_writer(name: str, model: LanguageModel | None, *, graph: str = "") -> None:
+    """Raise `SetupError` for a writer that there is none of, and for `model` without one.
+
+    The file of a graph is looked for where `graph` names it.
+    """
+    if name == "model" and model is None:
+        raise SetupError("writer=model needs a language model: name one with the setting 'model'")
+    if name in ("grown", "model") or (GRAPH in name and not graph):
+        return
+    if not Path(path := name.replace(GRAPH, graph)).is_file():
+        raise SetupError(
+            f"'writer' is grown, model, or the path of trained weights; there is no file {path!r}"
+        )
+
+
+def writer_of(
+    name: str, model: LanguageModel | None = None, *, graph: str = "", ranking: str = ""
+) -> QueryWriter:
+    """Return a writer by its name, for a graph; see `check_writer`.
+
+    `ranking` is a file of weights by which the grown writer ranks, in the place of the package's.
+
+    Raises `SetupError` for a file that holds no weights.
+    """
+    check_writer(name, model, graph=graph)
+    if name == "model" and model is not None:
+        return PromptedWriter(model)
+    if name == "grown":
+        return GrownWriter(ranking=ranking)
+    return pointer_writer(name.replace(GRAPH, graph))

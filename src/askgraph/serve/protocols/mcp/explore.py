@@ -36,7 +36,8 @@ from askgraph.serve.protocols.mcp.results import (
 )
 from askgraph.tools import Context
 from askgraph.tools.describe import describe as describe_in
-from askgraph.tools.hits import Found, entity_lines, property_lines, term_of
+from askgraph.tools.hits import Found, entity_lines, property_lines
+from askgraph.tools.named import term_of
 from askgraph.tools.shape_of import shape_of
 from askgraph.tools.shown import Writer, clipped, labels_in
 

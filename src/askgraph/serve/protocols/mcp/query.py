@@ -23,9 +23,8 @@ from askgraph.serve.protocols.mcp.results import (
 )
 from askgraph.sparql.results import GraphResult, Row, SelectResult
 from askgraph.tools import Context
-from askgraph.tools.executed import executed
-from askgraph.tools.proposals import Proposals, Proposed, proposals_for, unused_words
-from askgraph.tools.running import Ran
+from askgraph.tools.candidates import BestCandidates, RunCandidate, best_candidates, unused_words
+from askgraph.tools.query_run import Ran, executed
 from askgraph.trace import Observation
 from askgraph.validation import WRONG, Validation
 from askgraph.validation.graph_knowledge import graph_knowledge
@@ -52,7 +51,7 @@ async def propose_queries(
 ) -> Candidates:
     """Get queries that may answer a question, with their results. Asks no language model."""
     async with graph_context(graph, text=question, language=language) as context:
-        found = await proposals_for(context, question)
+        found = await best_candidates(context, question)
         shown = [row for one in found.candidates for row in one.result.rows[:_PREVIEW]]
         iris = [*iris_in(shown), *(iri for one in found.candidates for iri in iris_of(one.query))]
         labels = await labels_of(iris, context.graph, [context.language, "en"])
@@ -98,7 +97,7 @@ async def execute(
 
 
 def _candidate(
-    one: Proposed, found: Proposals, labels: dict[str, str], context: Context
+    one: RunCandidate, found: BestCandidates, labels: dict[str, str], context: Context
 ) -> Candidate:
     return Candidate(
         words=in_words(one.query, labels, language=context.language),

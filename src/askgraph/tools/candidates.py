@@ -1,0 +1,240 @@
+"""Graph search's candidates with their results, and how a model is shown them.
+
+A candidate that only shows the nodes which its pattern can be has its result in the arrays already;
+the others are run, best first, as long as there is time.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from pyoxigraph import NamedNode
+
+from askgraph.errors import QueryError, ServiceError
+from askgraph.explanation.verbalise import iris_of
+from askgraph.metadata import PredicateProfile
+from askgraph.search.decide.decision import confidence_of
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.run import Proposal, proposal_of
+from askgraph.sparql.results import SelectResult, Truncation
+from askgraph.sparql.write import plain_text
+from askgraph.tools import Context
+from askgraph.tools.shown import Writer
+
+__all__ = [
+    "BestCandidates",
+    "RunCandidate",
+    "best_candidates",
+    "distinct_results",
+    "preview",
+    "shown_iris",
+    "unused_words",
+]
+
+_SHOWN = 5
+_TRIED = 10
+_WORSE = 0.4  # score below the best from which a candidate is not worth its tokens
+_PARTIAL = 0.7  # of the confidence where words of the question are left over
+_ROWS = 1000  # that are fetched of each candidate
+_FIRST = 3  # candidates that are run in any case
+_MANY, _WORK = 1_000, 1_200  # solutions that one query, less down the list, and all may look at
+_EACH, _WALK, _FILTERED = 150, 1_000, 10  # what a query costs, and a path, and times a filter
+_AT_ONCE = 8  # queries to a graph that is elsewhere
+_CUT = Truncation("askgraph", f"only the first {_ROWS:,} rows are looked at")
+
+
+@dataclass(frozen=True)
+class RunCandidate:
+    """The best candidate of a cluster with its result, cut at 1,000 rows."""
+
+    cluster: Cluster
+    query: str
+    columns: tuple[str, ...]
+    boolean: bool | None
+    result: SelectResult
+
+    @property
+    def given(self) -> SelectResult | bool:
+        """The rows, or yes or no."""
+        return self.result if self.boolean is None else self.boolean
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it gives no row; a yes or no is one."""
+        return self.boolean is None and not self.result.rows
+
+    @property
+    def whole(self) -> SelectResult | bool | None:
+        """All that it gives, in the order of the rows; None where that is more."""
+        if self.boolean is not None:
+            return self.boolean
+        return self.result if self.result.truncated is None else None
+
+    @cached_property
+    def outcome(self) -> object:
+        """What tells different results apart: their terms, in the order of the columns."""
+        at = [self.result.variables.index(column) for column in self.columns if self.result.rows]
+        return self.boolean, frozenset(tuple(row[n] for n in at) for row in self.result.rows)
+
+
+@dataclass(frozen=True)
+class BestCandidates:
+    """The candidates for a question, best first, and how likely the first one is right."""
+
+    proposal: Proposal
+    candidates: tuple[RunCandidate, ...]
+    confidence: float
+
+
+async def best_candidates(context: Context, question: str) -> BestCandidates:
+    """Return the best candidates for a question, or a part of one: five at most, none empty."""
+    asked = replace(context.question, text=question)
+    proposal = await proposal_of(asked, context.graph)
+    every = clusters(proposal.candidates)
+    found = [one for one in every[:_TRIED] if one.score >= every[0].score - _WORSE]
+    distinct = await distinct_results(context, found, most=_SHOWN)
+    if not distinct:
+        return BestCandidates(proposal, (), 0.0)
+    sure = confidence_of(proposal, every)
+    sure *= _PARTIAL if unused_words(proposal, distinct[0].cluster.best) else 1.0
+    return BestCandidates(proposal, tuple(distinct), sure)
+
+
+async def distinct_results(
+    context: Context,
+    ranked: Sequence[Cluster],
+    *,
+    most: int,
+    quickly: bool = False,
+    seconds: float | None = None,
+    empty: bool = False,
+) -> list[RunCandidate]:
+    """Return at most so many of the clusters, best first: none twice, and none that is empty.
+
+    With `empty` one that is stands among them as well. `quickly` only some are run: the first few,
+    and after them as many as are expected to be quick together, by how many solutions they may
+    have; so the same question always has the same candidates. `seconds` bound what is run
+    altogether. A candidate that cannot be run is left out.
+    """
+    if quickly:
+        ranked = _quick(context, ranked)
+    until = None if seconds is None else time.perf_counter() + seconds
+    found: dict[object, RunCandidate] = {}
+    for batch in _batches(context, ranked):
+        for one in await asyncio.gather(*(_ran(context, cluster, until) for cluster in batch)):
+            if one is not None and (empty or not one.is_empty):
+                found.setdefault(one.outcome, one)
+        if len(found) >= most:
+            break
+    return list(found.values())[:most]
+
+
+def _quick(context: Context, ranked: Sequence[Cluster]) -> list[Cluster]:
+    """The clusters without those further down whose queries are expected to take long together."""
+    known = {one.iri: one for one in context.graph.profile.predicates}
+    kept, work = [], 0.0
+    for place, cluster in enumerate(ranked):
+        if not _only_shows_its_nodes(cluster.best):
+            more = _EACH + _work(cluster.best, known)
+            too_many = more > _MANY / (1 + place / 4) or work + more > _WORK
+            if place >= _FIRST and too_many:
+                continue
+            work += more
+        kept.append(cluster)
+    return kept
+
+
+def _work(candidate: Candidate, known: Mapping[str, PredicateProfile]) -> float:
+    """How many solutions an engine may look at, a guess.
+
+    Those that the pattern may have, on from the nodes that it was grown with; more where a filter
+    keeps few of them, or where paths have to be walked.
+    """
+    reached: set[int | str] = {candidate.root}
+    number = float(max(1, len(candidate.ids)))
+    left = list(candidate.form.patterns)
+    while found := next((p for p in left if {p.subject, p.object} & reached), None):
+        left.remove(found)
+        profile = known.get(found.predicate)
+        onward = found.subject in reached
+        new = found.object if onward else found.subject
+        if profile is not None and isinstance(new, int) and new not in reached:
+            ends = profile.subjects if onward else profile.objects
+            number *= max(1.0, profile.triples / max(1, ends))
+        reached.add(new)
+    walked = _WALK * any(pattern.plus for pattern in candidate.form.patterns)
+    return number * (_FILTERED if candidate.form.filters else 1) + walked
+
+
+def unused_words(proposal: Proposal, candidate: Candidate) -> list[str]:
+    """Return the words of the question that tell something and that a candidate leaves out."""
+    used, weights = candidate.used, proposal.linked.weights
+    tokens = proposal.reading.tokens
+    left = [tokens[at].text for at, weight in enumerate(weights) if weight and not used >> at & 1]
+    return list(dict.fromkeys(left))
+
+
+def shown_iris(one: RunCandidate, rows: int) -> list[str]:
+    """Return the IRIs of a candidate's query, and of so many of its rows."""
+    terms = (term for row in one.result.rows[:rows] for term in row)
+    return [*iris_of(one.query), *(term.value for term in terms if isinstance(term, NamedNode))]
+
+
+def preview(one: RunCandidate, writer: Writer, rows: int) -> str:
+    """Return what a candidate gives: yes or no, or the number of its rows and the first ones."""
+    if one.boolean is not None:
+        return "yes" if one.boolean else "no"
+    if one.is_empty:
+        return "no rows"
+    number = len(one.result.rows)
+    count = f"{number}{'+' if one.result.truncated else ''} row{'s' * (number > 1)}"
+    shown = [", ".join(map(writer.term, row)) for row in one.result.rows[:rows]]
+    return f"{count}: {'; '.join(shown)}{'; …' if number > rows else ''}"
+
+
+def _batches(context: Context, ranked: Sequence[Cluster]) -> Iterator[Sequence[Cluster]]:
+    """What is run at the same time: a graph that is here runs one query after the other."""
+    size = 1 if context.graph.arrays is not None else _AT_ONCE
+    for at in range(0, len(ranked), size):
+        yield ranked[at : at + size]
+
+
+async def _ran(context: Context, cluster: Cluster, until: float | None) -> RunCandidate | None:
+    """The result of a best candidate; None where it cannot be had in time."""
+    best, graph = cluster.best, context.graph
+    query, columns = plain_text(best.query, graph.prefixes), best.columns
+    if graph.arrays is not None and _only_shows_its_nodes(best):
+        return RunCandidate(cluster, query, columns, None, _nodes(context, best, columns))
+    left = context.limits.timeout
+    if until is not None:
+        left = min(left, until - time.perf_counter())
+    if left <= 0:
+        return None
+    try:
+        if best.form.ask:
+            holds = await graph.endpoint.ask(query, timeout=left)
+            return RunCandidate(cluster, query, columns, holds, SelectResult((), ()))
+        result = await graph.endpoint.select(query, timeout=left, limit=_ROWS)
+    except (QueryError, ServiceError):
+        return None
+    ordered = result if best.form.order else result.sorted()
+    return RunCandidate(cluster, query, columns, None, ordered)
+
+
+def _only_shows_its_nodes(candidate: Candidate) -> bool:
+    """Whether the result is the set of nodes that the pattern was grown with."""
+    form = candidate.form
+    more = form.filters, form.without, form.either, form.group, form.having, form.order
+    plain = not any(more) and not form.ask and form.limit is None and not form.offset
+    return plain and [column.value for column in form.columns] == [candidate.root]
+
+
+def _nodes(context: Context, candidate: Candidate, columns: tuple[str, ...]) -> SelectResult:
+    arrays = context.graph.arrays
+    assert arrays is not None
+    rows = tuple((arrays.terms.term(int(at)),) for at in candidate.ids[:_ROWS])
+    cut = _CUT if len(candidate.ids) > _ROWS else None
+    return SelectResult(columns, rows, cut).sorted()

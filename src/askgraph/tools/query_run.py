@@ -1,0 +1,219 @@
+"""Queries of a language model, run: as they are, for a run that explores, or as an answer."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from askgraph.answers.build import AnswerBuilder
+from askgraph.errors import (
+    QueryError,
+    QuerySyntaxError,
+    ServiceError,
+)
+from askgraph.search.rank.expected import expected_of
+from askgraph.search.rank.expected_columns import answer_columns_of
+from askgraph.search.run import read_and_linked
+from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.read import read
+from askgraph.sparql.results import GraphResult, SelectResult
+from askgraph.sparql.rewrite.repair import Repaired, form_of, repaired
+from askgraph.tools import Context
+from askgraph.tools._faults import (
+    said_empty,
+    said_failure,
+    said_fault,
+    said_unknown,
+    said_unseen,
+    unknown_in,
+    unseen_in,
+)
+from askgraph.tools.shown import Shown
+from askgraph.trace import Answer, Observation
+
+__all__ = [
+    "MOST_ROWS",
+    "Executed",
+    "Ran",
+    "answered",
+    "built_answer",
+    "executed",
+    "ready",
+    "row_count",
+    "run",
+]
+
+
+MOST_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A query as it was run, and what it gave: solutions, true or false, or triples."""
+
+    query: str
+    result: SelectResult | bool | GraphResult
+
+
+def ready(context: Context, query: str) -> Repaired:
+    """Return a model's query repaired, with the prefixes of the graph that it needs."""
+    found = repaired(query, language=context.language)
+    prefixes = context.graph.prefixes.namespaces
+    return Repaired(with_declared(found.query, prefixes), found.notes)
+
+
+async def run(context: Context, query: str, *, rows: int) -> Ran:
+    """Run a query that is ready; at most `rows` rows or triples are taken.
+
+    Raises `QueryError` and `ServiceError` as the endpoint does.
+    """
+    endpoint, timeout = context.graph.endpoint, context.limits.timeout
+    match form_of(query):
+        case "ASK":
+            return Ran(query, await endpoint.ask(query, timeout=timeout))
+        case "CONSTRUCT":
+            return Ran(query, await endpoint.construct(query, timeout=timeout, limit=rows))
+        case "DESCRIBE":
+            return Ran(query, await endpoint.describe(query, timeout=timeout, limit=rows))
+        case "":
+            if not query.strip():
+                raise QuerySyntaxError("the query is empty: write a SELECT or an ASK query")
+    return Ran(query, await endpoint.select(query, timeout=timeout, limit=rows))
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What a query gave, what was repaired in it first, and what there is to say of it.
+
+    The remark is the reason for an empty result, or what the IRIs are that nothing showed before.
+    """
+
+    ran: Ran
+    notes: tuple[str, ...]
+    remark: Shown
+
+
+async def executed(context: Context, query: str, *, rows: int) -> Executed | Observation:
+    """Run a query, repaired where it can be; at most so many rows are taken.
+
+    One that fails gives the observation that says so: with the place and the nearest valid names,
+    or what failed beyond the query's text.
+    """
+    repaired = ready(context, query)
+    try:
+        ran = await run(context, repaired.query, rows=rows)
+    except QueryError as problem:
+        fault = await said_fault(context, repaired.query, problem)
+        return Observation(f"the query failed: {fault.text}", fault.seen, failed=True)
+    except ServiceError as problem:
+        return Observation(f"the query failed: {said_failure(problem)}", failed=True)
+    return Executed(ran, tuple(repaired.notes), await _remark(context, ran))
+
+
+def row_count(ran: Ran) -> int:
+    """Return how many rows or triples a query gave; a yes or no is one."""
+    match ran.result:
+        case bool():
+            return 1
+        case SelectResult():
+            return len(ran.result.rows)
+        case GraphResult():
+            return len(ran.result.triples)
+
+
+async def _remark(context: Context, ran: Ran) -> Shown:
+    """Why there is nothing, or what the IRIs are that the query was the first to name."""
+    if not row_count(ran) or ran.result is False:
+        return await said_empty(context, ran.query)
+    unseen = unseen_in(context, ran.query)
+    if not unseen:
+        return Shown("")
+    try:
+        unknown = await unknown_in(context, ran.query)
+        strange = await said_unknown(context, ran.query, unknown)
+        known = tuple(iri for iri in unseen if iri not in unknown)
+        there = await said_unseen(context, known) if known else Shown("")
+    except ServiceError:
+        return Shown("")  # the result is there; what its names mean is a courtesy
+    new = f"first named here: {there.text}" if known else ""
+    text = "\n".join(part for part in (strange.text, new) if part)
+    return Shown(text, (*strange.seen, *there.seen))
+
+
+async def answered(
+    context: Context, query: str, columns: Sequence[str] = (), *, confidence: float
+) -> Answer:
+    """Run a query and return what it gives as an answer; repaired first, where it has to be.
+
+    Of the `columns`, those that the result does not have are passed over. Raises `QueryError` for a
+    query that gives triples, and that and `ServiceError` where the query fails.
+    """
+    ran = await run(context, ready(context, query).query, rows=MOST_ROWS)
+    shown = ran.result.variables if isinstance(ran.result, SelectResult) else ()
+    there = [name for name in columns if name in shown]
+    return await built_answer(context, ran, there, confidence=confidence)
+
+
+async def built_answer(
+    context: Context, ran: Ran, columns: Sequence[str] = (), *, confidence: float
+) -> Answer:
+    """Return an answer from a query that was run; without `columns`, the question tells them.
+
+    Where it tells none, all of them answer. Rows without an order in the query come in that of
+    their terms. The triples behind the first three rows are fetched, or the reason why there is no
+    row; where that takes too long or fails, the answer does without. Raises `QueryError` for a
+    query that gives triples, and for a column that the result does not have.
+    """
+    if isinstance(ran.result, GraphResult):
+        raise QueryError("an answer is the result of a SELECT or an ASK query: write one of these")
+    shown = ran.result.variables if isinstance(ran.result, SelectResult) else ()
+    if missing := [name for name in columns if name not in shown]:
+        there = ", ".join(f"?{name}" for name in shown) or "none"
+        raise QueryError(f"the result has no column ?{missing[0]}: the columns are {there}")
+    if isinstance(ran.result, SelectResult) and not columns:
+        columns = await answer_columns(context, ran.query, ran.result)
+    timeout = context.limits.timeout
+    builder = AnswerBuilder(
+        context.graph,
+        [context.language, "en"],
+        timeout,
+        evidence_seconds=timeout,
+        reason=partial(_why_empty, context),
+    )
+    query, labels = await builder.layout(ran.query)
+    return await builder.answer(
+        query,
+        ran.result,
+        columns=columns,
+        confidence=confidence,
+        ordered=_is_ordered(ran.query),
+        labels=labels,
+    )
+
+
+async def _why_empty(context: Context, query: str) -> str | None:
+    return (await said_empty(context, query)).text or None
+
+
+def _is_ordered(query: str) -> bool:
+    try:
+        return bool(read(query).order)
+    except QueryError:
+        return False
+
+
+async def answer_columns(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:
+    """Return the columns that the question asks for, as far as it tells; else all.
+
+    All answer a question that goes on from an earlier one, since its own words tell only a part.
+    """
+    question = context.question
+    if len(result.variables) < 2 or question.before:
+        return result.variables
+    return await asyncio.to_thread(_chosen, context, query, result)
+
+
+def _chosen(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:
+    question, graph = context.question, context.graph
+    linked = read_and_linked(question.text, question.language, graph.names)
+    return answer_columns_of(expected_of(linked), query, result, graph.profile)

@@ -1,0 +1,272 @@
+"""Placeholders for terms that a model may not see: put into queries, and taken out of them.
+
+`hidden:e3` is the third thing, `hidden:v2` the second literal of a question. Both are prefixed
+names, so that they can stand in a query wherever a term can.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.errors import QueryError
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.lexer import Token, number_type, terminals, tokens, without_comments
+from askgraph.tools.named import expanded_name, unescaped_text
+
+__all__ = [
+    "PLACEHOLDER",
+    "Hidden",
+    "masked_query",
+]
+
+PLACEHOLDER = re.compile(r"(?<!\w)hidden:[ev]\d+(?!\d)", re.IGNORECASE | re.ASCII)
+
+_IN_WORDS = re.compile(r"hidden:(?:[ev]\d+|\w*)", re.IGNORECASE | re.ASCII)
+_DECLARED = re.compile(r"\bPREFIX\s+hidden:\s*<[^<>]*>\s*", re.IGNORECASE)
+_SUFFIX = re.compile(r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^(?:<[^<>\s]*>|[\w-]*:[\w.-]*\w)")
+_BARE = {
+    v.XSD_INTEGER: re.compile(r"[+-]?\d+"),
+    v.XSD_DECIMAL: re.compile(r"[+-]?\d*\.\d+"),
+    v.XSD_BOOLEAN: re.compile(r"true|false"),
+}
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_BEFORE_TEXT = frozenset("(,=<>")  # marks after which a string is compared, rather than linked to
+
+
+_KEPT_BEHIND = frozenset({"SERVICE", "SILENT", "GRAPH", "FROM", "NAMED", "BASE"})
+_SAYS_HOW_MANY = frozenset({"LIMIT", "OFFSET"})
+
+
+@dataclass(eq=False)
+class Hidden:
+    """Numbers terms as they come; the same term always has the same placeholder.
+
+    `names` are words that name things, for where a query wants a text.
+    """
+
+    names: dict[str, str] = field(default_factory=dict)
+    _placeholders: dict[NamedNode | Literal, str] = field(default_factory=dict)
+    _terms: dict[str, NamedNode | Literal] = field(default_factory=dict)
+    _things: int = 0
+
+    def placeholder(self, term: NamedNode | Literal) -> str:
+        """Return the placeholder of a term, without its datatype or language."""
+        if term not in self._placeholders:
+            thing = isinstance(term, NamedNode)
+            self._things += thing
+            number = self._things if thing else len(self._terms) - self._things + 1
+            name = f"hidden:{'e' if thing else 'v'}{number}"
+            self._placeholders[term] = name
+            self._terms[name] = term
+        return self._placeholders[term]
+
+    def holds(self, term: NamedNode | Literal) -> bool:
+        """Return whether a term has a placeholder."""
+        return term in self._placeholders
+
+    def typed(self, literal: Literal, prefixes: PrefixMap, *, like: Literal | None = None) -> str:
+        """Return the placeholder of a literal with its language, or its datatype if not a text.
+
+        With a datatype the placeholder may be that of another literal that is written `like` it.
+        """
+        datatype = literal.datatype.value
+        if literal.language:
+            return f"{self.placeholder(literal)}@{literal.language}"
+        if datatype == v.XSD_STRING:
+            return self.placeholder(literal)
+        alike = literal if like is None or like.value != literal.value else like
+        return f"{self.placeholder(alike)}^^{prefixes.shorten(datatype)}"
+
+    def literals(self) -> Iterator[Literal]:
+        """All literals that have a placeholder."""
+        yield from (term for term in self._terms.values() if isinstance(term, Literal))
+
+    def term(self, placeholder: str) -> NamedNode | Literal:
+        """Return what a placeholder stands for; `QueryError` where it stands for nothing."""
+        if placeholder.lower() not in self._terms:
+            raise QueryError(
+                f"{placeholder!r} stands for nothing: use the placeholders that are shown, as they "
+                "are"
+            )
+        return self._terms[placeholder.lower()]
+
+    def in_query(self, query: str) -> str:
+        """Return a query with the terms in place of their placeholders, without comments.
+
+        A type or language that is written behind a placeholder holds. Within quotes a literal is
+        its text; a thing is its name where a text is compared, else its IRI. Raises `QueryError`
+        for what begins like a placeholder and is none.
+        """
+        query = _DECLARED.sub("", without_comments(query))
+        pieces, at, before = list[str](), 0, ""
+        for token in tokens(query):
+            if token.start < at:
+                continue  # the type behind a placeholder
+            end = token.start + len(token.text)
+            if "hidden:" in token.text.lower() and token.kind in ("pname", "iri", "string"):
+                put, end = self._put(token, query, end, before)
+                pieces += [query[at : token.start], put]
+                at = end
+            before = token.text
+        return "".join(pieces) + query[at:]
+
+    def in_words(self, text: str) -> str:
+        """Return a text for people with names and values in place of placeholders.
+
+        One that stands for nothing becomes "something".
+        """
+        return _IN_WORDS.sub(lambda found: self._words(self._terms.get(found[0].lower())), text)
+
+    def _put(self, token: Token, query: str, end: int, before: str) -> tuple[str, int]:
+        """What stands for a token, and where the query goes on behind it."""
+        if "hidden:" in PLACEHOLDER.sub("", token.text).lower():
+            self.term(token.text)
+        if token.kind == "pname":
+            term, suffix = self.term(token.text), _SUFFIX.match(query, end)
+            if suffix and isinstance(term, Literal):
+                return f'"{_escaped(term.value)}"{suffix[0]}', suffix.end()
+            return _written(term), end
+        if token.kind == "iri":
+            *_, found = PLACEHOLDER.finditer(token.text)
+            return _written(self.term(found[0])), end
+        inside = token.text.strip("\"'")
+        if PLACEHOLDER.fullmatch(inside) and before[-1:] not in _BEFORE_TEXT:
+            term = self.term(inside)
+            if isinstance(term, NamedNode):
+                return _written(term), end
+        return PLACEHOLDER.sub(lambda f: _escaped(self._words(self.term(f[0]))), token.text), end
+
+    def _words(self, term: NamedNode | Literal | None) -> str:
+        if term is None:
+            return "something"
+        if isinstance(term, Literal):
+            return term.value
+        return self.names.get(term.value) or words_of_local_name(term.value) or term.value
+
+
+def _written(term: NamedNode | Literal) -> str:
+    """A term as a query has it; plain numbers can stand behind LIMIT, too."""
+    if isinstance(term, Literal):
+        bare = _BARE.get(term.datatype.value)
+        if bare and bare.fullmatch(term.value):
+            return term.value
+    return str(term)
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPES.get(character, character) for character in text)
+
+
+def masked_query(
+    query: str,
+    expand: Callable[[str], str | None],
+    *,
+    shows: Callable[[str], bool],
+    mask: Callable[[NamedNode | Literal], str],
+    numbers: Mapping[str, Literal],
+) -> str:
+    """Return a query in which `mask` stands for each thing and literal, comments left out.
+
+    `expand` gives the IRI of a prefixed name whose prefix the query does not declare, `shows` says
+    which IRIs stay. Behind LIMIT and
+    OFFSET only the `numbers` of the question are masked.
+    """
+    query = without_comments(query)
+    listed = terminals(query)
+    own = PrefixMap(_declared(listed))
+
+    def expanded(name: str) -> str | None:
+        declared = name.partition(":")[0] in own.own
+        return expanded_name(name, own) if declared else expand(name)
+
+    pieces, at = list[str](), 0
+    for start, end, term in _constants(listed, query, expanded, numbers):
+        if PLACEHOLDER.search(term.value) or (isinstance(term, NamedNode) and shows(term.value)):
+            continue
+        pieces += [query[at:start], mask(term)]
+        at = end
+    return "".join([*pieces, query[at:]])
+
+
+def _declared(listed: Sequence[Token]) -> dict[str, str]:
+    """The namespaces that the query's own PREFIX lines bind."""
+    return {
+        name.text.removesuffix(":"): iri.text[1:-1]
+        for word, name, iri in zip(listed, listed[1:], listed[2:], strict=False)
+        if word.text.upper() == "PREFIX" and name.text.endswith(":") and iri.kind == "iri"
+    }
+
+
+def _constants(
+    listed: Sequence[Token],
+    query: str,
+    expand: Callable[[str], str | None],
+    numbers: Mapping[str, Literal],
+) -> Iterator[tuple[int, int, NamedNode | Literal]]:
+    """The terms of a query that may be hidden, and where each stands."""
+    for at, token in enumerate(listed):
+        before = listed[at - 1].text.upper() if at else ""
+        end = _end(token)
+        match token.kind:
+            case "iri" | "pname":
+                if term := _thing(listed, at, expand):
+                    yield token.start, end, term
+            case "number":
+                number = Literal(token.text, datatype=NamedNode(number_type(token.text)))
+                if before not in _SAYS_HOW_MANY:
+                    yield token.start, end, numbers.get(token.text, number)
+                elif token.text in numbers:
+                    yield token.start, end, numbers[token.text]
+            case "string" if not _of_the_language(listed, at):
+                yield token.start, *_literal(listed, at, expand)
+
+
+def _thing(
+    listed: Sequence[Token], at: int, expand: Callable[[str], str | None]
+) -> NamedNode | None:
+    """The IRI at a token, unless it is a function's, a datatype's, a graph's or a prefix's."""
+    token = listed[at]
+    before = [one.text.upper() for one in listed[max(0, at - 2) : at]]
+    after = listed[at + 1].text if at + 1 < len(listed) else ""
+    if before[-1:] and (before[-1] in _KEPT_BEHIND or before[-1] == "PREFIX"):
+        return None
+    if before[-2:-1] == ["PREFIX"] or before[-1:] == ["^^"] or after == "(":
+        return None
+    iri = token.text[1:-1] if token.kind == "iri" else expand(token.text)
+    return NamedNode(iri) if iri else None
+
+
+def _literal(
+    listed: Sequence[Token], at: int, expand: Callable[[str], str | None]
+) -> tuple[int, Literal]:
+    """Where the literal at a string ends, and what it is."""
+    token = listed[at]
+    size = 3 if token.text[:3] in ('"""', "'''") and len(token.text) >= 6 else 1
+    text = unescaped_text(token.text[size:-size])
+    match listed[at + 1 : at + 3]:
+        case [Token(kind="language") as tag, *_]:
+            return _end(tag), Literal(text, language=tag.text[1:])
+        case [Token(text="^^"), kind]:
+            iri = kind.text[1:-1] if kind.kind == "iri" else expand(kind.text)
+            return _end(kind), Literal(text, datatype=NamedNode(iri or v.XSD_STRING))
+        case _:
+            return _end(token), Literal(text)
+
+
+def _end(token: Token) -> int:
+    return token.start + len(token.text)
+
+
+def _of_the_language(listed: Sequence[Token], at: int) -> bool:
+    """Whether a string says how, not what: a language tag, a flag, a separator."""
+    text = listed[at].text.strip("\"'")
+    near = " ".join(one.text.upper() for one in listed[max(0, at - 6) : at + 6])
+    if not any(character.isalnum() for character in text):
+        return True
+    if text == "i":
+        return "REGEX" in near or "REPLACE" in near
+    return len(text) <= 3 and text.isalpha() and "LANG" in near
