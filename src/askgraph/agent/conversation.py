@@ -1,9 +1,12 @@
 """A conversation with a language model, turn by turn, within a budget and a length."""
 
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from askgraph.errors import PromptTooLong
+from askgraph.errors import BudgetSpent, PromptTooLong
 from askgraph.llm import (
     Assistant,
     Choice,
@@ -20,7 +23,7 @@ from askgraph.llm.budget import Account
 from askgraph.llm.estimate import estimated_tokens
 from askgraph.llm.troubles import Loop, Trouble, looping, trouble
 from askgraph.tools.shown import clipped
-from askgraph.trace import ModelTurn, Prompt, ToolUse, Usage
+from askgraph.trace import Answer, Clarification, ModelTurn, Prompt, Refusal, Step, ToolUse, Usage
 
 __all__ = [
     "Conversation",
@@ -29,6 +32,7 @@ __all__ = [
     "shortened",
     "spent_on",
     "tokens_of",
+    "with_cost",
 ]
 
 
@@ -180,3 +184,46 @@ def shortened(
             kept[at] = replace(message, text=text)
             total -= estimated_tokens(message.text) - estimated_tokens(text)
     return kept
+
+
+class Run(Protocol):
+    """One question under way: its steps, and its outcome when they have ended."""
+
+    @property
+    def account(self) -> Account:
+        """The account that its model is charged to."""
+        ...
+
+    @property
+    def outcome(self) -> Answer | Clarification | Refusal:
+        """The answer, or why there is none."""
+        ...
+
+    def steps(self) -> AsyncGenerator[Step, None]:
+        """Yield all steps but for the outcome."""
+        ...
+
+
+class Requests(Protocol):
+    """A counter of SPARQL requests."""
+
+    @property
+    def requests(self) -> int:
+        """The number of requests so far."""
+        ...
+
+
+async def with_cost(run: Run, counter: Requests) -> AsyncGenerator[Step, None]:
+    """Yield the steps of a run, then its outcome with what it cost; a spent budget is a refusal."""
+    started = time.perf_counter()
+    outcome: Answer | Clarification | Refusal
+    try:
+        async with aclosing(run.steps()) as steps:
+            async for step in steps:
+                yield step
+        outcome = run.outcome
+    except BudgetSpent as problem:
+        outcome = Refusal(f"No answer was found: {problem}.")
+    seconds = time.perf_counter() - started
+    usage = spent_on(run.account, seconds=seconds, requests=counter.requests)
+    yield replace(outcome, usage=usage)

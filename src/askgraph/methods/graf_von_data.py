@@ -10,7 +10,6 @@ search's candidates, that queries are repaired before they run, and that a run e
 import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -126,37 +125,29 @@ class GrafVonData:
         at_least(self, 1, "cycles", "transcript", "hits", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
 
-    async def answer(
-        self, question: Question, graphs: Sequence[KnowledgeGraph]
-    ) -> AsyncIterator[Step]:
+    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the one of several that fits it best."""
         if not graphs:
             raise ValueError("no graph was given")
         seconds = self.timeout if self.seconds is None else min(self.timeout, self.seconds)
         limits = Limits(rows=self.rows, hits=self.hits, timeout=seconds)
         toolbox = GraphToolbox((), graphs, question, limits, False, self.seconds)
-        async with aclosing(self._run(question, toolbox, self.model)) as steps:
-            async for step in steps:
-                yield step
+        return self._run(question, toolbox, self.model)
 
-    async def replay(self, trace: Trace) -> AsyncIterator[Step]:
+    def replay(self, trace: Trace) -> AsyncIterator[Step]:
         """Do a run again from its trace, with no model and no graph.
 
         Raises `SetupError` where it would go another way now.
         """
         toolbox, model = ReplayedToolbox(trace), ReplayedModel(trace)
-        async with aclosing(self._run(trace.question, toolbox, model)) as steps:
-            async for step in steps:
-                yield step
+        return self._run(trace.question, toolbox, model)
 
-    async def _run(
+    def _run(
         self, question: Question, toolbox: Toolbox, model: LanguageModel
     ) -> AsyncGenerator[Step, None]:
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         bounded = charged(model, account, prices=self.prices)
-        async with aclosing(explored(_Run(self, question, toolbox, account, bounded))) as steps:
-            async for step in steps:
-                yield step
+        return explored(_Run(self, question, toolbox, account, bounded))
 
 
 @dataclass(eq=False)

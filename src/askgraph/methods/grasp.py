@@ -7,7 +7,6 @@ and guarded before they run, feedback comes only on risk, and a run that has to 
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -154,9 +153,7 @@ class Grasp:
         at_least(self, 0, "shots", "feedbacks")
         above_zero(self, "timeout", "tokens", "seconds", "money")
 
-    async def answer(
-        self, question: Question, graphs: Sequence[KnowledgeGraph]
-    ) -> AsyncIterator[Step]:
+    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph or several, among which the model chooses."""
         if not graphs:
             raise ValueError("no graph was given")
@@ -167,28 +164,22 @@ class Grasp:
         )  # fmt: skip
         names = named_set(self.tools)
         toolbox = GraphToolbox(names, graphs, question, limits, self.guarded, self.seconds)
-        async with aclosing(self._run(question, toolbox, self.model)) as steps:
-            async for step in steps:
-                yield step
+        return self._run(question, toolbox, self.model)
 
-    async def replay(self, trace: Trace) -> AsyncIterator[Step]:
+    def replay(self, trace: Trace) -> AsyncIterator[Step]:
         """Do a run again from its trace, with no model and no graph.
 
         Raises `SetupError` where it would go another way now.
         """
         toolbox, model = ReplayedToolbox(trace), ReplayedModel(trace)
-        async with aclosing(self._run(trace.question, toolbox, model)) as steps:
-            async for step in steps:
-                yield step
+        return self._run(trace.question, toolbox, model)
 
-    async def _run(
+    def _run(
         self, question: Question, toolbox: Toolbox, model: LanguageModel
     ) -> AsyncGenerator[Step, None]:
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         bounded = charged(model, account, prices=self.prices)
-        async with aclosing(explored(_Run(self, question, toolbox, account, bounded))) as steps:
-            async for step in steps:
-                yield step
+        return explored(_Run(self, question, toolbox, account, bounded))
 
 
 @dataclass(eq=False)

@@ -7,13 +7,12 @@ is told with the nearest valid names, an empty result with its reason, the query
 without a second prompt, and a query over several graphs is joined here.
 """
 
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from askgraph.agent.conversation import Conversation, spent_on
+from askgraph.agent.conversation import Conversation, with_cost
 from askgraph.agent.examples import with_examples
 from askgraph.agent.retrieval import Shown, message_for
 from askgraph.agent.settings import above_zero, at_least, within
@@ -131,13 +130,10 @@ class SparqlLlm:
         if not 0 < self.fraction <= 1:
             raise SetupError(f"'fraction' is more than 0 and at most 1, not {self.fraction!r}")
 
-    async def answer(
-        self, question: Question, graphs: Sequence[KnowledgeGraph]
-    ) -> AsyncIterator[Step]:
+    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or by a query that may join several."""
         if not graphs:
             raise ValueError("no graph was given")
-        started = time.perf_counter()
         limits = Limits(timeout=within(self.timeout, self.seconds))
         asked = AskedGraphs.of(
             question, with_examples(graphs, self.examples), limits, fraction=self.fraction
@@ -145,12 +141,7 @@ class SparqlLlm:
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         model = charged(self.model, account, prices=self.prices)
         run = _Run(self, question, asked, account, model, Trials(asked, self.validate))
-        async with aclosing(run.steps()) as steps:
-            async for step in steps:
-                yield step
-        seconds = time.perf_counter() - started
-        usage = spent_on(account, seconds=seconds, requests=asked.requests)
-        yield replace(run.outcome(), usage=usage)
+        return with_cost(run, asked)
 
 
 @dataclass(eq=False)
@@ -165,6 +156,7 @@ class _Run:
     wrong: str = ""  # with what the model wrote last
     interpretation: str = ""
 
+    @property
     def outcome(self) -> Answer | Refusal:
         """The answer, or why there is none."""
         best = self.trials.best

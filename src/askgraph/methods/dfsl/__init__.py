@@ -8,16 +8,15 @@ triples made without the model, and retrieval by masked questions.
 """
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from askgraph.agent.conversation import spent_on
+from askgraph.agent.conversation import spent_on, with_cost
 from askgraph.agent.examples import MATCHES, Shot, Term, examples_at, nearest, other_than, shots_of
 from askgraph.agent.settings import above_zero, at_least, one_of, within
 from askgraph.endpoint.counted import Counted
-from askgraph.errors import BudgetSpent, QueryError, ServiceError, Unauthorised, Unreachable
+from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.budget import Account, Budget, Prices
@@ -94,28 +93,16 @@ class Dfsl:
         at_least(self, 1, "n", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
 
-    async def answer(
-        self, question: Question, graphs: Sequence[KnowledgeGraph]
-    ) -> AsyncIterator[Step]:
+    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
         if not graphs:
             raise ValueError("no graph was given")
-        started = time.perf_counter()
         endpoint = Counted(graphs[0].endpoint)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         limits = Limits(timeout=within(self.timeout, self.seconds))
         context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
         work = _Run(self, context, account, charged(self.model, account, prices=self.prices))
-        outcome: Answer | Refusal
-        try:
-            async for step in work.steps():
-                yield step
-            outcome = work.outcome
-        except BudgetSpent as problem:
-            outcome = Refusal(f"No answer was found: {problem}.")
-        seconds = time.perf_counter() - started
-        usage = spent_on(account, seconds=seconds, requests=endpoint.requests)
-        yield replace(outcome, usage=usage)
+        return with_cost(work, endpoint)
 
 
 @dataclass(eq=False)
@@ -127,7 +114,7 @@ class _Run:
     said: list[Choice] = field(default_factory=list)
     outcome: Answer | Refusal = field(default_factory=lambda: Refusal("The model wrote no query."))
 
-    async def steps(self) -> AsyncIterator[Step]:
+    async def steps(self) -> AsyncGenerator[Step, None]:
         """Link, retrieve, ask the model once, run what it wrote, choose."""
         method = self.method
         asked = await self.asked()

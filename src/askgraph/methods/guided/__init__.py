@@ -8,14 +8,13 @@ by what they give.
 """
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import ClassVar, get_args
 
-from askgraph.agent.conversation import Conversation, spent_on
+from askgraph.agent.conversation import Conversation, with_cost
 from askgraph.agent.examples import with_examples
 from askgraph.agent.retrieval import Shown
 from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
@@ -111,23 +110,15 @@ class Guided:
             )
         shares(self, "sure_from", "answer_from", "ask_from")
 
-    async def answer(
-        self, question: Question, graphs: Sequence[KnowledgeGraph]
-    ) -> AsyncIterator[Step]:
+    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or by a query that may join several."""
         if not graphs:
             raise ValueError("no graph was given")
-        started = time.perf_counter()
         limits = Limits(timeout=within(self.timeout, self.seconds))
         asked = AskedGraphs.of(question, with_examples(graphs, self.examples), limits)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         run = _Run(self, question, asked, account)
-        async with aclosing(run.steps()) as steps:
-            async for step in steps:
-                yield step
-        seconds = time.perf_counter() - started
-        usage = spent_on(account, seconds=seconds, requests=asked.requests)
-        yield replace(run.outcome, usage=usage)
+        return with_cost(run, asked)
 
     def _check_sight(self) -> None:
         """Refuse to show others what this one's model may not see."""

@@ -114,18 +114,14 @@ class Panel:
     _heard: dict[str, list[Verdict]] = field(default_factory=dict)  # by voice
     _failure: ServiceError | None = None  # of a voice
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
+    def steps(self) -> AsyncGenerator[Step, None]:
         """Ask everybody, and settle on an answer.
 
         Raises `BudgetSpent` and `ServiceError` as models do; what was found until then stands.
         """
         if len(self.voices) == 1 and self.voices[0].n == 1 and not self.others:
-            course = self._alone(self.voices[0])
-        else:
-            course = self._together()
-        async with aclosing(course) as steps:
-            async for step in steps:
-                yield step
+            return self._alone(self.voices[0])
+        return self._together()
 
     async def _alone(self, voice: Voice) -> AsyncGenerator[Step, None]:
         """One voice: asked again where there is doubt, then let look things up."""
@@ -146,9 +142,12 @@ class Panel:
             if left:
                 talk.told(self._checked("\n".join([*doubts, _AGAIN])))
         if self.turns and self.toolbox is not None and self._lacks():
-            async with aclosing(self._looked_up(talk, self.toolbox)) as steps:
-                async for step in steps:
-                    yield step
+            looking_up = looked_up_further(talk, self.toolbox, turns=self.turns)
+            async with aclosing(looking_up) as items:
+                async for item in items:
+                    self._note(item)
+                    if not isinstance(item, Answer):
+                        yield item
         await self._note_rival()
 
     def _checked(self, text: str) -> str:
@@ -190,15 +189,14 @@ class Panel:
             answer = await self.judge.taken(verdict.rival)
             self.rivals = () if answer is None else (answer,)
 
-    async def _looked_up(self, talk: Conversation, box: Toolbox) -> AsyncGenerator[Step, None]:
-        async with aclosing(looked_up_further(talk, box, turns=self.turns)) as items:
-            async for item in items:
-                if not isinstance(item, Answer):
-                    yield item
-                elif self.answer is None or not item.is_empty or self.answer.is_empty:
-                    self.answer, self.confidence = item, min(item.confidence, _LOOKED_UP)
-                if isinstance(item, ToolUse) and item.observation.ends == "cancel":
-                    self.given_up = item.observation.text
+    def _note(self, item: Step) -> None:
+        """Keep what a lookup came to: an answer, or the reason why there is none."""
+        if isinstance(item, Answer) and (
+            self.answer is None or not item.is_empty or self.answer.is_empty
+        ):
+            self.answer, self.confidence = item, min(item.confidence, _LOOKED_UP)
+        if isinstance(item, ToolUse) and item.observation.ends == "cancel":
+            self.given_up = item.observation.text
 
     async def _together(self) -> AsyncGenerator[Step, None]:
         """All voices and methods at once, and a vote."""
@@ -219,9 +217,10 @@ class Panel:
         vote = voted(opinions)
         self._settle(vote)
         if vote is not None and vote.runner_up is not None:
-            async with aclosing(self._decided(vote, vote.runner_up)) as steps:
-                async for step in steps:
-                    yield step
+            turn = await self._decided(vote, vote.runner_up)
+            if turn is not None:
+                yield turn
+                self._choose(vote, vote.runner_up, turn)
 
     async def _gathered(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
         """Ask all voices and methods at once, and keep what they say; the vote so far stands."""
@@ -290,13 +289,13 @@ class Panel:
             self.answer, self.confidence = vote.answer, vote.confidence
             self.rivals = () if vote.runner_up is None else (vote.runner_up.answer,)
 
-    async def _decided(self, vote: Vote, other: Agreement) -> AsyncGenerator[Step, None]:
+    async def _decided(self, vote: Vote, other: Agreement) -> ModelTurn | None:
         """Where two answers are nearly as good, ask which, on what tells them apart."""
         first, second = vote.answer, other.answer
         near = vote.chances[1] >= _NEARLY * vote.chances[0] and first.graph == second.graph
         spoke = next((one for one in self.voices if one.name in self._heard), None)
         if not near or spoke is None:
-            return
+            return None
         context = self.judge.candidates.by_graph[first.graph].linked.context
         talk = spoke.talk
         talk.options = {**talk.options, "schema": _DECIDE}
@@ -305,13 +304,15 @@ class Panel:
         words = _WHICH.replace("{first}", one).replace("{second}", two)
         apart = None if veil and not veil.rows else await told_apart(context, first, second)
         talk.told(self._checked(words.replace("{apart}", apart.text if apart else "")))
-        turn: ModelTurn = (await talk.turn()).step
-        yield turn
+        return (await talk.turn()).step
+
+    def _choose(self, vote: Vote, other: Agreement, turn: ModelTurn) -> None:
+        """Take the answer that the check has chosen, if it chose one."""
         read = read_structured(turn.choice, _DECIDE)
         if isinstance(read, Structured) and read.value["better"] in (1, 2):
             chosen = other if read.value["better"] == 2 else vote.chosen
             self.answer, self.confidence = chosen.answer, max(_CHOSEN, vote.chances[0])
-            self.rivals = (first if chosen is other else second,)
+            self.rivals = ((vote if chosen is other else other).answer,)
 
 
 @dataclass(frozen=True)

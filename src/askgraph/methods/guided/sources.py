@@ -53,40 +53,31 @@ async def looked_up_further(
     talk.options = _without_schema(talk.options)
     talk.told(_GO_ON.replace("{turns}", str(turns)))
     for left in reversed(range(turns + 1)):
-        async with aclosing(_turn(talk, toolbox)) as items:
-            last: ModelTurn | ToolUse | Answer | None = None
-            async for last in items:
-                yield last
-        ended = isinstance(last, ToolUse) and bool(last.observation.ends)
-        if not isinstance(last, ToolUse) or ended:
+        turn = await talk.turn()
+        yield turn.step
+        calls = turn.choice.calls or written_answer(turn.choice.text, toolbox, "")
+        if turn.trouble is not None or not calls:
+            return
+        uses = await toolbox.together(calls)
+        for item in _items(uses):
+            yield item
+        if turn.choice.calls:
+            talk.observed(uses)
+        else:
+            talk.told(uses[0].observation.text)
+        if any(use.observation.ends for use in uses):
             return
         if left == 1:
             talk.told(_LAST)
 
 
-async def _turn(
-    talk: Conversation, toolbox: Toolbox
-) -> AsyncGenerator[ModelTurn | ToolUse | Answer, None]:
-    """One turn: what the model said, its calls; the last item says whether it goes on."""
-    turn = await talk.turn()
-    yield turn.step
-    calls = turn.choice.calls or written_answer(turn.choice.text, toolbox, "")
-    if turn.trouble is not None or not calls:
-        return
-    uses = await toolbox.together(calls)
-    for use in (*(one for one in uses if not one.observation.ends), *_ending(uses)):
-        yield use
-    for use in _ending(uses)[:1]:
-        if use.observation.ends == "answer" and use.observation.answer is not None:
-            yield use.observation.answer
-    if turn.choice.calls:
-        talk.observed(uses)
-    else:
-        talk.told(uses[0].observation.text)
-
-
-def _ending(uses: Sequence[ToolUse]) -> list[ToolUse]:
-    return [use for use in uses if use.observation.ends]
+def _items(uses: Sequence[ToolUse]) -> list[ToolUse | Answer]:
+    """The calls of a turn, those that end the run last; then the answer of the first of these."""
+    ending = [use for use in uses if use.observation.ends]
+    answer = ending[0].observation.answer if ending else None
+    answers = answer is not None and ending[0].observation.ends == "answer"
+    others = [use for use in uses if not use.observation.ends]
+    return [*others, *ending, *([answer] if answers and answer else [])]
 
 
 def _without_schema(options: Options) -> Options:

@@ -8,16 +8,15 @@ word names, and a writer without a language model.
 """
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from askgraph.agent.conversation import spent_on
+from askgraph.agent.conversation import with_cost
 from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
 from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
 from askgraph.endpoint.counted import Counted
-from askgraph.errors import BudgetSpent, SetupError
+from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.linkers import linker_of
 from askgraph.llm import LanguageModel
@@ -106,28 +105,18 @@ class MultiStage:
         if self.entities == "outside":
             linker_of(self.linker)
 
-    async def answer(
-        self, question: Question, graphs: Sequence[KnowledgeGraph]
-    ) -> AsyncIterator[Step]:
+    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
         if not graphs:
             raise ValueError("no graph was given")
         check_writer(self.writer, self.model, graph=graphs[0].name)
-        started = time.perf_counter()
         endpoint = Counted(graphs[0].endpoint)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         limits = Limits(timeout=within(self.timeout, self.seconds))
         context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
         model = charged(self.model, account, prices=self.prices) if self.model else None
         run = _Run(self, context, account, model)
-        try:
-            async for step in run.steps():
-                yield step
-        except BudgetSpent as problem:
-            run.outcome = Refusal(f"No answer was found: {problem}.")
-        seconds = time.perf_counter() - started
-        usage = spent_on(account, seconds=seconds, requests=endpoint.requests)
-        yield replace(run.outcome, usage=usage)
+        return with_cost(run, endpoint)
 
 
 @dataclass(eq=False)
@@ -143,7 +132,7 @@ class _Run:
         default_factory=lambda: Refusal("No query fits what the question names.")
     )
 
-    async def steps(self) -> AsyncIterator[Step]:
+    async def steps(self) -> AsyncGenerator[Step, None]:
         """Link, match, restrict, filter, write, run; each stage says what it found."""
         ground = await grounded(self.context)
         async for step in self.find_things(ground):
