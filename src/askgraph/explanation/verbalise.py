@@ -60,7 +60,7 @@ def iris_in(part: object) -> tuple[str, ...]:
     for node in walk(part):
         if isinstance(node, NamedNode):
             found[node.value] = None
-        elif isinstance(node, Call) and node.name.startswith("<"):
+        elif isinstance(node, Call) and node.name[0] == "<" and node.name[-1] == ">":
             found[node.name[1:-1]] = None
     found.pop(RDF_TYPE, None)
     return tuple(found)
