@@ -214,7 +214,7 @@ class PostingsWriter:
 
     @property
     def lengths(self) -> NDArray[np.int32]:
-        """How many words each document has, in the order they were taken."""
+        """The number of words of each document, in the order they were taken."""
         return np.asarray(self._lengths, dtype=np.int32)
 
     def finish(self, folder: NewFolder, ranks: Documents) -> tuple[list[str], Documents]:

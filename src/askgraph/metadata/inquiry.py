@@ -107,7 +107,7 @@ class Inquiry:
 
     @property
     def queries_left(self) -> int:
-        """How many more queries may be asked."""
+        """The number of queries that may still be asked."""
         return max(0, self._max_queries - self.asked)
 
     def over(self, graphs: Sequence[str]) -> None:

@@ -205,7 +205,7 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
 
 
 def _chain(arrays: GraphArrays, predicate: int, start: int) -> tuple[Term, ...]:
-    """What a predicate leads to from a node, always on from the first; at most three steps."""
+    """Return the ends of a predicate from a node, always on from the first; at most three steps."""
     found: list[int] = []
     at = start
     while len(found) < _STEPS:
@@ -243,7 +243,7 @@ def _kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple
 
 
 def _divided(profile: Profile, partitions: Sequence[Partition]) -> Iterator[ShapeLine]:
-    """What the partitions of a class tell: exactly what its own instances have."""
+    """Return the lines that the partitions of a class give: exactly those of its own instances."""
     for one in partitions:
         kinds: tuple[str, ...]
         if one.targets and not one.datatypes:
@@ -254,7 +254,7 @@ def _divided(profile: Profile, partitions: Sequence[Partition]) -> Iterator[Shap
 
 
 def _profiled(profile: Profile, cls: str, instances: int) -> Iterator[ShapeLine]:
-    """What the predicates tell: how many of their subjects are of the class."""
+    """Return the lines that the predicates give: how many of their subjects are of the class."""
     for p in profile.predicates:
         leaving = min(instances, dict(p.subject_classes).get(cls, 0))
         if leaving:
@@ -282,7 +282,7 @@ def _coming(profile: Profile, cls: str, instances: int) -> Iterator[ShapeLine]:
 
 
 async def _sampled(endpoint: Endpoint, cls: str, instances: int, timeout: float) -> Shape:
-    """What some instances have, asked of the graph."""
+    """Return the properties of some instances, asked of the graph."""
     some = f"{{ SELECT ?s WHERE {{ ?s <{v.RDF_TYPE}> <{cls}> }} LIMIT {_SAMPLE} }}"
     parts = [
         f"{{ SELECT (0 AS ?way) ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having) "

@@ -95,7 +95,7 @@ def _row(
 
 
 def _value(line: ShapeLine, prefixes: PrefixMap) -> str:
-    """What the other end has to be."""
+    """Return the constraint on the other end."""
     datatypes = [kind for kind in line.kinds if _is_datatype(kind)]
     things = [prefixes.shorten(k) for k in line.kinds if k not in datatypes and not _any(k)]
     told = [prefixes.shorten(kind) for kind in datatypes]

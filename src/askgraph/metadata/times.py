@@ -123,7 +123,7 @@ def _values(arrays: GraphArrays, things: Ids, number: int) -> NDArray[np.float64
 
 
 def _fit(start: PredicateProfile, end: PredicateProfile) -> float:
-    """How well the names of two predicates fit together; 0 if they do not."""
+    """Return the fit of the names of two predicates; 0 if they do not go together."""
     best = 0.0
     for starts, ends in _sets():
         for one in _names(start):

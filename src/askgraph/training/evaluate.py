@@ -73,7 +73,7 @@ def _gold(pair: Pair) -> str:
 
 
 def _canonical(choice: Choice, references: References) -> str:
-    """What a reply says, whatever it calls its variables; empty if it is no query."""
+    """Return a reply's query whatever its variables' names; empty if it is no query."""
     try:
         return canonical_query(query_in(choice.text, references))
     except QueryError:

@@ -235,7 +235,7 @@ class Curve:
         self.tell(step, steps)
 
     def tell(self, step: int, steps: int) -> None:
-        """Tell how far the training is."""
+        """Report the progress of the training."""
         self._progress("training", step, steps)
 
     def draw(self, path: Path) -> None:
@@ -274,7 +274,7 @@ def mean_loss(path: Path) -> float:
 
 
 def _callback(curve: Curve) -> Any:
-    """What transformers wants: an object of its own class."""
+    """Return an object of the class that transformers wants."""
 
     class Heard(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, **more: Any) -> None:

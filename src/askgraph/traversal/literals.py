@@ -22,7 +22,7 @@ _DATE_TYPES = frozenset(_XSD + name for name in ("date", "dateTime", "gYearMonth
 
 
 class Sort(IntEnum):
-    """What sort of value a term has; only equal sorts are compared."""
+    """The sort of a term's value; only equal sorts are compared."""
 
     NONE = 0
     NUMBER = 1

@@ -71,7 +71,7 @@ _LISTED = 100
 
 @dataclass(frozen=True)
 class Sample:
-    """What a template is filled with; terms are as SPARQL writes them.
+    """The filling of a template; terms are as SPARQL writes them.
 
     `noun` and `label` are what class and predicate are called. `subject` is a thing of the class,
     called `name`, of which the predicate says `value`, called `text`. What begins with `other` is

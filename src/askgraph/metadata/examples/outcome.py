@@ -24,7 +24,7 @@ _EXACT = 2.0**53  # whole numbers above it are compared by their digits
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many solutions or triples came (1 for ASK), and their digest if none was cut off."""
+    """The number of solutions or triples (1 for ASK), and their digest if none was cut off."""
 
     rows: int
     digest: str | None

@@ -51,7 +51,7 @@ class _Scope:
 
     @property
     def pattern(self) -> str:
-        """What binds `?s` to instances and `?c` to their class."""
+        """The pattern that binds `?s` to instances and `?c` to their class."""
         if not self.sampled:
             return f"VALUES ?c {{ {' '.join(f'<{iri}>' for iri in self.classes)} }} ?s a ?c ."
         parts = (
@@ -157,7 +157,7 @@ class _Survey:
                 self.facts.classes[name] = number_in(subjects)
 
     def close(self, classes: int) -> None:
-        """Say what is known, and why not more."""
+        """Record how much is known, and why not more."""
         facts = self.facts
         notes = []
         lost = {cls for cls in self.known if self._lost(cls)}

@@ -74,7 +74,7 @@ async def _looked_at(inquiry: Inquiry, classes: Sequence[str]) -> "list[_Tally]"
 
 @dataclass
 class _Tally:
-    """What the instances of one class have."""
+    """The properties of the instances of one class."""
 
     cls: str
     instances: set[Term] = field(default_factory=set)
@@ -132,7 +132,7 @@ class _Tally:
 
 
 def _add_up(facts: Facts, tallies: "Sequence[_Tally]") -> None:
-    """What was seen of each predicate over all classes, each triple once."""
+    """Count the triples seen of each predicate over all classes, each once."""
     seen: dict[str, set[tuple[Term, Term]]] = defaultdict(set)
     for tally in tallies:
         for predicate, pairs in tally.pairs.items():
