@@ -13,6 +13,7 @@ from askgraph.evaluation.runs.predictions import read_predictions
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import read_run
 from askgraph.graph import KnowledgeGraph
+from askgraph.operations.plans import Asked
 from askgraph.rdf.vocabulary import LABEL_PREDICATES
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
@@ -20,7 +21,6 @@ from askgraph.sparql.results import SelectResult
 from askgraph.sparql.tree import Group, Nested, Pattern
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
-from askgraph.workspace.planning import Asked
 
 SECONDS = 20.0  # a query
 ROWS = 20_000

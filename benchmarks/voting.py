@@ -34,12 +34,12 @@ from askgraph import registry, sample
 from askgraph.evaluation import Metric, Table
 from askgraph.evaluation.reports.statistics import paired_difference
 from askgraph.methods.guided.opinions import Opinion, Vote, voted
+from askgraph.operations.evaluation import Crew, evaluated
+from askgraph.operations.plans import Wishes, method_choices
+from askgraph.operations.selection import Selection, selected
 from askgraph.sparql.comparison import of_columns
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
-from askgraph.workspace.evaluating import Crew, evaluated
-from askgraph.workspace.planning import Wishes, method_choices
-from askgraph.workspace.selection import Selection, selected
 
 METRICS = ("best_column", "rows", "flattened")
 OWN = ("graph-search", "graph-search:operators=false", "nearest-example")

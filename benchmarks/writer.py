@@ -23,7 +23,7 @@ from benchmarks._sets import Asked, asked_sets
 from askgraph.evaluation.reports.report import percentile
 from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.trace import Question
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.inputs import listed_terms
 from askgraph.writing.pointer.writer import pointer_writer, reranked
 

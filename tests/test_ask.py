@@ -13,7 +13,7 @@ from askgraph.errors import SetupError, TimedOut
 from askgraph.llm import ToolCall
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 QUESTION = "Which moons orbit Jupiter?"
 

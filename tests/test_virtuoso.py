@@ -14,7 +14,7 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import Profile, remote
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 ADDRESS = os.environ.get("ASKGRAPH_TEST_VIRTUOSO", "")
 GRAPH = "https://example.org/tests/space"

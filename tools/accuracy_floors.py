@@ -25,12 +25,11 @@ from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.reports.report import Report, percentile
 from askgraph.evaluation.runs.record import Options, Record
 from askgraph.evaluation.runs.run_folder import Run
+from askgraph.operations.evaluation import Crew, evaluated
+from askgraph.operations.plans import Asked, Wishes, method_choices
+from askgraph.operations.selection import Selection, graph_of
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.evaluating import Crew, evaluated
-from askgraph.workspace.planning import Asked, Wishes, method_choices
-from askgraph.workspace.question_graphs import graph_of
-from askgraph.workspace.running import result_of
-from askgraph.workspace.selection import Selection
+from askgraph.workspace.synchronous import result_of
 
 __all__ = ["FLOORS", "HELD_OUT", "data_folder", "floors_run", "sets", "table"]
 

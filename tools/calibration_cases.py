@@ -23,6 +23,9 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
 from askgraph.methods import Method
+from askgraph.operations.answering import outcome_of
+from askgraph.operations.paraphrase import results_of, same
+from askgraph.operations.plans import Asked
 from askgraph.search.decide.confidence import calibrated, weighed
 from askgraph.search.decide.decision import evidence_for
 from askgraph.search.rank.clusters import clusters
@@ -30,10 +33,7 @@ from askgraph.search.rank.score import weights_for
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.answering import outcome_of
-from askgraph.workspace.planning import Asked
-from askgraph.workspace.running import result_of
-from askgraph.workspace.two_readings import results_of, same
+from askgraph.workspace.synchronous import result_of
 
 __all__ = ["PARTS", "VARIANTS", "Case", "Floats", "Source", "cases", "generated_cases", "shares"]
 

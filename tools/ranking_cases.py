@@ -19,14 +19,14 @@ from askgraph.evaluation.gold.tables import gold_or_reason, query_table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
+from askgraph.operations.paraphrase import results_of
+from askgraph.operations.plans import Asked
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
-from askgraph.workspace.planning import Asked
-from askgraph.workspace.running import result_of
-from askgraph.workspace.two_readings import results_of
+from askgraph.workspace.synchronous import result_of
 
 __all__ = ["Case", "Found", "Scores", "cases_of", "generated_of"]
 

@@ -7,110 +7,17 @@ The graph is a name in the workspace, a file or folder of RDF, or the URL of a S
 list of them is asked as one.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from askgraph.graph import KnowledgeGraph
-    from askgraph.llm import LanguageModel
-    from askgraph.rdf.prefixes import PrefixMap
-    from askgraph.trace import Outcome, Question
-
-    Graph = str | Path | KnowledgeGraph
+    from askgraph.api import Result, ask
 
 __all__ = ["Result", "ask"]
 
 
-@dataclass(frozen=True)
-class Result:
-    """What came of a question; printed, it reads as `askgraph ask` shows it.
-
-    `prefixes` are those of the graph that it is of.
-    """
-
-    outcome: "Outcome"
-    prefixes: "PrefixMap"
-    question: "Question"
-
-    @property
-    def answered(self) -> bool:
-        """Whether it is an answer, and neither a refusal nor a question back."""
-        return self.json()["status"] == "answer"
-
-    def json(self) -> dict[str, object]:
-        """Return the object that `askgraph ask --json` prints."""
-        from askgraph.answers.codec import answer_object
-
-        return answer_object(self.outcome)
-
-    def __str__(self) -> str:
-        from askgraph.cli.outcome import as_text
-
-        return as_text(self.outcome, self.prefixes)
-
-
-def ask(
-    question: str,
-    graph: "Graph | Sequence[Graph] | None" = None,
-    *,
-    after: Result | None = None,
-    language: str | None = None,
-    method: str | None = None,
-    settings: Mapping[str, object] | None = None,
-    model: "str | LanguageModel | None" = None,
-    base_url: str | None = None,
-    timeout: float | None = None,
-    workspace: str | Path | None = None,
-) -> Result:
-    """Answer a question over a graph or several, in a script or a notebook.
-
-    `graph` is a name in the workspace, a path, a URL or a graph that is open, or a list of these;
-    it may be left out where the workspace has only one. The question follows that of `after`, and
-    may refer to it, where the method looks at earlier questions. `settings` are the method's; with
-    `{"confirmed": False}` an answer that was confirmed before is looked for anew.
-    `model` is the language model of a method that works with one: a name in the workspace, a model
-    id (of the server at `base_url`), or a model that stays open. What is learnt of a path or URL is
-    kept in the workspace, so that the second question is quick. Raises `SetupError`,
-    `ServiceError`.
-    """
-    import logging
-
-    from askgraph.methods import converses
-    from askgraph.trace import Question, follow_up
-    from askgraph.workspace import DEFAULT_METHOD, Workspace
-    from askgraph.workspace.answering import outcome_of
-    from askgraph.workspace.models import Models
-    from askgraph.workspace.ready import ready_graphs
-    from askgraph.workspace.running import result_of
-
-    asked = Question(question, language)
-    if after is not None:
-        asked = follow_up(question, after.question, after.outcome, language=language)
-    place, name = Workspace(workspace), method or DEFAULT_METHOD
-    given = {"model": model, "base_url": base_url}
-    wanted = {**(settings or {}), **{key: one for key, one in given.items() if one is not None}}
-    models = Models(place.folder)
-    chosen = place.method(name, wanted, models=models, confirmed=True)
-    if after is not None and not converses(chosen):
-        logging.getLogger("askgraph").warning(
-            "method %r does not look at earlier questions: 'after' changes nothing for it", name
-        )
-    ready = ready_graphs(_several(graph), place.find, chosen)
-
-    async def answered() -> "Outcome":
-        try:
-            return await outcome_of(asked, chosen, ready.graphs, timeout=timeout)
-        finally:
-            await ready.close()
-            await models.close()
-
-    outcome = result_of(answered())
-    return Result(outcome, ready.of(outcome).prefixes, asked)
-
-
-def _several(graph: "Graph | Sequence[Graph] | None") -> "Sequence[Graph | None]":
-    if isinstance(graph, Sequence) and not isinstance(graph, str):
-        return graph
-    return [graph]
+def __getattr__(name: str) -> object:
+    """Import the library when it is first used, and not with each module of the package."""
+    if name in __all__:
+        return getattr(import_module("askgraph.api"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -33,7 +33,7 @@ from askgraph.tools.veil import Sees, Veil
 from askgraph.trace import ModelTurn, Prompt, Question, Refusal, Step
 from askgraph.traversal.literals import split_literal
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 INSTRUCTION = "Write the SPARQL query that answers the question. Placeholders stand for terms."
 SHOWN = ("overview", "propose_queries", "search_entity", "search_property")

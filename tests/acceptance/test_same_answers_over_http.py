@@ -22,11 +22,11 @@ from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import Profile
 from askgraph.methods import Method
+from askgraph.operations.answering import outcome_of
 from askgraph.sample import graph_path, questions_path
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.answering import outcome_of
 
 pytestmark = pytest.mark.slow
 

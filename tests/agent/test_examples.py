@@ -19,7 +19,7 @@ from askgraph.agent.examples import (
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import Origin, QueryExample, Wording
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 MARS = Shot(QueryExample("Which moons orbit Mars?", "SELECT ?m { ?m :orbits :Mars }"), ())
 COUNT = Shot(QueryExample("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?n) { … }"), ())

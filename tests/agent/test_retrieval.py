@@ -11,7 +11,7 @@ from askgraph.agent.retrieval import description_pieces
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.descriptions import Description
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 SAID = "Everything about pets. " * 60
 

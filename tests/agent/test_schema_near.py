@@ -11,7 +11,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.tools import Limits
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 LIBRARY = """
 @prefix : <http://library.example/> .

@@ -16,7 +16,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.tools import Limits
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 WIDE = "@prefix : <http://wide.example/> . " + "".join(
     f":thing{n} a :Thing ; " + " ; ".join(f":part{p} {p}" for p in range(30)) + f" ; :weight {n} . "

@@ -8,10 +8,10 @@ from tests.tool_graphs import opened_sample
 
 from askgraph.answers.build import chosen_answer
 from askgraph.graph import KnowledgeGraph
+from askgraph.operations.answering import outcome_of
 from askgraph.trace import Clarification, Option, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.answering import outcome_of
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 
 @pytest.fixture(scope="module")

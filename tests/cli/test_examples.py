@@ -17,7 +17,7 @@ WRITING = f"""
 import sys
 from askgraph.metadata.examples import QueryExample
 from askgraph.workspace import Workspace
-from askgraph.workspace.examples import keep
+from askgraph.operations.examples import keep
 for number in range({MANY}):
     keep(Workspace(sys.argv[1]), "moons", [QueryExample(f"What is {{number}}?", "ASK {{ }}")])
     if number == 20:

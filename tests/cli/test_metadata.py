@@ -18,7 +18,7 @@ from tests.servers.described import DescribedServer
 
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 MOONS = """
 @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

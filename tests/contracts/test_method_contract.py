@@ -16,7 +16,7 @@ from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method
 from askgraph.trace import Answer, Clarification, Outcome, Question, Refusal, Step
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 METHODS = registry.names("method")
 GRAPHS = ("moons", "empty", "blanks")

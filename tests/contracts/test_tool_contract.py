@@ -19,7 +19,7 @@ from askgraph.tools import SETS, Context
 from askgraph.tools.named import STANDARD
 from askgraph.tools.toolbox import GraphToolbox, set_schemas
 from askgraph.trace import Observation, Question
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 TOOLS = registry.names("tool")
 ASKING = ("answer", "execute", "list", "why_empty")  # nothing without an endpoint

@@ -7,7 +7,7 @@ import pytest
 from askgraph.explanation.labels import descriptions_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 SOURCE = """
 @prefix : <http://example.org/> .

@@ -14,7 +14,7 @@ from askgraph.metadata.examples import QueryExample
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Earlier, Question, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
 EXAMPLES = (

@@ -20,7 +20,7 @@ from askgraph.methods.dfsl import Dfsl
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Draft, Question, Refusal, Thought, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
 EXAMPLES = (

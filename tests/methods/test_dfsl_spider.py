@@ -14,13 +14,13 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.dfsl import Dfsl
+from askgraph.operations.evaluation import with_examples
+from askgraph.operations.plans import Asked
+from askgraph.operations.selection import Selection, selected
 from askgraph.tools.named import STANDARD
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.learning import with_examples
-from askgraph.workspace.planning import Asked
-from askgraph.workspace.running import result_of
-from askgraph.workspace.selection import Selection, selected
+from askgraph.workspace.synchronous import result_of
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 FOLDER = DATA / "spider4sparql"

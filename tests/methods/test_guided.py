@@ -29,7 +29,7 @@ from askgraph.trace import (
     ToolUse,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 QUESTIONS = [
     question.text

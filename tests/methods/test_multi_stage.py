@@ -31,7 +31,7 @@ from askgraph.trace import (
     Trace,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.network import Settings, shapes
 from askgraph.writing.pointer.stored import saved
 

@@ -17,7 +17,7 @@ from askgraph.metadata.examples import QueryExample
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Question, Refusal, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 VISITS = """
 @prefix : <http://example.org/> .

@@ -29,7 +29,7 @@ from askgraph.tools import SETS
 from askgraph.tools.toolbox import set_schemas
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 HERE = Path(__file__).parent
 ASKED = Question("Which moons orbit Jupiter?")

@@ -10,7 +10,7 @@ from tests.search.zoo import ZOO
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 
 @pytest.fixture(scope="session")

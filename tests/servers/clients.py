@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.workspace.replacing import locked
+from askgraph.workspace.sources import locked
 
 __all__ = ["clients_python"]
 

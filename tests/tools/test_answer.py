@@ -7,7 +7,7 @@ from tests.graphs import MOONS
 from tests.tool_graphs import called, opened_sample, served, toolbox
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 SPACE = "https://example.org/space/"
 MARS = "SELECT ?m ?r { ?m ont:orbits space:Mars ; ont:diameter ?r }"

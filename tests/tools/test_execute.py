@@ -8,7 +8,7 @@ from tests.servers import faults
 from tests.tool_graphs import behind, called, opened_sample, served, toolbox
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 ONT = "https://example.org/space/ontology#"
 SPACE = "https://example.org/space/"

@@ -8,7 +8,7 @@ from tests.servers.sparql import SparqlServer
 from tests.tool_graphs import called, opened_sample, served, toolbox
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 WIDE = "@prefix : <http://example.org/> .\n" + "\n".join(

@@ -12,7 +12,7 @@ from askgraph.tools import Context
 from askgraph.tools.query_run import answered
 from askgraph.trace import Earlier, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 MARS = "SELECT ?moon ?radius { ?moon onto:orbits :Mars ; onto:radius ?radius }"
 

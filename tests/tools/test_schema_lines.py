@@ -12,7 +12,7 @@ from askgraph.tools.overview import overview
 from askgraph.tools.schema_lines import time_lines
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 
 @pytest.fixture(scope="module", params=["office", "statements", "bridges"])

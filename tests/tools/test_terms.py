@@ -12,7 +12,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.tools import Context
 from askgraph.tools.terms import named_node
 from askgraph.trace import Question
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 TITAN = "https://example.org/space/Titan"
 

@@ -6,7 +6,7 @@ from askgraph.errors import SetupError
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.training.evaluate import evaluated
 from askgraph.training.pairs import Pair
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 
 def test_a_pair_that_wants_no_query_is_told_before_anything_is_asked() -> None:

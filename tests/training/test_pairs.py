@@ -9,6 +9,7 @@ import pytest
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
+from askgraph.operations.pairs import make_pairs
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.training.pairs import (
     Asked,
@@ -21,8 +22,7 @@ from askgraph.training.pairs import (
     write_pairs,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.pairs import make_pairs
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 from askgraph.writing.prompt import query_in
 from askgraph.writing.references import References, gold_terms
 

@@ -21,7 +21,7 @@ from askgraph.training.pairs import Asked, Pair, made_pairs, near_terms
 from askgraph.training.settings import TrainSettings, preset
 from askgraph.training.train import merge, result_object, train
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 from askgraph.writing.model_writer import PromptedWriter, query_grammar
 from askgraph.writing.prompt import messages, prompt, query_in
 from askgraph.writing.references import References, gold_values

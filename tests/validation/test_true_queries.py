@@ -38,7 +38,7 @@ from askgraph.validation import WRONG, Kind
 from askgraph.validation.graph_knowledge import profile_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
 from askgraph.validation.validate import validated
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 _SECONDS = 2.0  # for a query; some of those that chance makes would take for ever
 Term: TypeAlias = NamedNode | BlankNode | Literal | Triple

@@ -15,9 +15,9 @@ from tests.servers.sparql import SparqlServer
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, SearchIndex
+from askgraph.operations.indices import build_indices, index_info
 from askgraph.workspace import Workspace
-from askgraph.workspace.indexing import build_indices, index_info
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 EX = "http://example.org/"
 ROWS = "iri\tlabel\tscore\nhttp://example.org/Io\tthe pizza moon\t3\n"
@@ -25,7 +25,7 @@ QUERY = 'SELECT ?iri ("asked" AS ?label) { ?iri a onto:Moon } GROUP BY ?iri'
 OPEN_IN_TWO = """
 import sys
 from askgraph.workspace import Workspace
-from askgraph.workspace.indexing import ground_of
+from askgraph.operations.indices import ground_of
 from askgraph.workspace.indices import GraphIndices
 found = GraphIndices(ground_of(Workspace(sys.argv[1]), None, progress=lambda *_: None))
 print([hit.item.iri for hit in found["entities"].search("phobos")])

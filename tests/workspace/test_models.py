@@ -19,7 +19,7 @@ from askgraph.methods import closed
 from askgraph.trace import ModelTurn, Question, Refusal, Step, Usage
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models, with_model
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 ASKED: list[Message] = [User("What orbits the Earth?")]
 VARIABLES = (

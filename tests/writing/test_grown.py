@@ -14,7 +14,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 from askgraph.writing import Hypothesis, Listed
 from askgraph.writing.grown import GrownWriter
 

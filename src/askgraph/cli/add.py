@@ -67,7 +67,6 @@ def add(
     An endpoint is profiled within a bound of queries and seconds; stopped, the same command goes
     on where it was. Secrets stay in environment variables: only their names are stored.
     """
-
     place = common.workspace
     given: dict[str, object] = {
         "graphs": tuple(named_graph) if named_graph else None,

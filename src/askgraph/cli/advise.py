@@ -12,8 +12,8 @@ from askgraph.cli.tables import print_json, show
 from askgraph.metadata.advise import ADVICE_KINDS, Advice
 from askgraph.metadata.definitions import DefinedProperty
 from askgraph.metadata.definitions_file import definitions_text
+from askgraph.operations.enrichment import advised, definitions_for
 from askgraph.sparql.write import text_of
-from askgraph.workspace.enriching import advised, definitions_for
 
 __all__ = ["advise"]
 
@@ -35,7 +35,6 @@ def advise(
     What is marked is what 'askgraph enrich NAME --virtual' adds. The definitions can be edited and
     given to 'askgraph enrich NAME --definitions FILE'.
     """
-
     place = common.workspace
     with progress_bar() as progress:
         found = advised(place, name, progress=progress)
@@ -49,7 +48,6 @@ def advise(
 
 
 def _plain(one: Advice) -> dict[str, object]:
-
     plain: dict[str, object] = {
         "kind": one.kind,
         "about": list(one.about),
@@ -64,7 +62,6 @@ def _plain(one: Advice) -> dict[str, object]:
 
 
 def _show(found: tuple[Advice, ...]) -> None:
-
     table = Table("", "kind", "helps", "label", "why", box=box.SIMPLE_HEAD, show_edge=False)
     for one in found:
         label = one.definition.label if isinstance(one.definition, DefinedProperty) else ""

@@ -14,37 +14,20 @@ import typer
 from askgraph.answers.build import chosen_answer
 from askgraph.answers.codec import answer_object
 from askgraph.cli.context import NO_ANSWER
-from askgraph.cli.live import live_view
-from askgraph.cli.options import (
-    AnewOption,
-    BaseUrlOption,
-    Common,
-    CsvOption,
-    GraphsOption,
-    JsonOption,
-    LangOption,
-    LimitOption,
-    MethodOption,
-    ModelOption,
-    SentOption,
-    TimeoutOption,
-    model_choice,
-)
+from askgraph.cli.options import Asking, Common, CsvOption, JsonOption
 from askgraph.cli.outcome import shown
 from askgraph.cli.progress import progress_bar
+from askgraph.cli.steps import live_view
 from askgraph.cli.tables import csv_text, on_terminal, print_json, show
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed, converses
+from askgraph.operations.answering import head_of, steps_of
 from askgraph.sparql.comparison import of_columns
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Step, Trace, follow_up
 from askgraph.trace.lines import read_trace, write_trace
-from askgraph.workspace import DEFAULT_METHOD
-from askgraph.workspace.answering import steps_of
-from askgraph.workspace.method_specs import method_spec
-from askgraph.workspace.ready import ready_graphs
-from askgraph.workspace.running import result_of
-from askgraph.workspace.tracing import head_of
+from askgraph.workspace.graphs import ready_graphs
+from askgraph.workspace.synchronous import result_of
 
 Show = Callable[[Outcome, KnowledgeGraph, int | None, str | None], Awaitable[bool]]
 
@@ -56,21 +39,13 @@ _ROWS = 50
 
 def ask(
     common: Common,
+    asking: Asking,
     question: Annotated[list[str], typer.Argument(help="The question, in your own words.")],
-    graph: GraphsOption = None,
     json: JsonOption = False,
     csv: CsvOption = False,
     context: Annotated[
         bool, typer.Option("--context", help="With --csv, the columns of context, too.")
     ] = False,
-    limit: LimitOption = None,
-    lang: LangOption = None,
-    timeout: TimeoutOption = None,
-    anew: AnewOption = False,
-    method: MethodOption = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    sent: SentOption = None,
     trace: Annotated[
         Path | None,
         typer.Option(
@@ -96,26 +71,27 @@ def ask(
     For people: the answer, how the question was read, how sure that is, the query, the evidence.
     With --json one object, whose keys are stable; with --csv the columns that answer alone.
     """
-
     place = common.workspace
-    name, own = method_spec(method or DEFAULT_METHOD)
     if trace is not None:
         _check_place(trace)
-    asks, names = _conversation(" ".join(question), lang, after)
-    chosen = place.method(name, own | model_choice(model, base_url, sent), confirmed=not anew)
+    asks, names = _conversation(" ".join(question), asking.lang, after)
+    name, chosen = asking.chosen(place)
     if after is not None and not converses(chosen):
         said = "does not look at earlier questions: --after changes nothing for it"
         typer.echo(f"method {name!r} {said}", err=True)
     with progress_bar() as tell:
         ready = ready_graphs(
-            graph or names, lambda one: place.graph(one, progress=tell), chosen, progress=tell
+            asking.graph or names,
+            lambda one: place.graph(one, progress=tell),
+            chosen,
+            progress=tell,
         )
-    asked = Asked(asks, name, chosen, ready.graphs, timeout, trace, quiet)
+    asked = Asked(asks, name, chosen, ready.graphs, asking.timeout, trace, quiet)
 
-    async def answered(show: "Show") -> bool:
+    async def answered(show: Show) -> bool:
         try:
             outcome = await asked.outcome()
-            return await show(outcome, ready.of(outcome), limit, lang)
+            return await show(outcome, ready.of(outcome), asking.limit, asking.lang)
         finally:
             await closed(chosen)
             await ready.close()
@@ -140,7 +116,6 @@ class Asked:
 
     async def outcome(self) -> Outcome:
         """Read the steps to the end."""
-
         steps: list[Step] = []
         try:
             stream = steps_of(self.question, self.method, self.graphs, timeout=self.timeout)
@@ -175,7 +150,6 @@ def _conversation(
     text: str, lang: str | None, after: Path | None
 ) -> tuple[Question, Sequence[str | None]]:
     """The question with what was asked before it, and the graphs that this was asked of."""
-
     if after is None:
         return Question(text, lang), [None]
     run, head = read_trace(after)
@@ -190,7 +164,6 @@ def _conversation(
 async def _json(
     outcome: Outcome, graph: KnowledgeGraph, limit: int | None, lang: str | None
 ) -> bool:
-
     print_json(answer_object(outcome, limit=limit))
     return _is_answer(outcome)
 
@@ -204,7 +177,6 @@ async def _csv(
     context: bool,
 ) -> bool:
     """Print the rows of an answer; what else is said, as by a refusal, goes to stderr."""
-
     if not isinstance(outcome, Answer):
         said = outcome.question if isinstance(outcome, Clarification) else outcome.reason
         typer.echo(said, err=True)
@@ -223,7 +195,6 @@ async def _csv(
 async def _people(
     outcome: Outcome, graph: KnowledgeGraph, limit: int | None, lang: str | None
 ) -> bool:
-
     colour, most = on_terminal(), limit or _ROWS
     show(shown(outcome, graph.prefixes, limit=most, colour=colour))
     if isinstance(outcome, Clarification) and colour and sys.stdin.isatty():
@@ -251,5 +222,4 @@ def _choice(clarification: Clarification) -> Option | None:
 
 
 def _is_answer(outcome: Outcome) -> bool:
-
     return isinstance(outcome, Answer)

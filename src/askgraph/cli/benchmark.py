@@ -1,6 +1,7 @@
 """`askgraph benchmark`: what is known of benchmarks, before anything is measured with them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +15,6 @@ from rich.text import Text
 from askgraph import registry
 from askgraph.cli.bundles import Commands
 from askgraph.cli.context import DebugOption
-from askgraph.cli.findings import findings_json, show_findings
 from askgraph.cli.options import (
     Common,
     FormatOption,
@@ -25,16 +25,16 @@ from askgraph.cli.options import (
     graph_names,
 )
 from askgraph.cli.progress import progress_bar
-from askgraph.cli.stage_tables import stages
+from askgraph.cli.stages import stages
 from askgraph.cli.tables import print_json, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.gold.finding import Finding
+from askgraph.evaluation.gold.finding import KINDS, Finding
 from askgraph.evaluation.gold.frozen import read_frozen
-from askgraph.workspace.conversion import convert as converted
-from askgraph.workspace.gold_checks import Checks, check_gold, freeze_gold
-from askgraph.workspace.split_files import Division, write_splits
+from askgraph.operations.gold import Checks, check_gold, freeze_gold
+from askgraph.operations.gold import convert as converted
+from askgraph.operations.splits import Division, write_splits
 
 __all__ = ["benchmark"]
 
@@ -70,7 +70,6 @@ class Left(StrEnum):
 @benchmark.command("list")
 def list_formats(json: JsonOption = False, debug: DebugOption = False) -> None:
     """List the formats of benchmarks that can be read."""
-
     entries = [_format(name) for name in registry.names("benchmark")]
     if json:
         print_json([asdict(entry) for entry in entries])
@@ -103,7 +102,6 @@ def convert(
     From an endpoint, by its URL or its name in the workspace, come the examples that it publishes
     (SHACL). What cannot be read is listed.
     """
-
     contents = converted(common.workspace, source, out, format=format, language=lang)
     for item in contents.unreadable:
         typer.echo(f"not written: {item.place}: {item.reason}", err=True)
@@ -154,7 +152,6 @@ def check(
     repeat each other or training questions. Where no graph is named, by -g or by the questions
     themselves, nothing is run. Exit code 1 where there are errors.
     """
-
     place = common.workspace
     read = _read(benchmarks, format, lang)
     if gold is not None and len(read) > 1:
@@ -203,7 +200,6 @@ def freeze(
     The file is there when all queries are done; stopped before, the same call goes on.
     Queries that fail are kept as failed (exit code 4).
     """
-
     ((_, contents),) = _read([path], format, lang).items()
     with progress_bar() as tell:
         count, failed = freeze_gold(
@@ -236,7 +232,6 @@ def split(
     In folds, questions that repeat each other stay together. Leaving out a graph or data set
     divides as that says: there, what is repeated is counted.
     """
-
     division = Division(folds, leave_out and leave_out.value, seed)
     entries = write_splits(_read(benchmarks, format, lang), division, out)
     if json:
@@ -253,7 +248,6 @@ benchmark.command("stages")(stages)
 
 
 def _format(name: str) -> Format:
-
     try:
         reader: Benchmark = registry.load("benchmark", name)()
     except SetupError as problem:
@@ -262,5 +256,60 @@ def _format(name: str) -> Format:
 
 
 def _read(paths: Sequence[Path], format: str | None, lang: str | None) -> dict[Path, Contents]:
-
     return {path: read_benchmark(path, format=format, language=lang)[1] for path in paths}
+
+
+SHOWN = 20  # of a kind; --json has all
+
+
+def findings_json(read: Mapping[Path, Contents], found: Sequence[Finding]) -> dict[str, object]:
+    """Return findings as one JSON object: what was read, how many of each kind, each of them."""
+    return {
+        "benchmarks": [
+            {
+                "path": str(path),
+                "questions": len(contents.questions),
+                "unreadable": len(contents.unreadable),
+            }
+            for path, contents in read.items()
+        ],
+        "counts": _counts(found),
+        "findings": [finding.json() for finding in found],
+    }
+
+
+def show_findings(read: Mapping[Path, Contents], found: Sequence[Finding]) -> None:
+    """Print how many findings there are of each kind, then the first of each."""
+    asked = sum(len(contents.questions) for contents in read.values())
+    if not found:
+        typer.echo(f"questions: {asked}, nothing found")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("kind")
+    table.add_column("")
+    table.add_column("n", justify="right")
+    table.add_column("what it means", overflow="fold")
+    for kind, count in _counts(found).items():
+        known = KINDS[kind]
+        table.add_row(kind, known.severity, str(count), Text(known.means))
+    show([table])
+    errors = sum(finding.severity == "error" for finding in found)
+    typer.echo(f"\nquestions: {asked}, errors: {errors}, warnings: {len(found) - errors}")
+    typer.echo("\n".join(_listed(found, several=len(read) > 1)))
+
+
+def _counts(found: Sequence[Finding]) -> dict[str, int]:
+    """How many there are of each kind, the gravest first."""
+    counts = Counter(finding.kind for finding in found)
+    return {kind: counts[kind] for kind in KINDS if counts[kind]}
+
+
+def _listed(found: Sequence[Finding], *, several: bool) -> Iterator[str]:
+    for kind in _counts(found):
+        some = [finding for finding in found if finding.kind == kind]
+        yield f"\n{kind}: {KINDS[kind].advice}"
+        for finding in some[:SHOWN]:
+            where = f"{finding.benchmark}, " if several else ""
+            yield f"  {where}{finding.id}: {' '.join(finding.seen.split())}"
+        if len(some) > SHOWN:
+            yield f"  … and {len(some) - SHOWN} more (--json has all)"

@@ -45,7 +45,6 @@ def compare(
     The mean of the differences B - A has a 95 % bootstrap interval, and p is of a paired
     permutation test. Refuses where the two were scored against different gold.
     """
-
     form = form_of(markdown=markdown, csv=csv, latex=latex, json=json)
     found = compared(_side(a), _side(b), metric=metric)
     for warning in found.warnings:
@@ -55,7 +54,6 @@ def compare(
 
 def _side(name: str) -> Side:
     """The folder and, behind a colon, the method, whose name may have colons too."""
-
     parts = name.split(":")
     for at in range(1, len(parts)):
         folder = ":".join(parts[:at])

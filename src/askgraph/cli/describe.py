@@ -33,7 +33,6 @@ def describe(
     lang: LangOption = None,
 ) -> None:
     """Show the classes and predicates of a graph, with examples, and questions to start with."""
-
     with progress_bar() as progress:
         profile, arrays = common.workspace.known(name, progress=progress)
     prefixes = PrefixMap(dict(profile.prefixes))
@@ -50,7 +49,6 @@ def describe(
 def _blocks(
     profile: Profile, prefixes: PrefixMap, examples: Examples, limit: int
 ) -> Iterator[RenderableType]:
-
     yield Text(f"{profile.triples:,} triples from {profile.source}, read {profile.created}")
     if profile.languages:
         yield Text("Languages: " + _counted(profile.languages, 10))
@@ -73,7 +71,6 @@ def _blocks(
 def _classes(
     classes: Sequence[ClassProfile], prefixes: PrefixMap, examples: Examples
 ) -> RenderableType:
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("class")
     table.add_column("instances", justify="right")
@@ -87,7 +84,6 @@ def _classes(
 def _predicates(
     predicates: Sequence[PredicateProfile], prefixes: PrefixMap, examples: Examples
 ) -> RenderableType:
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("predicate", overflow="fold")
     table.add_column("triples", justify="right")
@@ -123,6 +119,5 @@ def _counted(pairs: Sequence[tuple[str, int]], most: int) -> str:
 
 
 def _more(rest: int, what: str) -> Iterator[RenderableType]:
-
     if rest > 0:
         yield Text(f"… and {rest:,} more {what} (--limit)", style="dim")

@@ -15,14 +15,14 @@ from askgraph.llm.budget import Budget
 from askgraph.metadata.advise import AdviceKind
 from askgraph.metadata.definitions import Definitions
 from askgraph.metadata.definitions_file import read_definitions
-from askgraph.workspace import Progress, Workspace
-from askgraph.workspace.enriching import (
+from askgraph.operations.enrichment import (
     add_enriched,
     definitions_for,
     enrich_virtually,
     with_drafted_comments,
     write_enriched,
 )
+from askgraph.workspace import Progress, Workspace
 
 __all__ = ["enrich"]
 
@@ -77,7 +77,6 @@ def enrich(
     property paths before it runs. Otherwise the new triples go into a file (--out) or a graph of
     their own (--as). Without a kind and without definitions it is what 'askgraph advise' marks.
     """
-
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError(
             "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to take it away"
@@ -106,7 +105,6 @@ def enrich(
 
 
 def _refuse(wrong: object, said: str) -> None:
-
     if wrong:
         raise SetupError(said)
 
@@ -124,7 +122,6 @@ class _Drafts:
         return bool(self.model or self.base_url)
 
     def bound(self) -> Budget:
-
         return Bounds.of(list(self.budget)).of_models()
 
 
@@ -137,7 +134,6 @@ def _made(
     progress: Progress,
 ) -> Definitions:
     """The definitions of a file, or those that are advised, of the kinds that are wanted."""
-
     if file is not None:
         found = read_definitions(file)
         return found.only(**flags) if any(flags.values()) else found
@@ -168,7 +164,6 @@ def _counted(number: int, kind: str) -> str:
 
 
 def _tell(told: dict[str, object], made: Definitions, *, json: bool) -> None:
-
     counts = {
         "properties": len(made.properties),
         "comments": len(made.comments),

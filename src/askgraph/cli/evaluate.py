@@ -6,34 +6,28 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import (
-    Common,
-    FormatOption,
-    GraphOption,
-    JsonOption,
-    LangOption,
-    MetricOption,
-    SentOption,
-    TimeoutOption,
-)
+from askgraph.cli.options import Common, JsonOption, MetricOption, SentOption, TimeoutOption
 from askgraph.cli.progress import progress_bar
+from askgraph.cli.runs import OutRunOption, Selected, Workers
 from askgraph.cli.sheets import form_of, give
 from askgraph.errors import ServiceError
 from askgraph.evaluation.reports.groups import incomplete, report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.runs.record import Options, Record
 from askgraph.evaluation.runs.run import Budget, Spent
+from askgraph.operations.evaluation import evaluated
+from askgraph.operations.plans import Asked, Wishes, method_choices
+from askgraph.operations.selection import selected
 from askgraph.workspace import DEFAULT_METHOD, Progress
-from askgraph.workspace.evaluating import Crew, evaluated
-from askgraph.workspace.planning import Asked, Wishes, method_choices
-from askgraph.workspace.running import result_of
-from askgraph.workspace.selection import Selection, selected
+from askgraph.workspace.synchronous import result_of
 
 __all__ = ["evaluate"]
 
 
 def evaluate(
     common: Common,
+    select: Selected,
+    workers: Workers,
     benchmarks: Annotated[
         list[str],
         typer.Argument(
@@ -42,7 +36,6 @@ def evaluate(
             "names; FILE@GRAPH says which graph one is asked of.",
         ),
     ],
-    graph: GraphOption = None,
     json: JsonOption = False,
     method: Annotated[
         list[str] | None,
@@ -62,19 +55,6 @@ def evaluate(
         bool,
         typer.Option("--abstain", help="A question back or a refusal scores 0, whatever it holds."),
     ] = False,
-    format: FormatOption = None,
-    lang: LangOption = None,
-    kg: Annotated[
-        str | None,
-        typer.Option("--kg", metavar="KG", help="Only questions with this 'kg', as 'cars.ttl'."),
-    ] = None,
-    split: Annotated[
-        str | None, typer.Option("--split", metavar="SPLIT", help="Only questions of this split.")
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, metavar="N", help="Only the first N of each benchmark."),
-    ] = None,
     sample: Annotated[
         int | None,
         typer.Option("--sample", min=1, metavar="N", help="N of each benchmark, by chance."),
@@ -125,25 +105,7 @@ def evaluate(
             help="Stop at so many calls, tokens, money, requests or seconds.",
         ),
     ] = None,
-    concurrency: Annotated[
-        int | None, typer.Option("--concurrency", min=1, metavar="N", help="Questions at once.")
-    ] = None,
-    on: Annotated[
-        str,
-        typer.Option("--on", metavar="WHERE", help="'local', 'processes', 'dask' or 'ray'."),
-    ] = "local",
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, metavar="N", help="Processes, if not local.")
-    ] = None,
-    address: Annotated[
-        str | None, typer.Option("--address", metavar="ADDRESS", help="Of a running cluster.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="RUN", help="Folder to keep the run in; it goes on where it stopped."
-        ),
-    ] = None,
+    out: OutRunOption = None,
 ) -> None:
     """Score the answers to questions whose right answers are known.
 
@@ -151,30 +113,27 @@ def evaluate(
     best attempt counts, unless --abstain. A run that is kept with --out can be killed at any
     moment: the same call goes on. 'askgraph report' and 'askgraph compare' read such runs.
     """
-
     place = common.workspace
-    selection = Selection(
-        graph=graph, format=format, language=lang, kg=kg, split=split, limit=limit,
-        sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold,
-    )  # fmt: skip
+    selection = select.selection(
+        sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold
+    )
     wishes = Wishes(
         methods=method_choices(method or [DEFAULT_METHOD], [*(setting or []), *_logged(sent)]),
         repeat=repeat,
         options=Options(
             timeout=timeout, retries=retries, abstain=abstain, drafts=drafts,
-            stored_gold=gold is not None, language=lang,
+            stored_gold=gold is not None, language=select.lang,
         ),
         metric=metric,
         chosen=selection.json(),
     )  # fmt: skip
-    crew = Crew(on, workers, address, concurrency)
     limits = Budget.of(budget or [])
     asked = selected(place, benchmarks, selection)
     for one in asked:
         _say_what_is_left_out(one)
     with progress_bar() as tell:
         work = evaluated(
-            place, asked, wishes, selection, crew, budget=limits, folder=out,
+            place, asked, wishes, selection, workers.crew, budget=limits, folder=out,
             progress=_running_score(metric, tell), preparing=tell,
         )  # fmt: skip
         try:

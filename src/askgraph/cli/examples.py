@@ -1,33 +1,36 @@
 """`askgraph examples`: questions with their queries, kept, checked again, made and converted."""
 
+import re
+from collections import Counter
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from askgraph.cli.bundles import Commands
-from askgraph.cli.example_arguments import asked_example, with_more, worder
-from askgraph.cli.example_rows import (
-    as_table,
-    converted_object,
-    counted,
-    example_object,
-    generated_lines,
-    generated_object,
-    in_numbers,
-    result_cells,
-    verdict_object,
-)
 from askgraph.cli.options import BaseUrlOption, Common, GraphOption, JsonOption, LangOption
 from askgraph.cli.progress import progress_bar
+from askgraph.cli.query import text_of_argument
+from askgraph.cli.sheets import as_table
 from askgraph.cli.tables import print_json, show
-from askgraph.workspace.example_files import convert as converted
-from askgraph.workspace.examples import check as check_kept
-from askgraph.workspace.examples import confirm, stored
-from askgraph.workspace.examples import withdraw as withdraw_kept
-from askgraph.workspace.generating import generate as generated
+from askgraph.errors import SetupError
+from askgraph.evaluation.runs.run import Budget as Bounds
+from askgraph.metadata.examples import Collection, QueryExample, Wording
+from askgraph.metadata.examples.folder import Stored
+from askgraph.operations.examples import Checked, confirm, stored, traced_example
+from askgraph.operations.examples import check as check_kept
+from askgraph.operations.examples import convert as converted
+from askgraph.operations.examples import withdraw as withdraw_kept
+from askgraph.operations.generation import Generated
+from askgraph.operations.generation import generate as generated
+from askgraph.operations.paraphrase import Worder, worder_of
+from askgraph.workspace import Workspace
 
-__all__ = ["examples"]
+__all__ = [
+    "as_table",
+    "examples",
+]
 
 DRIFTED = 1
 
@@ -72,7 +75,6 @@ def add(
     The next time that somebody asks the same, it is the answer, and no method is asked. The
     query is run first; one that fails is not kept. A question that is there gets the new query.
     """
-
     example, traced = asked_example(" ".join(question or ()), query, trace, lang)
     example = with_more(example, also or [], keyword or [])
     with progress_bar() as progress:
@@ -94,7 +96,6 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """List the examples that the workspace keeps, with what their queries gave."""
-
     found = stored(common.workspace, graph)
     if json:
         print_json([example_object(name, one) for name, one in found])
@@ -123,7 +124,6 @@ def check(
 
     Exit code 1 where a result changed, a query fails or a graph is gone.
     """
-
     with progress_bar() as progress:
         found = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
     bad = [one for one in found if one.status not in ("same", "not compared")]
@@ -147,7 +147,6 @@ def withdraw(
     json: JsonOption = False,
 ) -> None:
     """Take an example away, so that nothing is answered by it or learnt from it any more."""
-
     name, gone = withdraw_kept(common.workspace, which, graph)
     if json:
         print_json(example_object(name, gone))
@@ -186,7 +185,6 @@ def generate(
     and graph search, told only the question, finds the same. With --model it is worded anew, and
     read again. Exit code 1 where none was kept.
     """
-
     place = common.workspace
     words = worder(place, model, base_url, lang or [], budget or [])
     with progress_bar() as progress:
@@ -224,7 +222,6 @@ def convert(
     A folder gets one file an example and prefixes.ttl. What is no example, and queries that do not
     parse, are listed on standard error.
     """
-
     with progress_bar() as progress:
         found, faults = converted(
             common.workspace, source, target, format=format, progress=progress
@@ -235,3 +232,125 @@ def convert(
     for place, reason in faults:
         typer.echo(f"{place}: {reason}", err=True)
     typer.echo(f"{counted(len(found.examples), 'example')} in {target}")
+
+
+def asked_example(
+    question: str, query: str | None, trace: Path | None, language: str | None
+) -> tuple[QueryExample, str | None]:
+    """Return the question with its query, and the graph that a trace names."""
+    if (query is None) == (trace is None):
+        raise SetupError("give either the query, with --query, or a kept run, with --trace")
+    if trace is not None:
+        example, graph = traced_example(trace)
+        return _reworded(example, question, language), graph
+    if not question:
+        raise SetupError("give the question that the query answers")
+    return QueryExample(question, text_of_argument(query or ""), language), None
+
+
+def with_more(example: QueryExample, also: list[str], keywords: list[str]) -> QueryExample:
+    """Return the example with further wordings, as `de:Welche Monde …`, and with keywords."""
+    others = []
+    for text in also:
+        tagged = re.match(r"([a-z]{2,3}(?:-[A-Za-z0-9]+)*):(.*)", text, re.DOTALL)
+        tag, words = tagged.groups() if tagged else (None, text)
+        if not words.strip():
+            raise SetupError(f"--also {text!r} has no words: write it as 'de:Welche Monde …'")
+        others.append(Wording(words.strip(), tag))
+    return replace(example, others=tuple(others), keywords=tuple(keywords))
+
+
+def worder(
+    place: Workspace,
+    model: str | None,
+    base_url: str | None,
+    languages: list[str],
+    budget: list[str],
+) -> Worder | None:
+    """Return who words the questions; the templates alone where no model is named."""
+    if model is None:
+        given = {"--base-url": base_url, "--lang": languages, "--budget": budget}
+        if idle := [name for name, value in given.items() if value]:
+            raise SetupError(f"{' and '.join(idle)}: for a model that words the questions; --model")
+        return None
+    return worder_of(
+        place,
+        model,
+        base_url=base_url,
+        languages=languages or ["en"],
+        budget=Bounds.of(budget).of_models(),
+    )
+
+
+def _reworded(example: QueryExample, question: str, language: str | None) -> QueryExample:
+    return replace(
+        example,
+        question=question or example.question,
+        language=language or example.language,
+    )
+
+
+def example_object(graph: str, one: Stored) -> dict[str, object]:
+    """Return an example with its graph, id and file."""
+    stored = asdict(one.example)
+    return {"graph": graph, "id": one.id, "file": str(one.path), "form": one.example.form} | stored
+
+
+def verdict_object(one: Checked) -> dict[str, object]:
+    """Return what became of an example."""
+    return {
+        "graph": one.graph,
+        "id": one.stored.id,
+        "question": one.stored.example.question,
+        "status": one.status,
+        "detail": one.detail,
+    }
+
+
+def converted_object(found: Collection, faults: list[tuple[str, str]]) -> dict[str, object]:
+    """Return how many examples were written, and what was wrong in their source."""
+    listed = [{"place": place, "reason": reason} for place, reason in faults]
+    return {"examples": len(found.examples), "faults": listed}
+
+
+def generated_object(made: Generated) -> dict[str, object]:
+    """Return the examples that were made, of how many drafts, and why no more."""
+    examples = [
+        {
+            "question": one.question,
+            "language": one.language,
+            "others": [asdict(wording) for wording in one.others],
+            "sparql": one.query,
+            "by": one.confirmation.by if one.confirmation else None,
+        }
+        for one in made.examples
+    ]
+    return {
+        "graph": made.graph, "drafts": made.drafted, "ended": made.ended, "examples": examples,
+    }  # fmt: skip
+
+
+def generated_lines(made: Generated) -> tuple[str, str]:
+    """Return the questions, all wordings of one on one line, and what is said of them."""
+    lines = [" / ".join(wording.text for wording in one.wordings) for one in made.examples]
+    worded = sum(1 for one in made.examples if one.confirmation and one.confirmation.by)
+    kept = f"kept {len(made.examples)} of {counted(made.drafted, 'draft')}"
+    by_model = f", {worded} in a model's words" if worded else ""
+    return "".join(f"{line}\n" for line in lines), f"{made.graph}: {kept}{by_model}; {made.ended}"
+
+
+def result_cells(example: QueryExample) -> tuple[str, str]:
+    """Return how many rows a query gave, and on which day."""
+    confirmation = example.confirmation
+    return (f"{confirmation.rows:,}", confirmation.when[:10]) if confirmation else ("", "")
+
+
+def in_numbers(found: list[Checked]) -> str:
+    """Return how many examples each verdict has."""
+    counts = Counter(one.status for one in found)
+    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing to check"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

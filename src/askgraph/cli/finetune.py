@@ -1,13 +1,16 @@
 """`askgraph finetune`: train models to write queries, and see how well they do."""
 
-from dataclasses import asdict
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import typer
 
 from askgraph.cli.bundles import Commands
-from askgraph.cli.finetune_writer import writer
 from askgraph.cli.options import (
     Common,
     FormatOption,
@@ -18,14 +21,91 @@ from askgraph.cli.options import (
 )
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.tables import print_json
+from askgraph.errors import SetupError
+from askgraph.operations.pairs import make_pairs
 from askgraph.training.evaluate import evaluated
 from askgraph.training.pairs import read_pairs
 from askgraph.training.settings import preset as settings_of
-from askgraph.workspace.local import local_module
-from askgraph.workspace.pairs import make_pairs
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
-__all__ = ["finetune"]
+__all__ = [
+    "Spent",
+    "finetune",
+]
+
+
+def writer(
+    common: Common,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The weights; a folder of --folds.")
+    ],
+    questions: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Made-up questions to learn from first.")
+    ] = 2_000,
+    benchmark: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[GRAPH=]FILE", help="Questions that people asked, learned last; repeatable."
+        ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GRAPH", help="Leave a graph and its questions out; repeatable."),
+    ] = None,
+    folds: Annotated[
+        int,
+        typer.Option(metavar="K", help="Train K times; each graph gets weights that never saw it."),
+    ] = 0,
+    start: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Go on from these weights, without made-up questions."),
+    ] = None,
+    ranking: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Score by these weights; the package's without."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same one, the same weights.")] = 42,
+    json: JsonOption = False,
+) -> None:
+    """Train the pointer writer: a small network that graph search can listen to.
+
+    It learns from questions made up over made-up graphs, then from those of --benchmark, and needs
+    no pretrained weights. Training needs the extra 'local'; using the weights does not:
+
+    \b
+      askgraph finetune writer --out writer.npz
+      askgraph finetune writer --start writer.npz --benchmark q.jsonl --folds 5 --out weights
+
+    Graph search listens to the weights that its setting 'writer' names.
+    """
+    try:
+        from askgraph.operations.writer import Wished, train_folds, train_writer
+    except ModuleNotFoundError as missing:
+        raise SetupError(
+            f"'finetune' needs {missing.name}: pip install 'askgraph[local]'"
+        ) from missing
+    asked = tuple(_asked(one) for one in benchmark or ())
+    wished = Wished(questions, asked, start, tuple(without or ()), str(ranking or ""), seed)
+    spent = Spent()
+    with progress_bar() as progress:
+        place = common.workspace
+        if folds:
+            made = train_folds(place, wished, out, folds=folds, progress=progress)
+        else:
+            made = [train_writer(place, wished, out, progress=progress)]
+    typer.echo(spent.told(), err=True)
+    if json:
+        print_json([{"path": str(m.path), "lessons": m.lessons, "loss": m.loss} for m in made])
+        return
+    for one in made:
+        typer.echo(f"{one.path}: {one.lessons} questions that people asked, loss {one.loss:.3f}")
+
+
+def _asked(text: str) -> tuple[Path, str | None]:
+    """A file of questions, and the graph that it is said to ask."""
+    graph, sign, path = text.partition("=")
+    return (Path(path), graph) if sign else (Path(text), None)
+
 
 finetune = Commands()
 finetune.command("writer")(writer)
@@ -64,7 +144,6 @@ def pairs(
 
     The wrong candidates are those of the graph that come nearest to the right ones by BM25.
     """
-
     with progress_bar() as progress:
         made = make_pairs(
             common.workspace, questions, output, graph=graph, format=format, language=lang,
@@ -115,7 +194,6 @@ def train(
 
     On several GPUs: accelerate launch -m askgraph finetune train ...
     """
-
     settings = settings_of(
         preset, lora=lora or None, epochs=epochs, batch=batch, gather=gather, rate=rate,
         warmup=warmup, length=length, evaluations=evaluations, seed=seed, dtype=dtype,
@@ -151,7 +229,6 @@ def merge(
     json: JsonOption = False,
 ) -> None:
     """Put trained adapters into their model, and save it whole."""
-
     local_module("askgraph.training.train").merge(adapters, output, download=download)
     if json:
         print_json({"folder": str(output)})
@@ -173,7 +250,6 @@ def evaluate(
 
     Nothing is run: another query with the same result counts as wrong.
     """
-
     given, _ = read_pairs(pairs)
     asked = common.workspace.model(model)
     with progress_bar() as progress:
@@ -185,3 +261,51 @@ def evaluate(
         return
     typer.echo(f"{found.first} of {found.pairs} right at first, {found.among} among all hypotheses")
     typer.echo(f"{found.sound} of {found.hypotheses} hypotheses parse and name only what is listed")
+
+
+_LIBRARIES = frozenset(["accelerate", "peft", "tokenizers", "torch", "transformers", "xgrammar"])
+
+
+def local_module(name: str) -> ModuleType:
+    """Import a module that needs the extra `local`; `SetupError` where it is not installed."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as problem:
+        library = (problem.name or "").partition(".")[0]
+        if library not in _LIBRARIES:
+            raise
+        raise SetupError(
+            f"this needs {library}, which is not installed: pip install 'askgraph[local]'"
+        ) from problem
+
+
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Spent:
+    """A stopwatch that runs from when it is made; memory is that of this process alone."""
+
+    clock: float = field(default_factory=time.perf_counter)
+    core: float = field(default_factory=time.process_time)
+
+    def told(self) -> str:
+        """Return it in words, as in "12:04 min, 19:30 min of a core, 760 MiB at most"."""
+        clock = _minutes(time.perf_counter() - self.clock)
+        core = _minutes(time.process_time() - self.core)
+        peak = _peak()
+        return f"{clock} min, {core} min of a core" + (f", {peak} MiB at most" if peak else "")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def _peak() -> int | None:
+    """The most memory this process has held, in MiB; None where the system does not say."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most // _MIB if sys.platform == "darwin" else most // 1024

@@ -18,7 +18,6 @@ def graphs(
     json: JsonOption = False,
 ) -> None:
     """List the graphs of the workspace."""
-
     place = common.workspace
     listed = [_entry(place, name, settings) for name, settings in place.graphs().items()]
     if json:

@@ -17,8 +17,8 @@ from askgraph.cli.progress import progress_bar
 from askgraph.cli.tables import print_json, show
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Resource
+from askgraph.operations.indices import IndexInfo, build_indices, ground_of, index_info
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.workspace.indexing import IndexInfo, build_indices, ground_of, index_info
 from askgraph.workspace.indices import GraphIndices
 
 __all__ = ["index"]
@@ -76,7 +76,6 @@ def build(
     the graph: the default), a set of queries that comes with askgraph, or a file: a query (.rq),
     rows (.tsv), or an RDF dump. An index that is there stays until the new one is complete.
     """
-
     given: dict[str, object] = {
         "index": kind,
         "entities": _placed(entities),
@@ -101,7 +100,6 @@ def info(
     Every byte is compared with its checksum. Exit code 1 where one is missing, damaged or older
     than its graph; it is built again when it is next needed.
     """
-
     with progress_bar() as progress:
         found = index_info(common.workspace, graph, progress=progress)
     _show(found, json=json)
@@ -125,7 +123,6 @@ def search(
     json: JsonOption = False,
 ) -> None:
     """Search the names of a graph's entities, properties or literals; the best hits come first."""
-
     with progress_bar() as progress:
         ground = ground_of(common.workspace, graph, progress=progress)
         progress(f"opening {key.value}", 0, None)
@@ -151,7 +148,6 @@ def _placed(source: str | None) -> str | None:
 
 
 def _show(found: Sequence[IndexInfo], *, json: bool) -> None:
-
     if json:
         print_json([asdict(item) for item in found])
         return
@@ -184,7 +180,6 @@ def _allowed(within: Sequence[str], prefixes: PrefixMap) -> set[str]:
 
 
 def _id(text: str, prefixes: PrefixMap) -> str:
-
     if text.startswith('"'):
         return text
     if text.startswith("<"):
@@ -196,12 +191,10 @@ def _id(text: str, prefixes: PrefixMap) -> str:
 
 
 def _print_hits(hits: Sequence[Hit[Resource]]) -> None:
-
     print_json([asdict(hit.item) | {"match": hit.score, "matched_name": hit.name} for hit in hits])
 
 
 def _show_hits(hits: Sequence[Hit[Resource]], prefixes: PrefixMap) -> None:
-
     if not hits:
         typer.echo("nothing found", err=True)
         return

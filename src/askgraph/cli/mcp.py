@@ -28,7 +28,6 @@ def mcp(
     resources, and prompts; nothing can change a graph. With --graph (repeatable) only these graphs.
     Over HTTP the same is at /mcp of 'askgraph serve'.
     """
-
     place = common.workspace
     there = place.graphs()
     for name in graph or ():

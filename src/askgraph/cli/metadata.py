@@ -1,23 +1,29 @@
 """`askgraph metadata`: what is known of a graph, how completely, and what is published of it."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from askgraph.cli.bundles import Commands
 from askgraph.cli.options import Common, JsonOption, LangOption, graph_names
 from askgraph.cli.progress import progress_bar
-from askgraph.cli.schema_tables import completeness_table, described_lines, figures, plain_shape
 from askgraph.cli.tables import print_json, show
 from askgraph.metadata import Profile
+from askgraph.metadata.descriptions import Description
+from askgraph.metadata.shapes import Shape
 from askgraph.metadata.shex import shex_of
 from askgraph.metadata.store import write_whole
 from askgraph.metadata.void_text import void_of
-from askgraph.workspace.metadata import Bound, known_profile, profiled
-from askgraph.workspace.metadata import fetch as fetched
-from askgraph.workspace.shapes import Choice, shapes
+from askgraph.operations.metadata import Bound, known_profile, profiled
+from askgraph.operations.metadata import fetch as fetched
+from askgraph.operations.shapes import Choice, Shapes, shapes
 
 __all__ = ["metadata"]
 
@@ -62,7 +68,6 @@ def fetch(
     named, the endpoint's own page and its host's are. What a graph of the workspace gains by all
     of this is kept. Exit code 1 where nothing was published.
     """
-
     with progress_bar() as progress:
         progress(f"looking at {source}", 0, None)
         published = fetched(common.workspace, source, page=page, seconds=seconds)
@@ -110,7 +115,6 @@ def profile(
     Stopped, the same command goes on where it was. What is learnt of an endpoint that is a graph
     of the workspace is kept as its profile. Files, and graphs made of them, are counted in full.
     """
-
     bound = Bound(queries, seconds, one_by_one)
     with progress_bar() as progress:
         found = profiled(
@@ -154,7 +158,6 @@ def show_shapes(
     The shapes of a file are those that its SHACL declares, or its VoID tells. What the publisher of
     a graph says of it (see `fetch`) stands above them.
     """
-
     languages = (*([lang] if lang else []), "en")
     choice = Choice(tuple(classes or ()), fraction, limit, languages)
     with progress_bar() as progress:
@@ -181,7 +184,6 @@ def completeness(
 
     Exit code 1 where a part is not known in full.
     """
-
     with progress_bar() as progress:
         found = known_profile(common.workspace, source, progress=progress)
     if json:
@@ -195,6 +197,84 @@ def completeness(
 
 
 def _write(found: Profile, path: Path) -> None:
-
     write_whole(path.absolute(), void_of(found))
     typer.echo(f"written: {path}", err=True)
+
+
+def described_lines(descriptions: Sequence[Description]) -> Iterator[str]:
+    """Yield what descriptions say, in lines."""
+    for one in descriptions:
+        yield f"{one.kind} {one.name}: {one.description or 'no description'}"
+        told = (
+            ("keywords", ", ".join(one.keywords)),
+            ("publisher", one.publisher),
+            ("licence", one.license),
+            ("version", one.version),
+            ("modified", one.modified),
+            ("page", one.url),
+            ("endpoint", one.endpoint),
+        )
+        yield from (f"  {name}: {text}" for name, text in told if text)
+
+
+def figures(found: Profile) -> dict[str, object]:
+    """Return the numbers of a profile, and how complete each part is, as JSON has them."""
+    return {
+        "source": found.source,
+        "created": found.created,
+        "triples": found.triples,
+        "graphs": [{"iri": iri, "triples": number} for iri, number in found.graphs],
+        "classes": len(found.classes),
+        "predicates": len(found.predicates),
+        "partitions": len(found.partitions),
+        "completeness": [asdict(part) | {"share": part.share} for part in found.completeness],
+        "cuts": found.cuts,
+    }
+
+
+def completeness_table(found: Profile) -> Iterator[RenderableType]:
+    """Yield the size of a graph, and a table of how much of each part is known."""
+    yield Text(
+        f"{found.triples:,} triples, {len(found.classes):,} classes, "
+        f"{len(found.predicates):,} predicates, {len(found.partitions):,} partitions"
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("part")
+    for column in ("known", "of", "share"):
+        table.add_column(column, justify="right")
+    table.add_column("why not all", overflow="fold")
+    for part in found.completeness:
+        total = "?" if part.total is None else f"{part.total:,}"
+        share = "?" if part.share is None else f"{_percent(part.share)}"
+        table.add_row(part.name, f"{part.seen:,}", total, share, Text(part.note))
+    yield table
+
+
+def plain_shape(shape: Shape, found: Shapes) -> dict[str, object]:
+    """Return a shape as JSON has it."""
+    return {
+        "class": shape.cls,
+        "label": found.labels.get(shape.cls),
+        "instances": shape.instances,
+        "sampled": shape.sampled,
+        "lines": [
+            {
+                "predicate": line.predicate,
+                "label": found.labels.get(line.predicate),
+                "inverse": line.inverse,
+                "having": line.having,
+                "triples": line.triples,
+                "share": shape.share(line),
+                "kinds": line.kinds,
+                "least": line.least,
+                "most": line.most,
+                "example": None if line.example is None else str(line.example),
+            }
+            for line in shape.lines
+        ],
+    }
+
+
+def _percent(share: float) -> str:
+    """A share as a percentage that says 100 only where it is all."""
+    return "100%" if share == 1 else f"{min(99.9, 100 * share):.1f}%"

@@ -29,7 +29,6 @@ def metrics(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
 ) -> None:
     """List the metrics that compare an answer with gold; with --examples, how they disagree."""
-
     form = form_of(markdown=markdown, csv=False, latex=False, json=json)
     if examples:
         found = scored()
@@ -50,7 +49,6 @@ def metrics(
 
 
 def _as_json(found: Sequence[Scored]) -> list[dict[str, object]]:
-
     return [
         {
             "example": one.example.name,
@@ -66,7 +64,6 @@ def _cells(one: Scored) -> list[str]:
 
 def _listed() -> Iterator[tuple[str, str]]:
     """Each metric and the first sentence of its file, or why it cannot be used."""
-
     for name in registry.names("metric"):
         try:
             plugin = registry.load("metric", name)
@@ -85,7 +82,6 @@ def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
 
 
 def _sheet(heads: Sequence[str], rows: Sequence[Sequence[str]], *, figures: bool) -> Sheet:
-
     columns = (
         Column(head, "number" if at and figures else "text") for at, head in enumerate(heads)
     )

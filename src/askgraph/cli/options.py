@@ -10,26 +10,25 @@ import typer
 from askgraph import registry
 from askgraph.cli.bundles import Bundle
 from askgraph.cli.context import DebugOption, WorkspaceOption, shared
-from askgraph.workspace import Workspace
+from askgraph.methods import Method
+from askgraph.workspace import DEFAULT_METHOD, Workspace
+from askgraph.workspace.method_settings import method_spec
 
 __all__ = [
-    "AnewOption",
+    "Asking",
     "BaseUrlOption",
     "Common",
     "CsvOption",
     "FormatOption",
     "GraphOption",
-    "GraphsOption",
     "JsonOption",
     "LangOption",
     "LimitOption",
-    "MethodOption",
     "MetricOption",
     "ModelOption",
     "SentOption",
     "TimeoutOption",
     "graph_names",
-    "model_choice",
 ]
 
 
@@ -61,18 +60,8 @@ def graph_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _method_names(incomplete: str) -> list[str]:
-
     names = [name.replace("_", "-") for name in registry.names("method")]
     return [name for name in names if name.startswith(incomplete)]
-
-
-def model_choice(
-    model: str | None, base_url: str | None, sent: Path | None = None
-) -> dict[str, object]:
-    """Return the settings of a method that these options give it."""
-    log = None if sent is None else str(sent.absolute())
-    given = (("model", model), ("base_url", base_url), ("sent", log))
-    return {name: value for name, value in given if value is not None}
 
 
 GraphOption = Annotated[
@@ -155,3 +144,26 @@ SentOption = Annotated[
         help="Log all that is sent to the language model, as lines of JSON.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Asking(Bundle):
+    """The options of commands that ask questions with one method."""
+
+    graph: GraphsOption = None
+    method: MethodOption = None
+    model: ModelOption = None
+    base_url: BaseUrlOption = None
+    sent: SentOption = None
+    lang: LangOption = None
+    limit: LimitOption = None
+    timeout: TimeoutOption = None
+    anew: AnewOption = False
+
+    def chosen(self, workspace: Workspace) -> tuple[str, Method]:
+        """Return the name of the method and the method with its settings."""
+        name, own = method_spec(self.method or DEFAULT_METHOD)
+        log = None if self.sent is None else str(self.sent.absolute())
+        given = (("model", self.model), ("base_url", self.base_url), ("sent", log))
+        settings = own | {name: value for name, value in given if value is not None}
+        return name, workspace.method(name, settings, confirmed=not self.anew)

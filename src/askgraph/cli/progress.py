@@ -40,6 +40,5 @@ class _Bar:
 
 
 def _bars() -> Bars:
-
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     return Bars(*columns, console=Console(stderr=True), transient=True)

@@ -23,7 +23,7 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 __all__ = ["query", "text_of_argument"]
 
@@ -45,7 +45,6 @@ def query(
     SELECT, ASK, CONSTRUCT and DESCRIBE; nothing that writes. Prefixes of the graph need not be
     declared. CONSTRUCT and DESCRIBE print N-Triples. SERVICE <askgraph:NAME> calls another graph.
     """
-
     text = text_of_argument(sparql)
     with progress_bar() as progress:
         opened = common.workspace.graph(graph, progress=progress)
@@ -87,7 +86,6 @@ def _decoded(content: bytes, source: str) -> str:
 async def _run(
     text: str, graph: KnowledgeGraph, *, form: str, limit: int | None, timeout: float | None
 ) -> None:
-
     endpoint = graph.endpoint
     try:
         allowed = getattr(endpoint, "services", ())
@@ -109,7 +107,6 @@ async def _run(
 
 
 def _print_rows(result: SelectResult, graph: KnowledgeGraph, form: str) -> None:
-
     if form == "json":
         rows = [[plain_value(term) for term in row] for row in result.rows]
         tables.print_json(
@@ -125,7 +122,6 @@ def _print_rows(result: SelectResult, graph: KnowledgeGraph, form: str) -> None:
 
 
 def _print_boolean(holds: bool, form: str) -> None:
-
     match form:
         case "json":
             print_json({"boolean": holds})
@@ -136,7 +132,6 @@ def _print_boolean(holds: bool, form: str) -> None:
 
 
 def _print_triples(result: GraphResult, form: str) -> None:
-
     triples = [(t.subject, t.predicate, t.object) for t in result.triples]
     match form:
         case "json":

@@ -75,7 +75,6 @@ def report(
     Means are over the answerable questions, failures included as 0, with 95 % bootstrap intervals.
     What is not finished is said.
     """
-
     form = form_of(markdown=markdown, csv=csv, latex=latex, json=json)
     if stories and (form is not Form.TERMINAL or by is not None or html is not None):
         raise SetupError("--stories are text of their own; take them with --metric and --out only")
@@ -108,7 +107,6 @@ def _tell(stories: Iterable[str], out: Path | None) -> None:
 
 def _stories(runs: Sequence[Run], metric: str) -> Iterator[str]:
     """How each question went whose answer is not wholly right."""
-
     for run in runs:
         wrong = {record.key: record for record in run.records if record.score(metric).f1 < 1}
         for detail in run.details():
@@ -120,7 +118,6 @@ def _stories(runs: Sequence[Run], metric: str) -> Iterator[str]:
 
 def _named_apart(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
     """The runs, by their whole paths where two folders have the same name."""
-
     places = [folder.resolve() for folder in folders]
     for at, folder in enumerate(folders):
         if places[at] in places[:at]:

@@ -15,6 +15,7 @@ from askgraph.cli.options import (
     MetricOption,
 )
 from askgraph.cli.progress import progress_bar
+from askgraph.cli.runs import OutRunOption
 from askgraph.cli.sheets import form_of, give
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.gold.frozen import read_frozen
@@ -23,12 +24,11 @@ from askgraph.evaluation.reports.groups import report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.runs.predictions import Prediction, read_predictions
 from askgraph.evaluation.runs.record import Options
+from askgraph.operations.plans import Asked
+from askgraph.operations.predictions import needs_graph, score_predictions
+from askgraph.operations.selection import benchmark_name, graph_of
 from askgraph.workspace import Workspace
-from askgraph.workspace.planning import Asked
-from askgraph.workspace.predictions_run import needs_graph, score_predictions
-from askgraph.workspace.question_graphs import graph_of
-from askgraph.workspace.running import result_of
-from askgraph.workspace.selection import benchmark_name
+from askgraph.workspace.synchronous import result_of
 
 __all__ = ["score"]
 
@@ -68,12 +68,7 @@ def score(
     concurrency: Annotated[
         int, typer.Option("--concurrency", min=1, metavar="N", help="Queries under way at once.")
     ] = 1,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="RUN", help="Folder to keep the run in; it goes on where it stopped."
-        ),
-    ] = None,
+    out: OutRunOption = None,
 ) -> None:
     """Score predictions of any system against a benchmark.
 
@@ -81,7 +76,6 @@ def score(
     where answers are given and gold is stored or frozen, no graph is needed. What --out keeps is a
     run: 'askgraph report' and 'askgraph compare' read it.
     """
-
     place = common.workspace
     said = read_predictions(predictions)
     asked = _asked(place, benchmark, graph, said, format=format, lang=lang, gold=gold)
@@ -116,7 +110,6 @@ def _asked(
     gold: Path | None,
 ) -> Asked:
     """The questions, each with its graph; with none where everything is stored."""
-
     name, contents = read_benchmark(path, format=format, language=lang)
     questions = contents.questions if graph is None else of_graph(contents.questions, graph)
     if gold is not None:

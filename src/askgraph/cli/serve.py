@@ -60,7 +60,6 @@ def serve(
     settings are in the table [serve] of askgraph.toml and in variables ASKGRAPH_SERVE_…:
     see docs/server.md. Stop it with Ctrl-C: questions under way are finished first.
     """
-
     place = common.workspace
     _add(place, sources or (), sample=sample)
     settings = ServeSettings.of(
@@ -92,13 +91,11 @@ def _tell(address: str, settings: ServeSettings, graphs: Sequence[str]) -> None:
 
 
 def _opened(address: str) -> None:
-
     webbrowser.open(address)
 
 
 def _add(place: Workspace, sources: Sequence[Path], *, sample: bool) -> None:
     """Add graphs that are not there yet, so that starting again with the same command works."""
-
     wanted = {source.resolve().stem.partition(".")[0]: source for source in sources}
     examples: dict[str, dict[str, object]] = {}
     if len(wanted) < len(sources):

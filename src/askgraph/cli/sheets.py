@@ -12,8 +12,8 @@ from rich.console import RenderableType
 from askgraph.cli.tables import plain_text, room, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import replaced
-from askgraph.evaluation.reports.sheet import Sheet, as_csv, as_latex, as_markdown
-from askgraph.evaluation.reports.terminal import as_blocks
+from askgraph.evaluation.reports.sheet import Column, Sheet, as_csv, as_latex, as_markdown
+from askgraph.evaluation.reports.terminal import as_blocks, as_tables
 
 __all__ = [
     "CsvOption",
@@ -21,6 +21,7 @@ __all__ = [
     "LatexOption",
     "MarkdownOption",
     "OutOption",
+    "as_table",
     "form_of",
     "give",
     "write_whole",
@@ -70,9 +71,14 @@ def give(sheets: Sequence[Sheet], content: object, form: Form, *, out: Path | No
         write_whole(out, _text(sheets, content, form))
 
 
+def as_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RenderableType]:
+    """Return a table of texts that fits the screen."""
+    sheet = Sheet("", tuple(map(Column, heads)), tuple(map(tuple, rows)))
+    return as_tables(sheet, width=room())
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file by way of a temporary one; `SetupError` where that cannot be."""
-
     with replaced(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
@@ -92,15 +98,12 @@ def _text(sheets: Sequence[Sheet], content: object, form: Form) -> str:
 
 
 def _json(content: object) -> str:
-
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 def _plain(sheets: Sequence[Sheet]) -> str:
-
     return plain_text(_blocks(sheets, WIDE), width=WIDE) + "\n"
 
 
 def _blocks(sheets: Sequence[Sheet], width: int) -> list[RenderableType]:
-
     return [block for sheet in sheets for block in as_blocks(sheet.compact(), width=width)]

@@ -24,8 +24,8 @@ from askgraph.evaluation.studies.representations import (
     study_sheet,
 )
 from askgraph.metadata.definitions_file import read_definitions
+from askgraph.operations.study import Studied, Study, studied
 from askgraph.workspace import Progress
-from askgraph.workspace.studying import Studied, Study, studied
 
 __all__ = ["study"]
 
@@ -87,7 +87,6 @@ def study(
     thirteen are those of Henselmann et al. (2025). The variants are made virtually, or are graphs
     of the workspace that --variant names. EM is the share of questions whose F1 is 1.
     """
-
     wanted = Study(
         benchmark, graph, method, out,
         read_experiments(experiments) if experiments else EXPERIMENTS,
@@ -106,7 +105,6 @@ def study(
 
 
 def _variants(given: list[str]) -> dict[str, str]:
-
     found = {}
     for one in given:
         kinds, sign, name = one.partition("=")
@@ -148,7 +146,6 @@ def _beside(
 
 
 def _sheet(wanted: Study, found: Studied, beside: dict[int, Figures] | None) -> Sheet:
-
     notes = list(found.left_out)
     if not found.bounded:
         notes.append(
@@ -165,7 +162,6 @@ def _sheet(wanted: Study, found: Studied, beside: dict[int, Figures] | None) -> 
 def _plain(
     wanted: Study, found: Studied, beside: dict[int, Figures] | None
 ) -> list[dict[str, object]]:
-
     names = ("all", *wanted.tags)
 
     def shares(figures: Figures) -> dict[str, object]:

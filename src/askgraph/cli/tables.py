@@ -49,7 +49,6 @@ def show(blocks: Iterable[RenderableType]) -> None:
 
 def plain_text(blocks: Iterable[RenderableType], *, width: int) -> str:
     """Return blocks as text without colours or spaces at the ends of lines."""
-
     text = io.StringIO()
     screen = Console(file=text, width=width, highlight=False, color_system=None)
     for block in blocks:
@@ -81,7 +80,6 @@ def table(
     limit: int | None = None,
 ) -> Table:
     """Return a table of a result; the columns in `context` are dimmed."""
-
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for variable in result.variables:
         style = "dim" if variable in context else ""
@@ -99,7 +97,6 @@ def table(
 
 def cell(term: Term | None, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
     """Return a term as rich markup: its label with a dimmed short IRI, or its value."""
-
     if not isinstance(term, NamedNode):
         return escape(value_of(term) or "")
     short = prefixes.shorten(term.value)
@@ -108,7 +105,6 @@ def cell(term: Term | None, prefixes: PrefixMap, labels: Mapping[str, str]) -> s
 
 
 def _numeric(terms: Iterable[Term | None]) -> bool:
-
     return all(
         term is None or (isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES)
         for term in terms

@@ -36,7 +36,6 @@ def tools(
 
     Tokens are estimated, at four bytes each; a model gets the schemas with every turn.
     """
-
     schemas = set_schemas(registry.names("tool") if set_ is None else named_set(set_))
     if json:
         print_json([_object(schema) for schema in schemas])
@@ -57,7 +56,6 @@ def _object(schema: ToolSchema) -> dict[str, object]:
 
 
 def _listing(schemas: tuple[ToolSchema, ...]) -> None:
-
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for title in ("tool", "tokens", "sets", "does"):
         shown.add_column(title, justify="right" if title == "tokens" else "left", overflow="fold")
@@ -68,7 +66,6 @@ def _listing(schemas: tuple[ToolSchema, ...]) -> None:
 
 
 def _schemas(schemas: tuple[ToolSchema, ...]) -> None:
-
     blocks = []
     for schema in schemas:
         title = Text.assemble((schema.name, "bold"), (f"  {_tokens(schema)} tokens", "dim"))
@@ -79,10 +76,8 @@ def _schemas(schemas: tuple[ToolSchema, ...]) -> None:
 
 
 def _sets(name: str) -> list[str]:
-
     return [one for one, members in SETS.items() if name in members]
 
 
 def _tokens(schema: ToolSchema) -> int:
-
     return estimated_tool(schema)

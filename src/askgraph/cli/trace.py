@@ -14,13 +14,13 @@ from askgraph.cli.options import Common, JsonOption
 from askgraph.cli.outcome import shown
 from askgraph.cli.steps import called, costs, plain, step_lines, step_title
 from askgraph.cli.tables import print_json, show
+from askgraph.operations.replay import Replay, replayed
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import declared_prefixes
 from askgraph.trace import Answer, ModelTurn, Outcome, Question, Step, ToolUse, Trace
 from askgraph.trace.codec import told
 from askgraph.trace.lines import Head, line_of, read_trace
-from askgraph.workspace.running import result_of
-from askgraph.workspace.tracing import Replay, replayed
+from askgraph.workspace.synchronous import result_of
 
 __all__ = ["trace"]
 
@@ -42,7 +42,6 @@ def show_run(
     ] = False,
 ) -> None:
     """Print a run: what the model said and called, what came of it, what it cost, the outcome."""
-    from askgraph.cli.tables import print_json
 
     run, head = read_trace(file)
     if json:
@@ -61,7 +60,6 @@ def replay(
 
     No model and no graph is asked: what they said then is in the trace.
     """
-
     run = result_of(replayed(*read_trace(file)))
     if json:
         print_json(
@@ -86,13 +84,11 @@ def _verdict(run: Replay) -> str:
 
 
 def _object(run: Trace, head: Head) -> dict[str, object]:
-
     question = {"question": told(run.question, Question), "method": run.method}
     return {**question, **told(head, Head), "steps": [loads(line_of(step)) for step in run.steps]}
 
 
 def _blocks(run: Trace, head: Head, *, most: int | None) -> list[RenderableType]:
-
     names = ", ".join(graph.name for graph in head.graphs)
     about = [run.method, _model(head), f"on {names}" if names else "", head.created]
     blocks: list[RenderableType] = [
@@ -115,7 +111,6 @@ def _blocks(run: Trace, head: Head, *, most: int | None) -> list[RenderableType]
 
 
 def _step(number: int, step: object, most: int | None) -> list[RenderableType]:
-
     assert isinstance(step, Step)
     title = Text(f"{number}  ", style="bold").append(step_title(step))
     if isinstance(step, ModelTurn):

@@ -9,9 +9,9 @@ from askgraph.cli.options import Common, FormatOption, GraphOption, JsonOption, 
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.sheets import form_of, give
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
-from askgraph.workspace.running import result_of
-from askgraph.workspace.selection import Selection, selected
-from askgraph.workspace.tuning import TunedIndex, keep_tuned, tune_bm25
+from askgraph.operations.selection import Selection, selected
+from askgraph.operations.stages import TunedIndex, keep_tuned, tune_bm25
+from askgraph.workspace.synchronous import result_of
 
 __all__ = ["tune"]
 
@@ -58,7 +58,6 @@ def bm25(
     split are looked at; files without splits, as 'benchmark split' writes them for training,
     need --whole. The method multi-stage reads what --keep writes.
     """
-
     place = common.workspace
     chosen = Selection(
         graph=graph, format=format, language=lang, split=None if whole else split
@@ -76,7 +75,6 @@ def bm25(
 
 
 def _sheet(found: tuple[TunedIndex, ...], learnt: str) -> Sheet:
-
     limits = [limit for limit, _ in found[0].tuned.recall_before.at]
     columns = (
         Column("index"),

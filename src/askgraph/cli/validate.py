@@ -9,10 +9,10 @@ from askgraph.cli.options import Common, GraphOption, JsonOption, LangOption
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.query import text_of_argument
 from askgraph.cli.tables import print_json
+from askgraph.operations.validation_context import known_services
 from askgraph.validation import WRONG, Finding, Validation
 from askgraph.validation.validate import validated
-from askgraph.workspace.knowing import known_services
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 __all__ = ["validate"]
 
@@ -37,7 +37,6 @@ def validate(
     workspace that the query calls by SERVICE <askgraph:NAME> are checked by what is known of them.
     The exit code is 0 where nothing is wrong, else 3.
     """
-
     text = text_of_argument(sparql if sparql == "-" else f"@{sparql}")
     with progress_bar() as progress:
         services = result_of(known_services(common.workspace, graph, text, progress=progress))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import uvicorn
 
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.operations.answering import outcome_of
 from askgraph.serve.app import create_app
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.identify import check_rules
@@ -17,7 +18,6 @@ from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store
 from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.answering import outcome_of
 
 __all__ = ["run", "server_of", "warm_up"]
 

@@ -17,13 +17,25 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from askgraph import registry
+from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
-from askgraph.workspace.build import Progress
-from askgraph.workspace.method_fields import check_settings
-from askgraph.workspace.replacing import locked, replacing
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import LanguageModel
+from askgraph.metadata import Profile
+from askgraph.metadata.examples import QueryExample
+from askgraph.metadata.store import load_profile
+from askgraph.methods import Confirming, Method
+from askgraph.traversal.arrays import GraphArrays
+from askgraph.workspace.data import known_content, known_sources
+from askgraph.workspace.endpoints import WorkspaceServices, open_endpoint
+from askgraph.workspace.graphs import open_graph
+from askgraph.workspace.method_dependencies import with_further, with_others
+from askgraph.workspace.method_settings import check_settings
+from askgraph.workspace.models import Models, with_model
 from askgraph.workspace.settings import (
     GraphSettings,
     graph_settings,
@@ -31,17 +43,8 @@ from askgraph.workspace.settings import (
     with_graph,
     without,
 )
-from askgraph.workspace.sources import changed_file, is_url, rdf_files
-
-if TYPE_CHECKING:
-    from askgraph.endpoint import Endpoint
-    from askgraph.graph import KnowledgeGraph
-    from askgraph.llm import LanguageModel
-    from askgraph.metadata import Profile
-    from askgraph.metadata.examples import QueryExample
-    from askgraph.methods import Method
-    from askgraph.traversal.arrays import GraphArrays
-    from askgraph.workspace.models import Models
+from askgraph.workspace.sources import changed_file, is_url, locked, rdf_files, replacing
+from askgraph.workspace.synchronous import Progress, result_of, silent
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -50,11 +53,13 @@ __all__ = [
     "Workspace",
     "check_name",
     "default_folder",
+    "silent",
 ]
 
 DEFAULT_METHOD = "graph-search"
 Content = TypeVar("Content")
 _NAME = re.compile(r"\w[\w.-]*")
+_FIRST = {"confirmed": 0, "written": 1, "generated": 2}
 _log = logging.getLogger("askgraph")
 
 
@@ -70,10 +75,6 @@ def default_folder() -> Path:
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return base / "askgraph"
-
-
-def silent(what: str, done: int, total: int | None) -> None:
-    """Tell nobody about progress."""
 
 
 class _UnusableError(Exception):
@@ -98,7 +99,7 @@ class Workspace:
         settings: Mapping[str, object] | None = None,
         replace: bool = False,
         progress: Progress = silent,
-    ) -> "Profile":
+    ) -> Profile:
         """Add a graph from files, folders or one endpoint URL, and return its profile.
 
         Nothing is half-written: what was there before stays until the new graph is complete.
@@ -127,7 +128,7 @@ class Workspace:
 
     def graph(
         self, name: str | None = None, *, fresh: bool = False, progress: Progress = silent
-    ) -> "KnowledgeGraph":
+    ) -> KnowledgeGraph:
         """Open a graph by name; the name may be left out where there is only one.
 
         A graph whose files changed, or whose data is damaged, is built again first. Its queries
@@ -140,7 +141,7 @@ class Workspace:
         examples = self._examples(name, settings)
         return self._ready(name, settings, progress, lambda: self._open(name, settings, examples))
 
-    def open(self, source: str | Path, *, progress: Progress = silent) -> "KnowledgeGraph":
+    def open(self, source: str | Path, *, progress: Progress = silent) -> KnowledgeGraph:
         """Open a file, a folder or an endpoint's URL that has no name here.
 
         What is learnt of it is kept beside the graphs with names, and used again next time.
@@ -153,7 +154,7 @@ class Workspace:
 
     def find(
         self, graph: str | Path | None = None, *, progress: Progress = silent
-    ) -> "KnowledgeGraph":
+    ) -> KnowledgeGraph:
         """Open a graph by its name here, else by its path or URL."""
         if graph is None or str(graph) in self.graphs():
             return self.graph(None if graph is None else str(graph), progress=progress)
@@ -171,24 +172,20 @@ class Workspace:
 
     def known(
         self, name: str | None = None, *, progress: Progress = silent
-    ) -> "tuple[Profile, GraphArrays | None]":
+    ) -> tuple[Profile, GraphArrays | None]:
         """Return what is known of a graph, as it is now, without opening its endpoint.
 
         The arrays are its triples; None where these lie behind an endpoint.
         """
         name, settings = self._chosen(name)
 
-        def content() -> "tuple[Profile, GraphArrays | None]":
-            from askgraph.workspace.build import known_content
-
+        def content() -> tuple[Profile, GraphArrays | None]:
             return self.profile(name), known_content(self.data(name))[1]
 
         return self._ready(name, settings, progress, content)
 
-    def profile(self, name: str) -> "Profile":
+    def profile(self, name: str) -> Profile:
         """Return the profile of a graph as it was written."""
-        from askgraph.metadata.store import load_profile
-
         return load_profile(self.data(name) / "profile.json")
 
     def remove(self, name: str) -> None:
@@ -202,14 +199,12 @@ class Workspace:
         for suffix in (".toml", ".nt"):
             (self.folder / "enrichments" / f"{name}{suffix}").unlink(missing_ok=True)
 
-    def model(self, name: str | None = None, **overrides: object) -> "LanguageModel":
+    def model(self, name: str | None = None, **overrides: object) -> LanguageModel:
         """Return a language model: that of a table `[models.NAME]`, else the one with this id.
 
         See `askgraph.workspace.models`, which also says what is taken without a name. Close it
         after use.
         """
-        from askgraph.workspace.models import Models
-
         return Models(self.folder).model(name, **overrides)
 
     def method(
@@ -217,9 +212,9 @@ class Workspace:
         name: str = DEFAULT_METHOD,
         settings: Mapping[str, Any] | None = None,
         *,
-        models: "Models | None" = None,
+        models: Models | None = None,
         confirmed: bool = False,
-    ) -> "Method":
+    ) -> Method:
         """Return a method with its settings: those of `askgraph.toml`, then those given here.
 
         With `confirmed`, a question whose answer was confirmed before gets that one, and the method
@@ -231,11 +226,6 @@ class Workspace:
         Unless all models come from `models`, close the method after use
         (`askgraph.methods.closed`).
         """
-        from askgraph import registry
-        from askgraph.methods import Confirming
-        from askgraph.workspace.consulting import with_further, with_others
-        from askgraph.workspace.models import Models, with_model
-
         plugin = registry.load("method", name)
         chosen = method_settings(self.folder, name) | dict(settings or {})
         setting = chosen.pop("confirmed", True)
@@ -270,6 +260,14 @@ class Workspace:
         """Return the folder with the confirmed and generated examples of a graph."""
         return self.folder / "examples" / name
 
+    def known_examples(self, name: str) -> tuple[QueryExample, ...]:
+        """Return the examples of a graph: confirmed ones, then written ones, then generated ones.
+
+        They come from its folder in the workspace and from its setting `examples`. Items of that
+        which cannot be read as an example are counted in a warning.
+        """
+        return self._examples(*self._chosen(name))
+
     def description(self, name: str) -> Path:
         """Return the file with what the publisher of a graph says of it (JSON-LD)."""
         return self.folder / "descriptions" / f"{name}.jsonld"
@@ -289,8 +287,8 @@ class Workspace:
         name: str,
         settings: GraphSettings,
         progress: Progress,
-        use: "Callable[[], Content]",
-    ) -> "Content":
+        use: Callable[[], Content],
+    ) -> Content:
         """Use a data folder, building it again first where it is missing, old or damaged."""
         try:
             return self._used(name, settings, use)
@@ -308,7 +306,7 @@ class Workspace:
             self._build(name, settings, progress)
             return use()
 
-    def _used(self, name: str, settings: GraphSettings, use: "Callable[[], Content]") -> "Content":
+    def _used(self, name: str, settings: GraphSettings, use: Callable[[], Content]) -> Content:
         reason = self._stale(name, settings)
         if reason is None:
             try:
@@ -319,19 +317,30 @@ class Workspace:
                 reason = str(error)
         raise _UnusableError(reason)
 
-    def _examples(self, name: str, settings: GraphSettings) -> "tuple[QueryExample, ...]":
+    def _examples(self, name: str, settings: GraphSettings) -> tuple[QueryExample, ...]:
         if settings.examples is None and not self.examples(name).is_dir():
             return ()
-        from askgraph.workspace.examples import known_examples
+        # Most graphs have no examples, and then none of the formats is needed that these come in.
+        from askgraph.evaluation.benchmarks.examples import examples_in
+        from askgraph.metadata.examples.folder import ExampleFolder
 
-        return known_examples(self, name, settings)
+        found = [one.example for one in ExampleFolder(self.examples(name)).stored()]
+        if settings.examples is not None:
+            path = self.folder / Path(settings.examples).expanduser()
+            if not path.exists():
+                raise SetupError(
+                    f"cannot read the examples {path}: there is no such file or folder"
+                )
+            given = examples_in(path)
+            found += given.examples
+            if given.unread:
+                first, count = given.unread[0], len(given.unread)
+                _log.warning("%d items are no examples; %s: %s", count, first.place, first.reason)
+        return tuple(sorted(found, key=lambda example: _FIRST[example.origin]))
 
     def _open(
-        self, name: str, settings: GraphSettings, examples: "tuple[QueryExample, ...]" = ()
-    ) -> "KnowledgeGraph":
-        from askgraph.workspace.opening import open_graph
-        from askgraph.workspace.services import WorkspaceServices
-
+        self, name: str, settings: GraphSettings, examples: tuple[QueryExample, ...] = ()
+    ) -> KnowledgeGraph:
         services = WorkspaceServices(self.graphs, self._service)
         return open_graph(
             name,
@@ -343,21 +352,17 @@ class Workspace:
             description=self.description(name),
         )
 
-    def _service(self, name: str) -> "Endpoint":
+    def _service(self, name: str) -> Endpoint:
         """Open only the endpoint of a graph, which another one calls."""
-        from askgraph.workspace.opening import open_endpoint
-
         name, settings = self._chosen(name)
 
-        def endpoint() -> "Endpoint":
+        def endpoint() -> Endpoint:
             return open_endpoint(settings, self.data(name), cache=self.cache(name))
 
         return endpoint() if settings.url else self._ready(name, settings, silent, endpoint)
 
     def _stale(self, name: str, settings: GraphSettings) -> str | None:
         """Why a data folder cannot be used as it is."""
-        from askgraph.workspace.build import known_sources
-
         try:
             known = known_sources(self.data(name))
         except SetupError as error:
@@ -372,13 +377,13 @@ class Workspace:
         return f"{changed} changed" if changed else None
 
     def _build(self, name: str, settings: GraphSettings, progress: Progress) -> None:
-        from askgraph.workspace.build import build_local
-        from askgraph.workspace.running import result_of
+        # A graph is built once and opened often, without all that building needs.
+        from askgraph.workspace.build import build_local, build_remote
 
         with replacing(self.data(name)) as folder:
             if settings.url:
                 answers = self.data(name).with_name(f".{name}.answers.jsonl")
-                result_of(_profiled(settings, folder, answers, progress))
+                result_of(build_remote(settings, folder, answers=answers, progress=progress))
                 shutil.rmtree(self.cache(name), ignore_errors=True)
             else:
                 files = rdf_files(settings.sources)
@@ -398,26 +403,13 @@ class Workspace:
         if not (settings.url and settings.enrich):
             return
         from askgraph.metadata.definitions_file import read_definitions
-        from askgraph.workspace.enriching_endpoints import enrich_endpoint
+        from askgraph.workspace.build import enrich_endpoint
 
         enrich_endpoint(self.data(name), read_definitions(self._enrichments(settings)[0]))
 
     def _enrichments(self, settings: GraphSettings) -> list[Path]:
         """The file of definitions of a graph, where it has one."""
         return [self.folder / Path(settings.enrich).expanduser()] if settings.enrich else []
-
-
-async def _profiled(
-    settings: GraphSettings, folder: Path, answers: Path, progress: Progress
-) -> None:
-    from askgraph.workspace.build import build_remote
-    from askgraph.workspace.opening import remote_endpoint
-
-    endpoint = remote_endpoint(settings)
-    try:
-        await build_remote(endpoint, folder, answers=answers, progress=progress)
-    finally:
-        await endpoint.close()
 
 
 def check_name(name: str) -> None:

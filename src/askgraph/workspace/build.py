@@ -1,52 +1,47 @@
-"""A graph's data folder: built from files in one pass, opened in milliseconds.
+"""A graph's data folder built: of files in one pass, or of what an endpoint says of itself."""
 
-store/            the triples in Oxigraph, for SPARQL
-arrays/*.npy      the same triples as sorted integers, for growing candidates
-names_*.npy       every name
-profile.json      what is known of the graph
-enrichment.toml   what was added virtually, where that is so
-built.json        from which files it was built; written last
-indices/          search indices, built when first asked for
-"""
-
-import hashlib
+import gzip
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+import re
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyoxigraph import NamedNode, Store, Triple
+
+from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
-from askgraph.metadata import GRAPHS, Part, Profile, with_parts
-from askgraph.metadata.store import save_profile, write_whole
-from askgraph.workspace.sources import SourceFile, fingerprint
+from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.metadata import GRAPHS, Part, PredicateProfile, Profile, with_parts
+from askgraph.metadata.definitions import DefinedProperty, Definitions, virtual_paths
+from askgraph.metadata.definitions_file import definitions_text, read_definitions
+from askgraph.metadata.enrichment import links, statements, told_names
+from askgraph.metadata.names import called, names_in, schema_names
+from askgraph.metadata.profile import profile_of
+from askgraph.metadata.remote import profile_endpoint
+from askgraph.metadata.store import load_profile, save_profile, write_whole
+from askgraph.rdf import vocabulary as v
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.rewrite.virtual import predicates_in
+from askgraph.sparql.tree import Path as PropertyPath
+from askgraph.sparql.tree import Predicate
+from askgraph.traversal.arrays import GraphArrays, build_arrays
+from askgraph.workspace.data import ENRICHMENT, FORMAT, known_content, known_paths
+from askgraph.workspace.remote import remote_endpoint
+from askgraph.workspace.settings import GraphSettings
+from askgraph.workspace.sources import SourceFile, fingerprint, replacing
+from askgraph.workspace.synchronous import Progress
 
-if TYPE_CHECKING:
-    from pyoxigraph import Triple
+__all__ = ["build_local", "build_remote", "enrich_endpoint", "with_prefixes"]
 
-    from askgraph.endpoint import Endpoint
-    from askgraph.index.names import NameIndex
-    from askgraph.sparql.rewrite.virtual import VirtualPaths
-    from askgraph.traversal.arrays import GraphArrays
-
-__all__ = [
-    "FORMAT",
-    "Progress",
-    "build_local",
-    "build_remote",
-    "known_content",
-    "known_paths",
-    "known_snapshot",
-    "known_sources",
-]
-
-ENRICHMENT = "enrichment.toml"
-FORMAT = 1
-"""Grows whenever what lies in a data folder changes its form; older folders are built again."""
-
-Progress = Callable[[str, int, int | None], None]
-"""Told what is being done, how far it is, and of how much where that is known."""
+_READ = 2**16
+_SAMPLE = 5000
+_TURTLE = re.compile(r"^\s*@?prefix\s+([^\s:]*):\s*<([^<>\s]+)>", re.IGNORECASE | re.MULTILINE)
+_XML = re.compile(r"""\bxmlns:([\w.-]+)\s*=\s*["']([^"']+)["']""")
+_ENTITY = re.compile(r"""<!ENTITY\s+([\w.-]+)\s+["']([^"']+)["']""")
 
 
 def build_local(
@@ -81,14 +76,14 @@ def build_local(
 
 
 async def build_remote(
-    endpoint: "Endpoint", folder: Path, *, answers: Path, progress: Progress
+    settings: GraphSettings, folder: Path, *, answers: Path, progress: Progress
 ) -> None:
     """Fill an empty folder with what an endpoint says of its graph; `answers` keeps replies."""
-    from askgraph.index.names import Kind, NameIndex
-    from askgraph.metadata.remote import profile_endpoint
-    from askgraph.workspace.prefixes import with_prefixes
-
-    profile, names = await profile_endpoint(endpoint, progress=progress, resume=answers)
+    endpoint = remote_endpoint(settings)
+    try:
+        profile, names = await profile_endpoint(endpoint, progress=progress, resume=answers)
+    finally:
+        await endpoint.close()
     progress("indexing names", 0, None)
     entities = [name.target for name in names if name.kind is Kind.ENTITY]
     iris = entities[:: max(1, len(entities) // 5000)]
@@ -97,46 +92,30 @@ async def build_remote(
     _sign(folder, ())
 
 
-def known_sources(folder: Path) -> tuple[SourceFile, ...]:
-    """Return the files that a data folder was built from; `SetupError` where it is unusable."""
-    try:
-        built = json.loads((folder / "built.json").read_text(encoding="utf-8"))
-        if built["format"] == FORMAT:
-            return tuple(SourceFile(**file) for file in built["sources"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SetupError(f"the data folder {folder} is incomplete or damaged") from error
-    raise SetupError(f"the data folder {folder} was written by another version of askgraph")
+def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
+    """Put virtual predicates into the data folder of an endpoint's graph; return its profile.
 
-
-def known_snapshot(folder: Path, profile: Profile) -> str:
-    """Return a hash of the files' contents; of an endpoint, of what was seen of it, and when."""
-    seen = sorted(file.sha256 or f"{file.size} {file.modified}" for file in known_sources(folder))
-    if not seen:
-        seen = [profile.source, profile.created, str(profile.triples)]
-    return hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16]
-
-
-def known_content(folder: Path) -> "tuple[NameIndex, GraphArrays | None]":
-    """Open the names and arrays of a data folder, memory-mapped; `SetupError` where damaged."""
-    from askgraph.index.names import NameIndex
-    from askgraph.traversal.arrays import GraphArrays
-
-    try:
-        names = NameIndex.load(folder)
-        arrays = folder / "arrays"
-        return names, GraphArrays.load(arrays) if arrays.exists() else None
-    except (OSError, ValueError, EOFError) as error:
-        raise SetupError(f"the data folder {folder} is incomplete or damaged: {error}") from error
-
-
-def known_paths(folder: Path) -> "VirtualPaths":
-    """Return the virtual predicates of a data folder with the paths that they stand for."""
-    if not (folder / ENRICHMENT).is_file():
-        return {}
-    from askgraph.metadata.definitions import virtual_paths
-    from askgraph.metadata.definitions_file import read_definitions
-
-    return virtual_paths(read_definitions(folder / ENRICHMENT))
+    Those of before go. What the new ones link is told from the predicates of their paths, and no
+    query is asked. Raises `SetupError` for comments and names, which would have to be triples.
+    """
+    if definitions.comments or definitions.names:
+        raise SetupError("comments and names of nodes need the triples here, not at an endpoint")
+    before = known_paths(data)
+    old = load_profile(data / "profile.json")
+    own = replace(old, predicates=tuple(p for p in old.predicates if p.iri not in before))
+    if taken := {p.iri for p in own.predicates} & {one.iri for one in definitions.properties}:
+        raise SetupError(f"the graph has <{min(taken)}> already: define a property that it lacks")
+    added = tuple(_predicates(definitions, own))
+    profile = replace(own, predicates=(*own.predicates, *added))
+    with replacing(data) as folder:
+        shutil.copytree(
+            data, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("indices", ENRICHMENT)
+        )
+        save_profile(profile, folder / "profile.json")
+        _save_names(data, folder, frozenset(before), added, definitions)
+        if definitions:
+            write_whole(folder / ENRICHMENT, definitions_text(definitions))
+    return profile
 
 
 def _enriched_arrays(
@@ -145,11 +124,8 @@ def _enriched_arrays(
     graphs: Sequence[str],
     enrich: Path,
     progress: Progress,
-) -> "GraphArrays":
+) -> GraphArrays:
     """Load the files and what is said of the terms; the arrays hold the virtual triples as well."""
-    from askgraph.metadata.definitions_file import read_definitions
-    from askgraph.metadata.enrichment import links, statements, told_names
-
     definitions = read_definitions(enrich)
     write_whole(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
     said, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
@@ -166,20 +142,14 @@ def _enriched_arrays(
 
 
 def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
-    from askgraph.endpoint.oxigraph import OxigraphEndpoint
-
     OxigraphEndpoint.load(
         files, store, progress=lambda done, total, name: progress(f"loading {name}", done, total)
     )
 
 
 def _arrays(
-    store: Path, graphs: Sequence[str], progress: Progress, *, more: "Iterable[Triple]" = ()
-) -> "GraphArrays":
-    from pyoxigraph import NamedNode, Store
-
-    from askgraph.traversal.arrays import build_arrays
-
+    store: Path, graphs: Sequence[str], progress: Progress, *, more: Iterable[Triple] = ()
+) -> GraphArrays:
     stored = Store.read_only(str(store))
     total = len(stored)
     chosen: list[NamedNode | None] = [NamedNode(graph) for graph in graphs]
@@ -191,19 +161,14 @@ def _arrays(
     )
 
 
-def _profile(arrays: "GraphArrays", files: Sequence[Path], source: str) -> Profile:
-    from askgraph.metadata.profile import profile_of
-    from askgraph.workspace import prefixes
-
-    own = prefixes.described_prefixes(arrays) | prefixes.declared_prefixes(files)
+def _profile(arrays: GraphArrays, files: Sequence[Path], source: str) -> Profile:
+    own = described_prefixes(arrays) | declared_prefixes(files)
     profile = profile_of(arrays, source=source)
-    return prefixes.with_prefixes(profile, prefixes.some_iris(arrays), own=own)
+    return with_prefixes(profile, some_iris(arrays), own=own)
 
 
 def _with_graphs(profile: Profile, store: Path, chosen: Sequence[str]) -> Profile:
     """The profile with the names of the graphs that it is about, which are not counted."""
-    from pyoxigraph import NamedNode, Store
-
     found = [
         graph.value
         for graph in Store.read_only(str(store)).named_graphs()
@@ -215,12 +180,7 @@ def _with_graphs(profile: Profile, store: Path, chosen: Sequence[str]) -> Profil
     return replace(profile, graphs=graphs, completeness=parts)
 
 
-def _names(
-    arrays: "GraphArrays", profile: Profile, *, without: Collection[str] = ()
-) -> "NameIndex":
-    from askgraph.index.names import NameIndex
-    from askgraph.metadata.names import names_in
-
+def _names(arrays: GraphArrays, profile: Profile, *, without: Collection[str] = ()) -> NameIndex:
     return NameIndex.of(name for name in names_in(arrays, profile) if name.target not in without)
 
 
@@ -229,7 +189,6 @@ def _with_steps(profile: Profile, folder: Path) -> Profile:
     paths = known_paths(folder)
     if not paths:
         return profile
-    from askgraph.sparql.rewrite.virtual import predicates_in
 
     steps = {iri: len(list(predicates_in(path))) for iri, path in paths.items()}
     told = (replace(p, steps=steps.get(p.iri, 1)) for p in profile.predicates)
@@ -240,7 +199,6 @@ def _unnamed(folder: Path) -> frozenset[str]:
     """The virtual predicates for which no word of a question stands."""
     if not (folder / ENRICHMENT).is_file():
         return frozenset()
-    from askgraph.metadata.definitions_file import read_definitions
 
     properties = read_definitions(folder / ENRICHMENT).properties
     return frozenset(one.iri for one in properties if one.unnamed)
@@ -249,3 +207,146 @@ def _unnamed(folder: Path) -> frozenset[str]:
 def _sign(folder: Path, sources: Sequence[SourceFile]) -> None:
     signed: dict[str, Any] = {"format": FORMAT, "sources": [file.stored() for file in sources]}
     write_whole(folder / "built.json", json.dumps(signed))
+
+
+def declared_prefixes(files: Sequence[Path]) -> dict[str, str]:
+    """Return the prefixes declared at the head of Turtle, TriG and RDF/XML files."""
+    found: dict[str, str] = {}
+    for path in files[:100]:
+        head = _head(path)
+        if path.name.removesuffix(".gz").endswith((".rdf", ".owl", ".xml")):
+            entities = dict(_ENTITY.findall(head))
+            pairs = [(name, _resolved(value, entities)) for name, value in _XML.findall(head)]
+        else:
+            pairs = _TURTLE.findall(head)
+        for prefix, namespace in pairs:
+            if ":" in namespace:
+                found.setdefault(prefix, namespace)
+    return found
+
+
+def with_prefixes(
+    profile: Profile, iris: Iterable[str], *, own: Mapping[str, str] | None = None
+) -> Profile:
+    """Return the profile with its own prefixes, and readable ones for its other namespaces.
+
+    `iris` are some of the graph's; namespaces that hold three of them get a prefix.
+    """
+    schema = [c.iri for c in profile.classes] + [p.iri for p in profile.predicates]
+    full = PrefixMap(own or {}).with_derived(schema, least=1).with_derived(iris, least=3)
+    return replace(profile, prefixes=tuple(sorted(full.own.items())))
+
+
+def some_iris(arrays: GraphArrays) -> Iterator[str]:
+    """Return a few thousand of a graph's IRIs, evenly taken."""
+    terms = arrays.terms
+    step = max(1, (terms.first_blank - terms.first_iri) // _SAMPLE)
+    return (terms.value(at) for at in range(terms.first_iri, terms.first_blank, step))
+
+
+def described_prefixes(arrays: GraphArrays) -> dict[str, str]:
+    """Return the prefixes that a graph describes in the words of VANN or SHACL."""
+    pairs = (
+        (v.VANN_PREFERRED_NAMESPACE_PREFIX, v.VANN_PREFERRED_NAMESPACE_URI),
+        (v.SH_PREFIX, v.SH_NAMESPACE),
+    )
+    found: dict[str, str] = {}
+    for prefix, namespace in pairs:
+        prefixes, namespaces = _values(arrays, prefix), _values(arrays, namespace)
+        for subject, name in prefixes.items():
+            if subject in namespaces:
+                found.setdefault(name, namespaces[subject])
+    return found
+
+
+def _head(path: Path) -> str:
+    opener = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "rb") as file:
+        return file.read(_READ).decode("utf-8", errors="replace")
+
+
+def _resolved(value: str, entities: Mapping[str, str]) -> str:
+    return re.sub(r"&([\w.-]+);", lambda match: entities.get(match[1], match[0]), value)
+
+
+def _values(arrays: GraphArrays, predicate: str) -> dict[int, str]:
+    number = arrays.number(predicate)
+    if number is None:
+        return {}
+    subjects, objects = arrays.pairs(arrays.ends(number), number)
+    return {
+        subject: arrays.terms.value(value)
+        for subject, value in zip(subjects.tolist(), objects.tolist(), strict=True)
+    }
+
+
+def _save_names(
+    data: Path,
+    folder: Path,
+    gone: frozenset[str],
+    added: tuple[PredicateProfile, ...],
+    definitions: Definitions,
+) -> None:
+    known, _ = known_content(data)
+    unnamed = {one.iri for one in definitions.properties if one.unnamed}
+
+    def names() -> Iterator[Name]:
+        for at in range(len(known)):
+            name = known.name(at)
+            if name.target not in gone:
+                yield name
+        yield from schema_names(Profile(0, (), tuple(p for p in added if p.iri not in unnamed)))
+
+    made = NameIndex.of(list(names()))
+    for file in folder.glob("names_*.npy"):
+        file.unlink()  # a copy may share its bytes with what is mapped
+    made.save(folder)
+
+
+def _predicates(definitions: Definitions, profile: Profile) -> Iterator[PredicateProfile]:
+    known = {p.iri: p for p in profile.predicates}
+    paths = virtual_paths(definitions)
+    for one in definitions.properties:
+        if found := _along(paths[one.iri], known):
+            yield _named(one, replace(found, steps=len(list(predicates_in(paths[one.iri])))))
+
+
+def _named(one: DefinedProperty, found: PredicateProfile) -> PredicateProfile:
+    bare = replace(found, iri=one.iri, names=(), naming="", transitive=False, inverse_of=())
+    turned = (one.inverse_of,) if one.inverse_of else ()
+    label = one.label or called(bare)
+    return replace(bare, names=((label, one.language),), inverse_of=turned)
+
+
+def _along(path: Predicate, known: Mapping[str, PredicateProfile]) -> PredicateProfile | None:
+    """What a path links, from what its ends are known to be; None for unknown predicates."""
+    match path:
+        case PropertyPath(operator="^", parts=(inner,)):
+            found = _along(inner, known)
+            return None if found is None else _turned(found)
+        case PropertyPath(operator="/", parts=parts):
+            steps = [_along(part, known) for part in parts]
+            first, last = steps[0], steps[-1]
+            if first is None or last is None:
+                return None
+            triples = max(step.triples for step in steps if step is not None)
+            return replace(
+                first, triples=triples, objects=last.objects, object_classes=last.object_classes,
+                datatypes=last.datatypes, languages=last.languages,
+            )  # fmt: skip
+        case PropertyPath(parts=parts):
+            return _along(parts[0], known)
+        case _:
+            return known.get(str(path.value))
+
+
+def _turned(found: PredicateProfile) -> PredicateProfile:
+    return replace(
+        found,
+        subjects=found.objects,
+        objects=found.subjects,
+        subject_classes=found.object_classes,
+        object_classes=found.subject_classes,
+        datatypes=(),
+        languages=(),
+    )

@@ -22,10 +22,10 @@ from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Resource, SearchIndex
 from askgraph.index.embeddings import embedder_of
 from askgraph.metadata.store import load_profile, write_whole
-from askgraph.workspace.build import Progress, known_snapshot
-from askgraph.workspace.index_sources import KEYS, Ground, resources_for, source_for
-from askgraph.workspace.replacing import locked
-from askgraph.workspace.sources import SourceFile, differs, fingerprint
+from askgraph.workspace.data import known_snapshot
+from askgraph.workspace.index_sources import KEYS, Ground, source_for
+from askgraph.workspace.sources import SourceFile, differs, fingerprint, locked
+from askgraph.workspace.synchronous import Progress
 
 __all__ = [
     "EMBEDDED",
@@ -162,6 +162,9 @@ def _ready(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
 
 
 def _built(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
+    # An index is built once and opened often.
+    from askgraph.workspace.index_resources import resources_for
+
     _check_same(ground)
     kind, source = _kind(ground, key), source_for(ground, key)
     embeddings = _embeddings(ground, key)

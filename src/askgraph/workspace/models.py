@@ -22,16 +22,14 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from askgraph import registry
 from askgraph.errors import SetupError
-from askgraph.workspace.method_fields import check_fields
+from askgraph.llm import LanguageModel, Options
+from askgraph.llm.budget import Prices
+from askgraph.workspace.method_settings import check_fields
 from askgraph.workspace.settings import FILE, model_tables
-
-if TYPE_CHECKING:
-    from askgraph.llm import LanguageModel, Options
-    from askgraph.llm.budget import Prices
 
 __all__ = ["CHOICE", "ModelSettings", "Models", "with_model"]
 
@@ -97,7 +95,7 @@ class Models:
         self._folder = folder
         self._made: dict[ModelSettings, LanguageModel] = {}
 
-    def model(self, name: str | None = None, **overrides: object) -> "LanguageModel":
+    def model(self, name: str | None = None, **overrides: object) -> LanguageModel:
         """Return the model of a table `[models.NAME]`, else the one with this id.
 
         An id may name its provider, as `anthropic/claude-sonnet-4-5`, where no base URL is given.
@@ -131,14 +129,12 @@ class Models:
             raise SetupError(f"{where} has no `model`: the name of the model at its server")
         return _sound(ModelSettings(**_with_key(values)), where)
 
-    def prices(self, settings: ModelSettings) -> "Prices | None":
+    def prices(self, settings: ModelSettings) -> Prices | None:
         """Return the price table of a model, if it has one."""
         return _prices(settings, self._folder)
 
-    def prices_in(self, path: str) -> "Prices":
+    def prices_in(self, path: str) -> Prices:
         """Return the price table in a file; a relative path starts at the workspace."""
-        from askgraph.llm.budget import Prices
-
         return Prices.read(self._folder / Path(path).expanduser())
 
     async def close(self) -> None:
@@ -238,7 +234,8 @@ def _sound(settings: ModelSettings, where: str) -> ModelSettings:
     return settings
 
 
-def _built(settings: ModelSettings, folder: Path) -> "LanguageModel":
+def _built(settings: ModelSettings, folder: Path) -> LanguageModel:
+    # The default method needs no model.
     from askgraph.llm.limited import LimitedModel
     from askgraph.llm.retried import RetriedModel
     from askgraph.llm.stack import ModelStack
@@ -254,7 +251,7 @@ def _built(settings: ModelSettings, folder: Path) -> "LanguageModel":
     return ModelStack(model, _options(settings), prices, cache, telemetry)
 
 
-def _asked(settings: ModelSettings, folder: Path) -> "LanguageModel":
+def _asked(settings: ModelSettings, folder: Path) -> LanguageModel:
     """The model at its server, with nothing around it."""
     known = settings.provider.replace("-", "_") in registry.names("llm")
     plugin = registry.load("llm", settings.provider) if known else None
@@ -281,7 +278,7 @@ def _asked(settings: ModelSettings, folder: Path) -> "LanguageModel":
     return model
 
 
-def _here(plugin: registry.Plugin, settings: ModelSettings, folder: Path) -> "LanguageModel":
+def _here(plugin: registry.Plugin, settings: ModelSettings, folder: Path) -> LanguageModel:
     """A model on this machine: its folder, from the workspace on, or its name on a hub."""
     given = {name: getattr(settings, name) for name in _OF_SERVERS}
     if idle := [name for name, value in given.items() if value is not None]:
@@ -307,7 +304,7 @@ def _log_file(settings: ModelSettings, folder: Path, takes: Container[str]) -> P
     return folder / Path(settings.sent or "").expanduser()
 
 
-def _options(settings: ModelSettings) -> "Options":
+def _options(settings: ModelSettings) -> Options:
     wanted: Options = {}
     if settings.temperature is not None:
         wanted["temperature"] = settings.temperature
@@ -320,9 +317,7 @@ def _options(settings: ModelSettings) -> "Options":
     return wanted
 
 
-def _prices(settings: ModelSettings, folder: Path) -> "Prices | None":
-    from askgraph.llm.budget import Prices
-
+def _prices(settings: ModelSettings, folder: Path) -> Prices | None:
     if settings.prices is None:
         return None
     prices = Prices.read(folder / Path(settings.prices).expanduser())

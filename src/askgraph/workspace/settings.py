@@ -23,13 +23,14 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.exceptions import ParseError
 
 from askgraph.errors import SetupError
 from askgraph.metadata.store import write_whole
-
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
 
 __all__ = [
     "FILE",
@@ -168,9 +169,7 @@ def serve_table(folder: Path) -> dict[str, Any]:
 def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:
     """Add a graph to the file, or replace what it says of this one."""
 
-    def change(document: "TOMLDocument") -> None:
-        import tomlkit
-
+    def change(document: TOMLDocument) -> None:
         graphs = document.setdefault("graphs", tomlkit.table(is_super_table=True))
         old = graphs.get(name)
         new = settings.table()
@@ -189,9 +188,7 @@ def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:
 def with_method(folder: Path, name: str, settings: Mapping[str, str]) -> None:
     """Put settings into the table of a method; the others that it has stay."""
 
-    def change(document: "TOMLDocument") -> None:
-        import tomlkit
-
+    def change(document: TOMLDocument) -> None:
         methods = document.setdefault("methods", tomlkit.table(is_super_table=True))
         plain = {known.replace("-", "_"): known for known in methods}
         own = methods.setdefault(plain.get(name.replace("-", "_"), name), tomlkit.table())
@@ -203,7 +200,7 @@ def with_method(folder: Path, name: str, settings: Mapping[str, str]) -> None:
 def without(folder: Path, name: str) -> None:
     """Take a graph out of the file."""
 
-    def change(document: "TOMLDocument") -> None:
+    def change(document: TOMLDocument) -> None:
         graphs = document.get("graphs", {})
         if name in graphs:
             del graphs[name]
@@ -248,10 +245,7 @@ def _document(folder: Path) -> dict[str, Any]:
         raise SetupError(f"{path} cannot be read: {error}") from error
 
 
-def _changed(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
-    import tomlkit
-    from tomlkit.exceptions import ParseError
-
+def _changed(folder: Path, change: Callable[[TOMLDocument], None]) -> None:
     path = folder / FILE
     text = path.read_text(encoding="utf-8") if path.exists() else _HEAD
     try:

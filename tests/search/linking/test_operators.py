@@ -9,7 +9,7 @@ from askgraph.methods.graph_search import GraphSearch
 from askgraph.sparql.comparison import cell_of_json
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Outcome, Question
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 ZOO = "https://zoo.example/"
 ORDERED = ("order", "top n")

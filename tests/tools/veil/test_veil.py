@@ -22,7 +22,7 @@ from askgraph.tools.toolbox import GraphToolbox
 from askgraph.tools.veil import Sees, Veil
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 ASKED = "Which moons of Saturn were discovered after 1850?"
 PREFIXES = (

@@ -19,7 +19,7 @@ from askgraph.training.pointer.training import (  # noqa: E402
     trained,
 )
 from askgraph.workspace import Workspace  # noqa: E402
-from askgraph.workspace.running import result_of  # noqa: E402
+from askgraph.workspace.synchronous import result_of  # noqa: E402
 from askgraph.writing.pointer.network import Settings  # noqa: E402
 from askgraph.writing.pointer.writer import PointerWriter  # noqa: E402
 

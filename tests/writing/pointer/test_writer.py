@@ -15,7 +15,7 @@ from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.read import read
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.inputs import listed_terms
 from askgraph.writing.pointer.network import Settings, shapes
 from askgraph.writing.pointer.stored import saved

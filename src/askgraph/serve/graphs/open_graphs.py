@@ -18,9 +18,8 @@ from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.store import Store
 from askgraph.workspace import Workspace
-from askgraph.workspace.described import kept_descriptions
-from askgraph.workspace.ready import build_missing
-from askgraph.workspace.services import only_services
+from askgraph.workspace.endpoints import only_services
+from askgraph.workspace.graphs import build_missing, kept_descriptions
 from askgraph.workspace.settings import GraphSettings
 
 __all__ = ["OpenGraphs", "Summaries"]

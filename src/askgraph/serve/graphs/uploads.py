@@ -16,8 +16,8 @@ from askgraph.errors import SetupError
 from askgraph.rdf.statements import FORMATS
 from askgraph.serve.graphs.bounds import unpacked
 from askgraph.workspace import Workspace
-from askgraph.workspace.replacing import locked
 from askgraph.workspace.settings import GraphSettings
+from askgraph.workspace.sources import locked
 
 __all__ = ["Sent", "clear_graph", "clear_orphans", "stored", "upload_folder", "uploads_of"]
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from askgraph.errors import AskgraphError, ServiceError
 from askgraph.methods import searches
+from askgraph.operations.answering import head_of, steps_of
 from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.identity.principal import Principal, TooMany
 from askgraph.serve.middleware.telemetry import question_span
@@ -33,9 +34,7 @@ from askgraph.serve.settings import ServeSettings
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.lines import Head
 from askgraph.workspace import Workspace
-from askgraph.workspace.answering import steps_of
 from askgraph.workspace.models import Models
-from askgraph.workspace.tracing import head_of
 
 __all__ = ["Run", "Runs"]
 

@@ -12,7 +12,7 @@ from askgraph.sample import graph_path
 from askgraph.serve.protocols.mcp.server import graph_server
 from askgraph.serve.protocols.mcp.stdio import LocalAccess
 from askgraph.workspace import Workspace
-from askgraph.workspace.running import result_of
+from askgraph.workspace.synchronous import result_of
 
 MOONS = """
 @prefix : <http://example.org/> .

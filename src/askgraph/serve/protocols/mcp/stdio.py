@@ -10,15 +10,15 @@ from mcp.server.context import ServerRequestContext
 from askgraph import registry
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import searches
+from askgraph.operations.answering import steps_of
 from askgraph.serve.identity.principal import Scope
 from askgraph.serve.protocols.mcp.access import Access, Known
 from askgraph.serve.protocols.mcp.server import graph_server
 from askgraph.serve.runs.request import RunRequest
 from askgraph.trace import Step
 from askgraph.workspace import Workspace
-from askgraph.workspace.answering import steps_of
+from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.models import Models
-from askgraph.workspace.ready import build_missing
 
 __all__ = ["LocalAccess", "run"]
 

@@ -1,0 +1,242 @@
+"""From benchmarks and methods to the tasks of a run, each with the state of its graph."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+
+from askgraph.errors import SetupError
+from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.runs.record import Options, Task
+from askgraph.methods import Method, searches, wants_links, with_others
+from askgraph.operations.hosts import Host, MethodChoice
+from askgraph.workspace import Progress, silent
+from askgraph.workspace.graphs import build_missing
+from askgraph.workspace.method_settings import method_spec, named_setting
+
+__all__ = [
+    "Asked",
+    "Plan",
+    "Wishes",
+    "described",
+    "file_hash",
+    "method_choices",
+    "planned",
+    "sampled",
+    "states_of",
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A benchmark as it is asked: some of its questions, each with the graph that it goes to.
+
+    `graphs` are what a workspace finds a graph by, one a question; `examples` files that a method
+    may learn from, one a question, or none at all.
+    """
+
+    name: str
+    path: Path
+    format: str
+    contents: Contents
+    questions: tuple[GoldQuestion, ...]
+    graphs: tuple[str | Path, ...]
+    examples: tuple[Path | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a run asks: with which methods, how often, and `chosen`, what the caller selected by."""
+
+    methods: tuple[MethodChoice, ...]
+    repeat: int = 1
+    options: Options = field(default_factory=Options)
+    metric: str = "best_column"
+    chosen: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The tasks of a run, and what `run.json` says of it."""
+
+    tasks: tuple[Task, ...]
+    settings: Mapping[str, object]
+
+
+async def planned(
+    host: Host, benchmarks: Sequence[Asked], wishes: Wishes, *, progress: Progress = silent
+) -> Plan:
+    """Return a task for each question, method and repetition; the graphs are opened for it.
+
+    Where a method searches indices, those that are missing are built; `progress` tells of that.
+
+    Raises `SetupError` for a graph or a method that there is none of, and for a method that is
+    given examples and takes none.
+    """
+    states = await states_of(host, benchmarks)
+    _check_examples(host, benchmarks, wishes.methods)
+    if any(searches(host.method(choice.label)) for choice in wishes.methods):
+        await _build_missing(host, benchmarks, progress)
+    tasks = tuple(
+        task for benchmark in benchmarks for task in _tasks(host, benchmark, wishes, states)
+    )
+    return Plan(tasks, _settings(host, benchmarks, wishes, states.values()))
+
+
+def method_choices(specs: Sequence[str], settings: Sequence[str] = ()) -> tuple[MethodChoice, ...]:
+    """Read `graph-search` or `graph-search:operators=false,states=50`, and settings for all.
+
+    A value is JSON where it can be, else text. Raises `SetupError` for a setting without a name,
+    and for two methods alike.
+    """
+    shared = dict(map(named_setting, settings))
+    choices = []
+    for spec in specs:
+        name, own = method_spec(spec)
+        values = {**shared, **own}
+        label = name + "".join(
+            f"{':' if not at else ','}{key}={json.dumps(value)}"
+            for at, (key, value) in enumerate(values.items())
+        )
+        choices.append(MethodChoice(label, name, json.dumps(values)))
+    labels = [choice.label for choice in choices]
+    if twice := {label for label in labels if labels.count(label) > 1}:
+        raise SetupError(f"the method {sorted(twice)[0]!r} is named twice")
+    return tuple(choices)
+
+
+def sampled(questions: Sequence[GoldQuestion], size: int, *, seed: int) -> tuple[GoldQuestion, ...]:
+    """Return so many questions, the same for the same seed whatever their order, in file order.
+
+    A larger sample with the same seed holds the smaller one.
+    """
+
+    def rank(question: GoldQuestion) -> bytes:
+        return hashlib.sha256(f"{seed}\t{question.id}".encode()).digest()
+
+    taken = {question.id for question in sorted(questions, key=rank)[:size]}
+    return tuple(question for question in questions if question.id in taken)
+
+
+async def states_of(host: Host, benchmarks: Iterable[Asked]) -> dict[str, tuple[str, str]]:
+    """Open the graphs of benchmarks; return name and snapshot of each, by what it is found by."""
+    states: dict[str, tuple[str, str]] = {}
+    for source in _sources(benchmarks):
+        async with host.graph(source) as graph:
+            states[str(source)] = graph.name, graph.snapshot
+    return states
+
+
+def described(asked: Asked) -> dict[str, object]:
+    """Return what `run.json` says of a benchmark."""
+    return {
+        "name": asked.name,
+        "format": asked.format,
+        "path": str(asked.path),
+        "sha256": file_hash(asked.path) if asked.path.is_file() else None,
+        "questions": len(asked.questions),
+        "unreadable": [[item.place, item.reason] for item in asked.contents.unreadable],
+    }
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sources(benchmarks: Iterable[Asked]) -> list[str | Path]:
+    return list(dict.fromkeys(graph for asked in benchmarks for graph in asked.graphs))
+
+
+async def _build_missing(host: Host, benchmarks: Iterable[Asked], progress: Progress) -> None:
+    for source in _sources(benchmarks):
+        async with host.graph(source) as graph:
+            await asyncio.to_thread(build_missing, graph, progress=progress)
+
+
+def _check_examples(
+    host: Host, benchmarks: Iterable[Asked], methods: Iterable[MethodChoice]
+) -> None:
+    given = any(asked.examples for asked in benchmarks)
+    for choice in methods:
+        method = host.method(choice.label)
+        if given and not hasattr(method, "examples"):
+            raise SetupError(
+                f"the method {choice.name!r} learns nothing from examples, so that folds would "
+                "change nothing; leave --folds and --leave-out away"
+            )
+
+
+def _tasks(
+    host: Host, asked: Asked, wishes: Wishes, states: Mapping[str, tuple[str, str]]
+) -> Iterator[Task]:
+    examples = asked.examples or (None,) * len(asked.questions)
+    prefixes = tuple(sorted(asked.contents.prefixes.items()))
+    given = {choice.label: _examples_of(host.method(choice.label)) for choice in wishes.methods}
+    files = {*examples, *chain.from_iterable(given.values())}
+    hashes = {path: file_hash(path) for path in files if path is not None}
+    for question, graph, learnt in zip(asked.questions, asked.graphs, examples, strict=True):
+        for choice in wishes.methods:
+            made = repr(host.method(choice.label))
+            known = (learnt,) if learnt else given[choice.label]
+            snapshot = states[str(graph)][1]
+            task = Task(
+                question=question,
+                benchmark=asked.name,
+                graph=graph,
+                method=choice.label,
+                examples=learnt,
+                gold_links=wants_links(host.method(choice.label)),
+                prefixes=prefixes,
+                options=wishes.options,
+                snapshot=snapshot,
+                fingerprint=_fingerprint(
+                    question,
+                    made,
+                    snapshot,
+                    wishes.options,
+                    " ".join(hashes[path] for path in known) or None,
+                ),
+            )
+            yield from (replace(task, repeat=number) for number in range(wishes.repeat))
+
+
+def _examples_of(method: Method) -> tuple[Path, ...]:
+    """The files of examples in the settings of a method and of those that it consults.
+
+    What is in them is a setting, too.
+    """
+    named = (getattr(one, "examples", None) for one in with_others(method))
+    paths = dict.fromkeys(Path(one) for one in named if one and isinstance(one, str))
+    return tuple(path for path in paths if path.is_file())
+
+
+def _fingerprint(question: GoldQuestion, *parts: object) -> str:
+    stored = question.answers and [question.answers.variables, question.answers.rows]
+    asked = [question.text, question.language, question.sparql, stored, question.unanswerable]
+    text = json.dumps([asked, *map(repr, parts)], default=str)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _settings(
+    host: Host, benchmarks: Iterable[Asked], wishes: Wishes, states: Iterable[tuple[str, str]]
+) -> dict[str, object]:
+    return {
+        "askgraph": version("askgraph"),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "metric": wishes.metric,
+        "benchmarks": [described(asked) for asked in benchmarks],
+        "methods": [
+            {"name": choice.label, "settings": repr(host.method(choice.label))}
+            for choice in wishes.methods
+        ],
+        "graphs": [{"name": name, "snapshot": snapshot} for name, snapshot in states],
+        "options": {**asdict(wishes.options), "repeat": wishes.repeat, **wishes.chosen},
+    }

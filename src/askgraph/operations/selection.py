@@ -1,0 +1,179 @@
+"""Which questions of which benchmarks are asked, and of which graph."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from pathlib import Path
+
+from askgraph.errors import SetupError
+from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation.benchmarks.formats import read_benchmark
+from askgraph.evaluation.gold.frozen import read_frozen
+from askgraph.evaluation.questions import GoldQuestion, of_graph
+from askgraph.operations.plans import Asked, sampled
+from askgraph.workspace import Workspace
+from askgraph.workspace.sources import is_url
+
+__all__ = [
+    "Selection",
+    "benchmark_name",
+    "graph_of",
+    "selected",
+]
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What to ask of the benchmarks; None chooses nothing.
+
+    `graph` is that of benchmarks that do not say theirs; `gold` a file of frozen gold results;
+    `folds` and `leave_out` (`graph`, `dataset`) say what a method may learn from.
+    """
+
+    graph: str | None = None
+    format: str | None = None
+    language: str | None = None
+    kg: str | None = None
+    split: str | None = None
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    folds: int | None = None
+    leave_out: str | None = None
+    gold: Path | None = None
+
+    def json(self) -> Json:
+        """Return what a run records of it."""
+        gold = str(self.gold) if self.gold else None
+        chosen = ("language", "kg", "split", "limit", "sample", "seed", "folds", "leave_out")
+        return {**{name: getattr(self, name) for name in chosen}, "gold": gold}
+
+
+def selected(
+    workspace: Workspace, sources: Sequence[str], selection: Selection
+) -> tuple[Asked, ...]:
+    """Read the benchmarks and choose their questions; a source is a path, or `PATH@GRAPH`.
+
+    Raises `SetupError` where nothing is left to ask, where questions have no gold, and where a
+    graph is not known.
+    """
+    asked = [_asked(workspace, source, selection) for source in sources]
+    return tuple(replace(one, name=name) for one, name in zip(asked, _names(asked), strict=True))
+
+
+def _asked(workspace: Workspace, source: str, selection: Selection) -> Asked:
+    path, graph = _split(source, selection.graph)
+    format, contents = read_benchmark(path, format=selection.format, language=selection.language)
+    questions = _chosen(path, contents, selection, graph)
+    if selection.gold is not None:
+        frozen = read_frozen(selection.gold)
+        questions = tuple(frozen.with_gold(question) for question in questions)
+    graphs = tuple(graph_of(workspace, question, path, graph) for question in questions)
+    return Asked(benchmark_name(path), path, format, contents, questions, graphs)
+
+
+def _split(source: str, graph: str | None) -> tuple[Path, str | None]:
+    path, at, name = source.rpartition("@")
+    if at and not Path(source).exists():
+        return Path(path), name
+    return Path(source), graph
+
+
+def _chosen(
+    path: Path, contents: Contents, selection: Selection, graph: str | None
+) -> tuple[GoldQuestion, ...]:
+    questions = contents.questions
+    if not questions and contents.unreadable:
+        first = contents.unreadable[0]
+        raise SetupError(
+            f"none of the {len(contents.unreadable)} items of {path} can be asked and scored; "
+            f"the first: {first.place}: {first.reason}"
+        )
+    if selection.kg is not None:
+        questions = of_graph(questions, selection.kg, required=True)
+    elif graph is not None:
+        questions = of_graph(questions, graph)
+    if selection.split is not None:
+        questions = _of_split(path, questions, selection.split)
+    if selection.sample is not None:
+        questions = sampled(questions, selection.sample, seed=selection.seed)
+    questions = questions[: selection.limit]
+    if not questions:
+        raise SetupError(f"{path}: no question is left to ask")
+    return questions
+
+
+def _of_split(
+    path: Path, questions: Sequence[GoldQuestion], split: str
+) -> tuple[GoldQuestion, ...]:
+    found = tuple(question for question in questions if question.split == split)
+    if not found:
+        splits = sorted({question.split for question in questions if question.split})
+        there = f"there are {', '.join(splits)}" if splits else "its questions are of none"
+        raise SetupError(f"{path}: no question is of the split {split!r}; {there}")
+    return found
+
+
+def benchmark_name(path: Path) -> str:
+    """Return the name of a benchmark: its file's, or its folder's where the file has no own."""
+    stem = path.name.split(".")[0] or path.name
+    return path.absolute().parent.name if stem == "questions" else stem
+
+
+def _names(asked: Sequence[Asked]) -> list[str]:
+    """Names that tell the benchmarks apart."""
+    names: list[str] = []
+    for one in asked:
+        longer = f"{one.path.absolute().parent.name}-{one.name}"
+        numbered = (f"{longer}-{number}" for number in count(2))
+        names.append(next(n for n in chain([one.name, longer], numbered) if n not in names))
+    return names
+
+
+SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3")
+FOLDER = "kg"
+
+
+def graph_of(
+    workspace: Workspace, question: GoldQuestion, benchmark: Path, named: str | None = None
+) -> str | Path:
+    """Return what `Workspace.find` takes for the graph of a question.
+
+    `named` is what the caller chose, and goes first. Else it is the graph that the question names:
+    the workspace's graph of that name or with that file's stem, a file of that name beside the
+    benchmark or in `kg/` there, a URL as it is. A question that names none goes to the workspace's
+    only graph. Raises `SetupError` where there is none of these.
+    """
+    if named is not None:
+        return named
+    if question.graph is None:
+        return _only_graph(workspace, question, benchmark)
+    name = question.graph
+    graphs = workspace.graphs()
+    known = next((known for known in (name, Path(name).stem) if known in graphs), None)
+    if known is not None or is_url(name):
+        return known or name
+    place = benchmark if benchmark.is_dir() else benchmark.absolute().parent
+    folders = (place, place / FOLDER)
+    files = (folder / (name + suffix) for folder in folders for suffix in ("", *SUFFIXES))
+    found = next((file for file in files if file.is_file()), None)
+    if found is None:
+        raise SetupError(
+            f"there is no graph {name!r} for question {question.id!r}: neither in the workspace "
+            f"{workspace.folder}, nor as a file in {folders[0]} or {folders[1]}. Add it with: "
+            f"askgraph add {Path(name).stem} FILE"
+        )
+    return found
+
+
+def _only_graph(workspace: Workspace, question: GoldQuestion, benchmark: Path) -> str:
+    graphs = workspace.graphs()
+    if len(graphs) != 1:
+        there = f"there are {', '.join(graphs)}" if graphs else "add one with: askgraph add"
+        raise SetupError(
+            f"question {question.id!r} of {benchmark} does not say which graph it is about: "
+            f"name one with -g; {there}"
+        )
+    return next(iter(graphs))

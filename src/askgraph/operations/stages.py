@@ -1,0 +1,231 @@
+"""The stages of the multi-stage method, measured alone and together on benchmarks."""
+
+import asyncio
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from askgraph.agent.kept_index import Bm25, bm25_of, ranked_names
+from askgraph.errors import SetupError
+from askgraph.evaluation.metrics.linking import Links, links
+from askgraph.evaluation.runs.run import Progress as Told
+from askgraph.evaluation.runs.run_folder import Run
+from askgraph.evaluation.studies.recall import EVALUATIONS, Recall, Sought, Tuned, recall_at, tuned
+from askgraph.evaluation.studies.stages import CONFIGURATIONS, StageCase, stage_case
+from askgraph.index import Resource, SearchIndex
+from askgraph.operations.evaluation import Crew, evaluated
+from askgraph.operations.hosts import Host, MethodChoice, Site
+from askgraph.operations.plans import Asked, Wishes
+from askgraph.operations.selection import Selection
+from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace.settings import method_settings, with_method
+
+__all__ = [
+    "INDICES",
+    "Gold",
+    "Searched",
+    "Staged",
+    "TunedIndex",
+    "gold_of",
+    "keep_tuned",
+    "searched_for",
+    "staged",
+    "tune_bm25",
+]
+
+INDICES = {"entities": "entities", "properties": "predicates"}
+"""The indices that are searched, and what is found in them."""
+
+Gold = Mapping[tuple[str, str], Links]
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A run of all configurations, its cases, and by benchmark what an index finds."""
+
+    run: Run
+    cases: tuple[StageCase, ...]
+    recalls: Mapping[str, Sequence[Recall]]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A question as an index of its graph is searched for it."""
+
+    benchmark: str
+    index: SearchIndex[Resource]
+    sought: Sought
+
+
+async def staged(
+    workspace: Workspace,
+    asked: Sequence[Asked],
+    selection: Selection,
+    *,
+    settings: Mapping[str, object],
+    metric: str,
+    crew: Crew,
+    folder: Path | None = None,
+    progress: Told | None = None,
+    preparing: Progress = silent,
+) -> Staged:
+    """Ask each question in each configuration, and read from the traces what each stage found.
+
+    `settings` are those of the method in all configurations. Raises `SetupError` for what cannot
+    work, before any question is asked.
+    """
+    methods = tuple(
+        MethodChoice(name, "multi-stage", json.dumps({**settings, **own, "filter": "off"}))
+        for name, own in CONFIGURATIONS.items()
+    )
+    wishes = Wishes(methods, metric=metric, chosen=selection.json())
+    with _place(folder) as place:
+        run = await evaluated(
+            workspace, asked, wishes, selection, crew,
+            folder=place, progress=progress, preparing=preparing,
+        )  # fmt: skip
+        details = {detail.key: detail for detail in run.details()}
+    host = Host(Site(workspace.folder.absolute(), ()))
+    try:
+        gold = await gold_of(host, asked)
+        recalls: dict[str, list[Recall]] = {one.name: [] for one in asked}
+        for key, what in INDICES.items():
+            sought = await searched_for(host, asked, key, gold, progress=preparing)
+            for name, found in recalls.items():
+                own = [(each.index, each.sought) for each in sought if each.benchmark == name]
+                found.append(await asyncio.to_thread(recall_at, what, own))
+    finally:
+        await host.close()
+    cases = tuple(
+        stage_case(record, details[record.key], gold[record.benchmark, record.id])
+        for record in run.records
+        if record.key in details
+    )
+    return Staged(run, cases, recalls)
+
+
+async def searched_for(
+    host: Host,
+    asked: Sequence[Asked],
+    key: str,
+    gold: Gold,
+    *,
+    bm25: Bm25 | None = None,
+    progress: Progress = silent,
+) -> list[Searched]:
+    """Return each question with what should be found, and the index of its graph, `key`.
+
+    `progress` is told how far the indices are that have to be built for it.
+    """
+    opened: dict[str, SearchIndex[Resource]] = {}
+    found: list[Searched] = []
+    sources = {str(source) for one in asked for source in one.graphs}
+    for one in asked:
+        for question, source in zip(one.questions, one.graphs, strict=True):
+            if str(source) not in opened:
+                async with host.graph(source) as graph:
+                    index = await asyncio.to_thread(ranked_names, graph, key, bm25 or Bm25())
+                opened[str(source)] = index
+                progress(f"indexing {key}", len(opened), len(sources))
+            known = gold[one.name, question.id]
+            wanted = known.entities if key == "entities" else known.predicates
+            found.append(Searched(one.name, opened[str(source)], Sought(question.text, wanted)))
+    return found
+
+
+async def gold_of(host: Host, asked: Sequence[Asked]) -> Gold:
+    """Return the IRIs of each gold query, by benchmark and id."""
+    found: dict[tuple[str, str], Links] = {}
+    for one in asked:
+        for question, source in zip(one.questions, one.graphs, strict=True):
+            async with host.graph(source) as graph:
+                prefixes = {**one.contents.prefixes, **graph.prefixes.namespaces}
+            found[one.name, question.id] = links(question.sparql, prefixes=prefixes)
+    return found
+
+
+@contextlib.contextmanager
+def _place(folder: Path | None) -> Iterator[Path]:
+    """Give the folder of the run: one that is kept, or one for now."""
+    if folder is not None:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        yield Path(temporary) / "stages"
+
+
+METHOD = "multi-stage"
+_SETTINGS = {"entities": "bm25_entities", "predicates": "bm25_predicates"}
+
+
+@dataclass(frozen=True)
+class TunedIndex:
+    """What the search found for one index, and what it is worth on questions that it did not see.
+
+    `tested` is the recall with the numbers before and after, None where there were no such
+    questions.
+    """
+
+    what: str
+    tuned: Tuned
+    tested: tuple[Recall, Recall] | None = None
+
+
+async def tune_bm25(
+    workspace: Workspace,
+    training: Sequence[Asked],
+    test: Sequence[Asked] = (),
+    *,
+    progress: Progress = silent,
+) -> tuple[TunedIndex, ...]:
+    """Search the numbers for entities and for predicates, each by itself, from the present ones.
+
+    Raises `SetupError` where a test question is a training question too.
+    """
+    seen = {question.text.casefold() for one in training for question in one.questions}
+    if twice := [q for one in test for q in one.questions if q.text.casefold() in seen]:
+        raise SetupError(f"{twice[0].id!r} is a test question and a training question")
+    host = Host(Site(workspace.folder.absolute(), ()))
+    try:
+        return tuple(
+            [await _tuned(workspace, host, key, training, test, progress) for key in INDICES]
+        )
+    finally:
+        await host.close()
+
+
+def keep_tuned(workspace: Workspace, found: Sequence[TunedIndex]) -> None:
+    """Write the numbers into `askgraph.toml`, as settings of the method that reads them."""
+    values = {_SETTINGS[one.what]: str(one.tuned.after) for one in found}
+    with_method(workspace.folder, METHOD, values)
+
+
+async def _tuned(
+    workspace: Workspace, host: Host, key: str, training: Sequence[Asked],
+    test: Sequence[Asked], progress: Progress,
+) -> TunedIndex:  # fmt: skip
+    what = INDICES[key]
+    kept = method_settings(workspace.folder, METHOD).get(_SETTINGS[what])
+    start = bm25_of(str(kept)) if kept is not None else Bm25()
+    loop = asyncio.get_running_loop()
+    gold = await gold_of(host, (*training, *test))
+
+    def measure(bm25: Bm25, asked: Sequence[Asked] = training) -> Recall:
+        work = searched_for(host, asked, key, gold, bm25=bm25)
+        sought = asyncio.run_coroutine_threadsafe(work, loop).result()
+        return recall_at(what, [(one.index, one.sought) for one in sought])
+
+    found = await asyncio.to_thread(
+        tuned,
+        measure,
+        start=start,
+        progress=lambda done: progress(f"k1 and b for {what}", done, EVALUATIONS),
+    )
+    if not test:
+        return TunedIndex(what, found)
+    before = await asyncio.to_thread(measure, found.before, test)
+    after = await asyncio.to_thread(measure, found.after, test)
+    return TunedIndex(what, found, (before, after))

@@ -1,0 +1,173 @@
+"""Graphs opened: one from its data folder, or all that a question is asked of."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from askgraph.endpoint.federated import Federated
+from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.metadata.descriptions import Description, descriptions_in
+from askgraph.metadata.examples import QueryExample
+from askgraph.metadata.store import load_profile
+from askgraph.methods import Method, searches
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.trace import Outcome, attempt_of
+from askgraph.workspace.data import known_content, known_paths, known_snapshot
+from askgraph.workspace.endpoints import WorkspaceServices, open_endpoint
+from askgraph.workspace.index_sources import Ground
+from askgraph.workspace.indices import GraphIndices
+from askgraph.workspace.settings import GraphSettings
+from askgraph.workspace.synchronous import Progress, result_of, silent
+
+__all__ = [
+    "Ready",
+    "build_missing",
+    "kept_descriptions",
+    "open_graph",
+    "read_descriptions",
+    "ready_graphs",
+]
+
+Source = TypeVar("Source")
+
+
+def open_graph(
+    name: str,
+    settings: GraphSettings,
+    data: Path,
+    *,
+    cache: Path,
+    services: "WorkspaceServices",
+    examples: tuple[QueryExample, ...] = (),
+    description: Path | None = None,
+) -> KnowledgeGraph:
+    """Open a graph from its data folder; `SetupError` where that is damaged.
+
+    A local graph's worker process starts while the rest is read. A SERVICE in a query may call
+    `services`. The indices are opened, or built, when they are first looked at. `description` is
+    the file with what the graph's publisher says of it, where there is one.
+    """
+    profile = load_profile(data / "profile.json")
+    prefixes = PrefixMap(dict(profile.prefixes))
+    own = open_endpoint(settings, data, cache=cache, prefixes=prefixes.namespaces)
+
+    endpoint = Federated(
+        own,
+        services,
+        timeout=settings.timeout,
+        prefixes=prefixes.namespaces,
+        at_close=services.close,
+    )
+    try:
+        names, arrays = known_content(data)
+        short = name.partition("~")[0]
+        snapshot = known_snapshot(data, profile)
+        ground = Ground(short, data, settings, snapshot, profile, names, arrays)
+        return KnowledgeGraph(
+            short,
+            endpoint,
+            profile,
+            names,
+            prefixes,
+            arrays,
+            snapshot,
+            GraphIndices(ground),
+            examples,
+            services.url_of(short),
+            kept_descriptions(description) if description else (),
+            known_paths(data),
+        )
+    except BaseException:
+        result_of(endpoint.close())
+        raise
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Graphs to ask, and those among them that were opened for it; close it after use."""
+
+    graphs: tuple[KnowledgeGraph, ...]
+    opened: tuple[KnowledgeGraph, ...]
+
+    def of(self, outcome: Outcome) -> KnowledgeGraph:
+        """Return the graph that an outcome is of; the first one where it is of none."""
+        attempt = attempt_of(outcome)
+        named = (one for one in self.graphs if attempt and one.name == attempt.graph)
+        return next(named, self.graphs[0])
+
+    async def close(self) -> None:
+        """Close the endpoints of the graphs that were opened; the others stay open."""
+        await _close(self.opened)
+
+
+def ready_graphs(
+    wanted: Sequence[Source | KnowledgeGraph],
+    find: Callable[[Source], KnowledgeGraph],
+    method: Method,
+    *,
+    progress: Progress = silent,
+) -> Ready:
+    """Open graphs with `find`, and build the indices that the method needs and they lack.
+
+    A graph that is open already is taken as it is. Raises `SetupError` for no graph and for two of
+    one name, and what opening and building raise; then what was opened is closed.
+    """
+    if not wanted:
+        raise SetupError("no graph was given: name at least one")
+    graphs: list[KnowledgeGraph] = []
+    opened: list[KnowledgeGraph] = []
+    try:
+        for one in wanted:
+            graph = one if isinstance(one, KnowledgeGraph) else find(one)
+            if graph is not one:
+                opened.append(graph)
+            _check_name(graph, graphs)
+            graphs.append(graph)
+        if searches(method):
+            for graph in graphs:
+                build_missing(graph, progress=progress)
+    except BaseException:
+        result_of(_close(opened))
+        raise
+    return Ready(tuple(graphs), tuple(opened))
+
+
+def build_missing(graph: KnowledgeGraph, *, progress: Progress = silent) -> None:
+    """Open the indices of a graph of a workspace; build those that cannot be opened.
+
+    Raises `SetupError` and `ServiceError` as building does.
+    """
+    if isinstance(graph.indices, GraphIndices):
+        graph.indices.prepare(progress)
+
+
+def _check_name(graph: KnowledgeGraph, others: Sequence[KnowledgeGraph]) -> None:
+    if any(graph.name == other.name for other in others):
+        raise SetupError(
+            f"two of the graphs are called {graph.name!r}, and could not be told apart: name each "
+            "once, and give others a name of their own with: askgraph add NAME SOURCE"
+        )
+
+
+async def _close(graphs: Sequence[KnowledgeGraph]) -> None:
+    async with AsyncExitStack() as stack:
+        for graph in graphs:
+            stack.push_async_callback(graph.endpoint.close)
+
+
+def kept_descriptions(path: Path) -> tuple[Description, ...]:
+    """Return the descriptions in a file; none if it is missing."""
+    return read_descriptions(path) if path.is_file() else ()
+
+
+def read_descriptions(path: Path) -> tuple[Description, ...]:
+    """Return the descriptions in a file; `SetupError` if it cannot be read or is broken."""
+    try:
+        return descriptions_in(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(f"{str(path)!r} cannot be read: {error}") from error
+    except SetupError as error:
+        raise SetupError(f"{str(path)!r}: {error}") from error

@@ -1,0 +1,207 @@
+"""The graphs of a workspace call each other by SERVICE, and nothing else."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.graphs import MOONS
+from tests.servers.sparql import SparqlServer
+from typer.testing import CliRunner, Result
+
+from askgraph.cli import app
+from askgraph.errors import ForbiddenQuery
+from askgraph.graph import service_iri
+from askgraph.sparql.results import value_of
+from askgraph.workspace import Workspace
+from askgraph.workspace.synchronous import result_of
+
+VISITS = """
+@prefix : <http://example.org/> .
+:Voyager :visited :Io, :Europa . :Viking :visited :Mars .
+"""
+PREFIX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
+JOIN = "SELECT ?m ?p { ?s :visited ?m SERVICE <askgraph:moons> { ?m onto:orbits ?p } } ORDER BY ?m"
+JOINED = [
+    ["http://example.org/Europa", "http://example.org/Jupiter"],
+    ["http://example.org/Io", "http://example.org/Jupiter"],
+]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    place = Workspace(tmp_path / "workspace")
+    for name, text in (("moons", MOONS), ("visits", VISITS)):
+        (tmp_path / f"{name}.ttl").write_text(text)
+        place.add(name, [tmp_path / f"{name}.ttl"])
+    return place
+
+
+@pytest.fixture
+def server() -> Iterator[SparqlServer]:
+    store = Store()
+    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    with SparqlServer(store) as server:
+        yield server
+
+
+def asked(workspace: Workspace, query: str, *, graph: str = "visits") -> Result:
+    command = ["query", PREFIX + query, "-g", graph, "--json"]
+    return CliRunner().invoke(app, [*command, "--workspace", str(workspace.folder)])
+
+
+def test_two_graphs_of_files_are_joined(workspace: Workspace) -> None:
+    assert json.loads(asked(workspace, JOIN).stdout)["rows"] == JOINED
+
+
+def test_other_forms_call_graphs_too(workspace: Workspace) -> None:
+    where = "{ ?s :visited ?m SERVICE <askgraph:moons> { ?m onto:orbits ?p } }"
+    assert json.loads(asked(workspace, f"ASK {where}").stdout) == {"boolean": True}
+    built = json.loads(asked(workspace, f"CONSTRUCT {{ ?s :near ?p }} WHERE {where}").stdout)
+    assert built["triples"] == [
+        [f"<http://example.org/{name}>" for name in ("Voyager", "near", "Jupiter")]
+    ]
+
+
+def test_a_graph_may_call_itself(workspace: Workspace) -> None:
+    own = JOIN.replace("askgraph:moons", "askgraph:visits").replace("onto:orbits", "^:visited")
+    assert len(json.loads(asked(workspace, own).stdout)["rows"]) == 3
+
+
+def test_a_called_graph_is_built_anew_when_its_file_changed(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    (tmp_path / "moons.ttl").write_text(MOONS.replace(":orbits :Jupiter", ":orbits :Saturn"))
+    rows = json.loads(asked(workspace, JOIN).stdout)["rows"]
+    assert [row[1] for row in rows] == ["http://example.org/Saturn"] * 2
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_an_endpoint_is_called_by_name_and_by_url(
+    workspace: Workspace, server: SparqlServer, by_name: bool
+) -> None:
+    workspace.add("remote", [server.url])
+    server.requests.clear()
+
+    target = "askgraph:remote" if by_name else server.url
+    result = asked(workspace, JOIN.replace("askgraph:moons", target))
+
+    assert json.loads(result.stdout)["rows"] == JOINED
+    assert "VALUES" in server.requests[0].parameters["query"][0]
+
+
+def test_an_endpoint_calls_a_graph_of_files_with_its_own_prefixes(
+    workspace: Workspace, server: SparqlServer
+) -> None:
+    workspace.add("remote", [server.url])
+    query = (
+        "SELECT ?m { ?m a onto:Moon SERVICE <askgraph:visits> { ?s <http://example.org/visited> ?m"
+    )
+    result = CliRunner().invoke(
+        app,
+        ["query", query + " } }", "-g", "remote", "--csv", "--workspace", str(workspace.folder)],
+    )
+    assert sorted(result.stdout.split()) == [*(row[0] for row in JOINED), "m"]
+    assert "SERVICE" not in server.requests[-1].parameters["query"][0]
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "SERVICE <URL>",
+        "SERVICE SILENT <URL>",
+        "S\\u0045RVICE <URL>",
+        "SERVICE ?elsewhere",
+        "SERVICE <askgraph:mons>",
+        "SERVICE <askgraph:moons> { ?s ?p ?o } SERVICE <URL>",
+    ],
+)
+def test_what_is_no_graph_here_is_refused_before_anything_is_sent(
+    workspace: Workspace, server: SparqlServer, clause: str
+) -> None:
+    clause = clause.replace("URL", server.url)
+    result = asked(workspace, f"SELECT * {{ ?s :visited ?m {clause} {{ ?m ?p ?o }} }}")
+    assert result.exit_code == 3
+    assert "allowed: askgraph:moons, askgraph:visits" in result.stderr
+    assert server.requests == []
+
+
+def test_a_graph_opened_in_python_refuses_alike_and_sees_graphs_added_later(
+    workspace: Workspace, server: SparqlServer
+) -> None:
+    graph = workspace.graph("visits")
+    query = PREFIX + JOIN.replace("askgraph:moons", server.url)
+    with pytest.raises(ForbiddenQuery, match=r"allowed: askgraph:moons, askgraph:visits$"):
+        result_of(graph.endpoint.select(query))
+    assert server.requests == []
+
+    workspace.add("remote", [server.url])
+
+    assert len(result_of(graph.endpoint.select(query)).rows) == 2
+    result_of(graph.endpoint.close())
+
+
+def test_a_url_with_a_key_or_of_two_graphs_is_no_name_and_not_shown(
+    workspace: Workspace, server: SparqlServer
+) -> None:
+    workspace.add("keyed", [f"{server.url}?key=secret"])
+    for name in ("one", "two"):
+        workspace.add(name, [server.url])
+
+    refused = asked(workspace, JOIN.replace("askgraph:moons", server.url))
+
+    assert refused.exit_code == 3
+    assert refused.stderr.count(server.url) == 1
+    assert "askgraph:keyed" in refused.stderr and "secret" not in refused.stderr
+    keyed = asked(workspace, JOIN.replace("moons", "keyed"))
+    assert json.loads(keyed.stdout)["rows"] == JOINED
+
+
+def test_a_graph_tells_the_iri_that_a_service_calls_it_by(
+    workspace: Workspace, server: SparqlServer
+) -> None:
+    workspace.add("remote", [server.url])
+    workspace.add("keyed", [f"{server.url}?key=secret"])
+    graphs = [workspace.graph(name) for name in ("moons", "remote", "keyed")]
+
+    iris = [service_iri(graph) for graph in graphs]
+
+    assert iris == ["askgraph:moons", server.url, "askgraph:keyed"]
+    for iri in iris:
+        query = PREFIX + JOIN.replace("?s :visited ?m", "VALUES ?m { :Io :Europa }")
+        joined = graphs[0].endpoint.select(query.replace("askgraph:moons", iri))
+        found = [[value_of(term) for term in row] for row in result_of(joined).rows]
+        assert found == JOINED
+    for graph in graphs:
+        result_of(graph.endpoint.close())
+
+
+def test_a_part_of_an_address_is_refused(workspace: Workspace, server: SparqlServer) -> None:
+    workspace.add("remote", [server.url])
+    base = f"BASE <{server.url}> "
+    command = ["query", base + "SELECT * { SERVICE <sparql> { ?s ?p ?o } }", "-g", "visits"]
+    result = CliRunner().invoke(app, [*command, "--workspace", str(workspace.folder)])
+    assert result.exit_code == 3
+    assert "in full" in result.stderr
+
+
+def test_without_service_no_other_graph_is_opened_and_nothing_more_imported(
+    workspace: Workspace,
+) -> None:
+    script = (
+        "import sys\n"
+        "from askgraph.workspace import Workspace\n"
+        "from askgraph.workspace.synchronous import result_of\n"
+        f"workspace = Workspace({str(workspace.folder)!r})\n"
+        "graph = workspace.graph('visits')\n"
+        "workspace.graphs = workspace._service = None\n"
+        "query = 'SELECT * { ?s <http://example.org/service> \"SERVICE <askgraph:moons>\" }'\n"
+        "assert not result_of(graph.endpoint.select(query)).rows\n"
+        "result_of(graph.endpoint.close())\n"
+        "more = {'rdflib', 'httpx2', 'askgraph.sparql.federation.service'} & set(sys.modules)\n"
+        "assert not more, more\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

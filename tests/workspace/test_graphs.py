@@ -1,0 +1,129 @@
+"""Graphs that are made ready to be asked: told apart by name, with the indices in place."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.graphs import MOONS, PETS
+
+from askgraph.errors import ServiceError, SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.methods import Method
+from askgraph.workspace import Workspace
+from askgraph.workspace.graphs import ready_graphs
+from askgraph.workspace.synchronous import result_of
+
+HOLDS = "ASK { ?s ?p ?o }"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workspace:
+    place = Workspace(tmp_path / "workspace")
+    for name, text in (("moons", MOONS), ("pets", PETS)):
+        (tmp_path / f"{name}.ttl").write_text(text)
+        place.add(name, [tmp_path / f"{name}.ttl"])
+    return place
+
+
+@pytest.fixture
+def searching(place: Workspace) -> Method:
+    return place.method("grasp", {"model": ScriptedModel([])})
+
+
+class Finder:
+    """Opens graphs of a workspace and remembers them."""
+
+    def __init__(self, place: Workspace) -> None:
+        self.place = place
+        self.opened: list[KnowledgeGraph] = []
+
+    def __call__(self, name: str | None) -> KnowledgeGraph:
+        self.opened.append(self.place.graph(name))
+        return self.opened[-1]
+
+
+@pytest.fixture
+def find(place: Workspace) -> Iterator[Finder]:
+    finder = Finder(place)
+    yield finder
+    for graph in finder.opened:
+        result_of(graph.endpoint.close())
+
+
+def is_open(graph: KnowledgeGraph) -> bool:
+    try:
+        return result_of(graph.endpoint.ask(HOLDS))
+    except ServiceError:
+        return False
+
+
+def test_missing_indices_are_built_and_told_of_and_are_there_the_next_time(
+    place: Workspace, find: Finder, searching: Method
+) -> None:
+    told: list[str] = []
+
+    def tell(what: str, done: int, total: int | None) -> None:
+        told.append(what)
+
+    ready_graphs(["moons", "pets"], find, searching, progress=tell)
+    first, told[:] = set(told), []
+    ready_graphs(["moons", "pets"], find, searching, progress=tell)
+
+    assert first == {"indexing entities", "indexing properties", "indexing literals"}
+    assert told == []
+    for name in ("moons", "pets"):
+        assert (place.data(name) / "indices" / "literals.json").exists()
+
+
+def test_a_method_that_searches_none_builds_none(place: Workspace, find: Finder) -> None:
+    ready_graphs(["moons"], find, place.method("graph-search"))
+
+    assert not (place.data("moons") / "indices").exists()
+
+
+def test_two_graphs_of_one_name_are_refused_and_none_stays_open(
+    find: Finder, searching: Method
+) -> None:
+    with pytest.raises(SetupError, match="two of the graphs are called 'moons'"):
+        ready_graphs(["pets", "moons", "moons"], find, searching)
+
+    assert [is_open(graph) for graph in find.opened] == [False, False, False]
+
+
+def test_a_graph_that_cannot_be_opened_leaves_none_open(find: Finder, searching: Method) -> None:
+    with pytest.raises(SetupError, match="no graph 'planets'"):
+        ready_graphs(["moons", "planets"], find, searching)
+
+    assert [is_open(graph) for graph in find.opened] == [False]
+
+
+def test_an_index_that_cannot_be_built_leaves_none_open(
+    place: Workspace, find: Finder, searching: Method
+) -> None:
+    place.add("moons", replace=True, settings={"entities": "nowhere.tsv"})
+
+    with pytest.raises(SetupError, match=r"no file '.*nowhere\.tsv'"):
+        ready_graphs(["moons"], find, searching)
+
+    assert [is_open(graph) for graph in find.opened] == [False]
+
+
+def test_only_graphs_that_were_opened_for_it_are_closed(
+    place: Workspace, find: Finder, searching: Method
+) -> None:
+    mine = place.graph("pets")
+    wanted: list[KnowledgeGraph | str | None] = [mine, "moons"]
+    try:
+        ready = ready_graphs(wanted, find, searching)
+        result_of(ready.close())
+
+        assert is_open(mine)
+        assert [is_open(graph) for graph in find.opened] == [False]
+    finally:
+        result_of(mine.endpoint.close())
+
+
+def test_without_a_graph_it_says_so(find: Finder, searching: Method) -> None:
+    with pytest.raises(SetupError, match="no graph was given"):
+        ready_graphs([], find, searching)

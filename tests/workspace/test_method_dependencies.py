@@ -1,0 +1,315 @@
+"""Methods that are handed the models and the other methods that their settings name."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tests.graphs import MOONS
+from tests.methods.guiding import reply
+from tests.servers.llm import LlmServer, Turn
+
+import askgraph
+from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.methods import Method, closed, converses, searches, wants_links
+from askgraph.methods.dfsl import Dfsl
+from askgraph.methods.graph_search import GraphSearch
+from askgraph.methods.guided import Guided
+from askgraph.methods.nearest_example import NearestExample
+from askgraph.methods.sparql_llm import SparqlLlm
+from askgraph.operations.answering import head_of
+from askgraph.operations.hosts import Host, Site
+from askgraph.operations.plans import Wishes, method_choices, planned
+from askgraph.operations.selection import Selection, selected
+from askgraph.trace import Question, Refusal, Step
+from askgraph.workspace import Workspace
+from askgraph.workspace.graphs import ready_graphs
+from askgraph.workspace.synchronous import result_of
+
+TABLES = """
+[models.default]
+model = "qwen"
+base_url = "http://x.example/v1"
+
+[models.large]
+model = "qwen-large"
+base_url = "http://y.example/v1"
+"""
+
+
+@dataclass(frozen=True)
+class Council:
+    """A method that has no model and consults others."""
+
+    consult: str = ""
+    others: Mapping[str, Method] = field(default_factory=dict)
+
+    async def answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[Step]:
+        yield Refusal("Nobody was asked.")
+
+
+@dataclass(frozen=True)
+class Named:
+    """A method whose fields have these names and mean other things."""
+
+    models: str = ""
+    further: str = ""
+    consult: str = ""
+    others: str = ""
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ASKGRAPH_MODEL", "ASKGRAPH_BASE_URL", "ASKGRAPH_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def council(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The methods above under the names `council` and `named`, from a package of their own."""
+    about = tmp_path / "packages" / "council_method-1.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: council-method\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(
+        f"[askgraph.method]\ncouncil = {__name__}:Council\nnamed = {__name__}:Named\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+
+
+def place(folder: Path, text: str = TABLES) -> Workspace:
+    (folder / "askgraph.toml").write_text(text)
+    return Workspace(folder)
+
+
+def guided(workspace: Workspace, **settings: object) -> Guided:
+    method = workspace.method("guided", settings)
+    assert isinstance(method, Guided)
+    return method
+
+
+def test_methods_are_named_with_plus_between_and_each_has_settings_of_its_own(
+    tmp_path: Path,
+) -> None:
+    workspace = place(tmp_path, TABLES + "[methods.sparql_llm]\nshots = 2\nconfirmed = false\n")
+
+    method = guided(workspace, consult="graph-search + dfsl+sparql_llm")
+
+    assert list(method.others) == ["graph-search", "dfsl", "sparql-llm"]
+    search, few_shot, retrieval = method.others.values()
+    assert isinstance(search, GraphSearch) and isinstance(few_shot, Dfsl)
+    assert isinstance(retrieval, SparqlLlm) and retrieval.shots == 2
+    assert few_shot.model is method.model and retrieval.model is method.model
+
+
+def test_a_consulted_method_keeps_the_model_of_its_own_settings(tmp_path: Path) -> None:
+    workspace = place(tmp_path, TABLES + '[methods.dfsl]\nmodel = "large"\n')
+
+    method = guided(workspace, consult="dfsl+sparql-llm", model="m", base_url="http://z.example/v1")
+
+    few_shot, retrieval = method.others.values()
+    assert isinstance(few_shot, Dfsl) and isinstance(retrieval, SparqlLlm)
+    assert few_shot.model.identity.model == "qwen-large"
+    assert retrieval.model is method.model and method.model.identity.model == "m"
+
+
+def test_a_consulted_method_has_the_prices_of_the_model_that_it_shares(tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text("[models.qwen]\ninput = 1\noutput = 1\n")
+    text = TABLES.replace('model = "qwen"\n', 'model = "qwen"\nprices = "prices.toml"\n')
+
+    method = guided(place(tmp_path, text), consult="dfsl")
+
+    few_shot = method.others["dfsl"]
+    assert isinstance(few_shot, Dfsl)
+    assert few_shot.prices is method.prices is not None
+
+
+def test_further_models_are_tables_or_ids_of_the_server_that_is_named(tmp_path: Path) -> None:
+    method = guided(place(tmp_path), model="m", base_url="http://z.example/v1", models="large+tiny")
+
+    addresses = {name: one.identity.address for name, one in method.further.items()}
+    assert addresses == {"large": "http://y.example/v1", "tiny": "http://z.example/v1"}
+    assert method.further["large"].identity.model == "qwen-large"
+
+
+def test_without_names_nobody_else_is_asked(tmp_path: Path) -> None:
+    method = guided(place(tmp_path))
+
+    assert (method.further, method.others) == ({}, {})
+
+
+def test_what_a_consulting_method_learns_from_holds_for_those_that_it_consults(
+    tmp_path: Path,
+) -> None:
+    workspace = place(tmp_path, TABLES + '[methods.dfsl]\nexamples = "all.jsonl"\n')
+
+    alone = guided(workspace, consult="dfsl+nearest-example").others["dfsl"]
+    folds = guided(workspace, consult="dfsl+nearest-example", examples="fold.jsonl").others
+
+    assert isinstance(alone, Dfsl) and alone.examples == "all.jsonl"
+    few_shot, nearest = folds["dfsl"], folds["nearest-example"]
+    assert isinstance(few_shot, Dfsl) and isinstance(nearest, NearestExample)
+    assert (few_shot.examples, nearest.examples) == ("fold.jsonl", "fold.jsonl")
+
+
+@pytest.mark.usefixtures("council")
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"consult": "dfsl+guided"}, "cannot consult itself: take 'guided' out"),
+        ({"consult": "council"}, "cannot consult 'council', which consults methods itself"),
+        ({"consult": "dfls"}, "no method named 'dfls'; did you mean 'dfsl'"),
+        ({"consult": "zzz"}, "no method named 'zzz'; there are .*dfsl.*sparql_llm"),
+        ({"consult": "dfsl+"}, r"a \+ without a name on either side: 'dfsl\+'"),
+        ({"consult": "sparql-llm+sparql_llm"}, "'consult' names 'sparql-llm' twice"),
+        ({"models": "large+large"}, "'models' names 'large' twice"),
+        ({"models": "larg"}, "'models' names 'larg': .*OPENAI_API_KEY.* there: default, large"),
+        ({"consult": 3}, "'consult' is text, not 3"),
+        ({"models": ["large"]}, r"'models' is text, not \['large'\]"),
+        ({"others": {"dfsl": "dfsl"}}, "'others' is no setting: name them in 'consult'"),
+        ({"further": "large"}, "'further' is no setting: name them in 'models'"),
+    ],
+)
+def test_what_cannot_be_consulted_is_told_before_anything_is_asked(
+    tmp_path: Path, settings: dict[str, object], said: str
+) -> None:
+    with pytest.raises(SetupError, match=said):
+        place(tmp_path).method("guided", settings)
+
+
+def test_a_table_of_objects_in_the_settings_of_a_workspace_is_refused(tmp_path: Path) -> None:
+    workspace = place(tmp_path, TABLES + '[methods.guided.others]\ndfsl = "dfsl"\n')
+
+    with pytest.raises(SetupError, match="'others' is no setting"):
+        workspace.method("guided")
+
+
+@pytest.mark.usefixtures("council")
+def test_any_method_with_such_fields_is_handed_others_and_no_other_method_is(
+    tmp_path: Path,
+) -> None:
+    workspace = place(tmp_path)
+
+    handed = workspace.method("council", {"consult": "graph-search+dfsl"})
+    named = workspace.method("named", {"consult": "dfsl", "others": "all", "further": "none"})
+
+    assert isinstance(handed, Council) and list(handed.others) == ["graph-search", "dfsl"]
+    few_shot = handed.others["dfsl"]
+    assert isinstance(few_shot, Dfsl) and few_shot.model.identity.model == "qwen"
+    assert isinstance(named, Named) and named.others == "all"
+
+
+def test_what_a_consulted_method_needs_the_one_that_consults_needs(tmp_path: Path) -> None:
+    search, model = Dfsl(ScriptedModel([])), ScriptedModel([])
+    plain, retrieval = Council(others={"a": search}), Council(others={"b": SparqlLlm(model)})
+    gold = Council(others={"a": search, "c": Dfsl(model, links="given")})
+
+    assert [searches(one) for one in (plain, retrieval)] == [False, True]
+    assert [converses(one) for one in (plain, retrieval)] == [False, True]
+    assert [wants_links(one) for one in (plain, gold)] == [False, True]
+
+
+def test_the_indices_of_a_consulted_method_are_built_first(tmp_path: Path) -> None:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    workspace = Workspace(tmp_path)
+    workspace.add("moons", [tmp_path / "moons.ttl"])
+    method = Council(others={"sparql-llm": SparqlLlm(ScriptedModel([]))})
+
+    result_of(ready_graphs(["moons"], workspace.graph, method).close())
+
+    assert (workspace.data("moons") / "indices" / "literals.json").exists()
+
+
+class Closing(ScriptedModel):
+    """A model that counts how often it was closed."""
+
+    closings = 0
+
+    async def close(self) -> None:
+        self.closings += 1
+
+
+async def test_closing_a_method_closes_every_model_once() -> None:
+    shared, further, own = Closing([]), Closing([]), Closing([])
+    others: list[Method] = [Dfsl(shared), SparqlLlm(own), GraphSearch()]
+    named = {type(one).__name__: one for one in others}
+
+    await closed(Guided(shared, further={"large": further}, others=named))
+
+    assert [one.closings for one in (shared, further, own)] == [1, 1, 1]
+
+
+def test_a_changed_setting_of_a_consulted_method_makes_it_another_run(tmp_path: Path) -> None:
+    choices = method_choices(["guided:consult=dfsl,models=large"])
+
+    def made() -> str:
+        return repr(Host(Site(tmp_path, choices)).method(choices[0].label))
+
+    place(tmp_path)
+    first, same = made(), made()
+    place(tmp_path, TABLES + "[methods.dfsl]\nk = 1\n")
+    others = made()
+    place(tmp_path, TABLES.replace("qwen-large", "qwen-huge"))
+    models = made()
+
+    assert first == same and len({first, others, models}) == 3
+
+
+def test_other_examples_of_a_consulted_method_make_it_another_run(tmp_path: Path) -> None:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    line = {"id": "1", "question": "Which moons orbit Mars?", "sparql": "ASK { ?s ?p ?o }"}
+    for name in ("asked", "learnt"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
+    workspace = place(
+        tmp_path, TABLES + f'[methods.dfsl]\nexamples = "{tmp_path / "learnt.jsonl"}"\n'
+    )
+    workspace.add("moons", [tmp_path / "moons.ttl"])
+    choices = method_choices(["guided:consult=dfsl"])
+
+    async def fingerprint() -> str:
+        host = Host(Site(tmp_path, choices))
+        asked = selected(workspace, [str(tmp_path / "asked.jsonl")], Selection(graph="moons"))
+        try:
+            return (await planned(host, asked, Wishes(choices))).tasks[0].fingerprint
+        finally:
+            await host.close()
+
+    first, same = result_of(fingerprint()), result_of(fingerprint())
+    (tmp_path / "learnt.jsonl").write_text(json.dumps(line | {"question": "Any?"}) + "\n")
+
+    assert first == same != result_of(fingerprint())
+
+
+def test_a_trace_says_who_was_asked_and_how(tmp_path: Path) -> None:
+    settings = head_of(guided(place(tmp_path), models="large", consult="dfsl"), []).settings
+
+    further, others = settings["further"], settings["others"]
+    assert isinstance(further, dict) and further["large"]["model"] == "qwen-large"
+    assert isinstance(others, dict) and others["dfsl"]["k"] == 5
+    assert others["dfsl"]["model"]["model"] == "qwen"
+
+
+def test_all_who_are_consulted_are_asked_and_what_they_cost_is_told(
+    tmp_path: Path, llm_server: LlmServer
+) -> None:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    llm_server.turns.extend(Turn(reply(choose=1)) for _ in range(4))
+
+    result = askgraph.ask(
+        "Which moons orbit Mars?",
+        tmp_path / "moons.ttl",
+        method="guided",
+        model="m",
+        base_url=f"{llm_server.base}/v1",
+        settings={"models": "other", "consult": "dfsl+graph-search"},
+        workspace=tmp_path / "workspace",
+    )
+
+    assert sorted({body["model"] for body in llm_server.bodies}) == ["m", "other"]
+    answer = result.json()
+    assert answer["rows"] == [["http://example.org/Phobos"]]
+    assert answer["usage"]["llm_calls"] == len(llm_server.requests)  # type: ignore[index]
