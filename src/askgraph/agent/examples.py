@@ -95,7 +95,7 @@ _KEPT: WeakKeyDictionary[NameIndex, tuple[_Key, tuple[Shot, ...]]] = WeakKeyDict
 
 
 async def shots_of(context: Context, examples: Sequence[QueryExample]) -> tuple[Shot, ...]:
-    """Return examples with the terms of their queries, named by the graph where it knows them.
+    """Return examples with the terms of their queries, named by the graph if it knows them.
 
     Those that a graph was asked for last are kept as long as its names.
     """
@@ -151,7 +151,7 @@ def nearest(
     Similarity is by characters and words, or with an `embedder` (see `embedder_of`) the cosine; of
     several wordings that of the nearest counts, of several shots with one query only the nearest is
     taken. Equal ones stay in the order given. Raises `SetupError` for an embedder that
-    does not exist, `ServiceError` where its server fails.
+    does not exist, `ServiceError` if its server fails.
     """
     others = other_than(question, shots) if limit > 0 else []
     if not others:
@@ -234,7 +234,7 @@ def shown_query(query: str, prefixes: PrefixMap) -> str:
 def examples_at(place: str) -> tuple[QueryExample, ...]:
     """Return the examples of a `questions.jsonl`, or of a file, folder or archive of Turtle.
 
-    A place is read once, and again after it changed. Raises `SetupError` where it cannot be read,
+    A place is read once, and again after it changed. Raises `SetupError` if it cannot be read,
     and where no example is in it.
     """
     path = Path(place).expanduser()
@@ -286,7 +286,7 @@ def examples_near(
 
     `texts` are the question, then parts of it. Confirmed examples that are near come first, then
     those that call one of the `services`; of equally near ones, written before generated.
-    Near-duplicates are left out (see `diverse`). Takes a thread: raises `ServiceError` where an
+    Near-duplicates are left out (see `diverse`). Takes a thread: raises `ServiceError` if an
     embedding server fails.
     """
     if limit < 1:
@@ -369,7 +369,7 @@ def _asking(text: str, shots: Sequence[Shot]) -> list[Shot]:
 def _preferred(
     question: str, ranked: Sequence[NearExample], limit: int, services: Collection[str]
 ) -> list[NearExample]:
-    """Put what is preferred before the rest, where it is not much further off."""
+    """Put what is preferred before the rest, if it is not much further off."""
     head, tail = ranked[: 2 * limit], ranked[2 * limit :]
     likeness = [
         max(similarities(question, [wording.text for wording in one.example.wordings]))

@@ -48,7 +48,7 @@ _FENCED = re.compile(r"```(?:sparql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Fallback:
-    """An answer for want of a better one, None where there is none; the calls made to get it."""
+    """An answer for want of a better one, None if there is none; the calls made to get it."""
 
     answer: Answer | None = None
     uses: tuple[ToolUse, ...] = ()
@@ -159,7 +159,7 @@ def _plain(query: str) -> str:
 
 
 def agreed(answer: Answer, proposed: Answer | None) -> Answer:
-    """Return an answer, surer where graph search came to the same by itself."""
+    """Return an answer, surer if graph search came to the same by itself."""
     if proposed is None or disagrees(answer, proposed):
         return answer
     return replace(answer, confidence=max(answer.confidence, proposed.confidence))
@@ -179,7 +179,7 @@ def _values(answer: Answer, column: str) -> frozenset[Term | None]:
 
 
 def own_call(tool: str, toolbox: Toolbox, graph: str, **arguments: object) -> ToolCall:
-    """Return a call that the method makes itself; `graph` goes in where there are several."""
+    """Return a call that the method makes itself; `graph` goes in if there are several."""
     named = {"graph": graph} if len(toolbox.graph_names) > 1 else {}
     return ToolCall("", tool, json.dumps({**named, **arguments}, ensure_ascii=False))
 
@@ -211,7 +211,7 @@ def asked(question: Question, uses: Sequence[ToolUse], headings: dict[str, str])
 def written_answer(text: str, toolbox: Toolbox, graph: str) -> tuple[ToolCall, ...]:
     """Return the call of `answer` that a model meant which wrote a query instead of calling it.
 
-    None where there are several graphs, and `graph` is empty: then nobody knows which it meant.
+    None if there are several graphs, and `graph` is empty: then nobody knows which it meant.
     """
     names = toolbox.graph_names
     fenced = _FENCED.findall(text)
@@ -255,7 +255,7 @@ async def explored(explorer: Explorer) -> AsyncGenerator[Step, None]:
 
     Where the budget ends, the model's server fails or no turn brought an outcome, it is the best
     attempt so far, or a refusal that says why. Raises `SetupError` as model and tools do, and
-    `ServiceError` where the server fails before the model said anything: what graph search alone
+    `ServiceError` if the server fails before the model said anything: what graph search alone
     makes of a question must not pass for what a model made of it.
     """
     started = time.perf_counter()

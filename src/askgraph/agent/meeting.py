@@ -1,6 +1,6 @@
-"""Which predicates meet which things: the restriction of the second stage, and the filter.
+"""Meetings of predicates and things: the restriction of the second stage, and the filter.
 
-The filter is algorithm 1 of Alekseev et al. (NLDB 2025, appendix D): no query is written where no
+The filter is algorithm 1 of Alekseev et al. (NLDB 2025, appendix D): no query is written if no
 linked entity has any linked predicate, in or out. Restricting the predicates themselves, looking
 one node without a name further, and the instances of a class in place of an entity, are ours.
 """
@@ -57,7 +57,7 @@ class Meeting:
 
 
 def refuses(filter: str, reach: str) -> bool:
-    """Whether a filter (one of `FILTERS`) refuses where the nearest predicate is so far off.
+    """Whether a filter (one of `FILTERS`) refuses if the nearest predicate is so far off.
 
     `direct` is algorithm 1. `reach` lets one step pass: a question of two steps often names the
     second one alone.

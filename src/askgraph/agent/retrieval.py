@@ -111,7 +111,7 @@ async def message_for(
     is about a data set itself. `linked` are the graphs, where they were linked before. Candidate
     queries, which are awaited last, take a part of the room from everything else. Under a `veil`,
     which the linked graphs have too, the schema is listed, and there are no examples, earlier
-    questions or descriptions of data sets, whose words nobody can mask. Raises `ServiceError` where
+    questions or descriptions of data sets, whose words nobody can mask. Raises `ServiceError` if
     a graph or an embedding server is down.
     """
     text = " ".join(dict.fromkeys([question.text, *parts]))
@@ -159,7 +159,7 @@ async def _schema(
 
 
 def _wider(classes: int, linked: Sequence[LinkedGraph]) -> int:
-    """How many classes are looked at, where that is cheap: some have the same instances."""
+    """How many classes are looked at, if that is cheap: some have the same instances."""
     here = all(one.context.graph.arrays is not None for one in linked)
     return _WIDER * classes if here else classes
 
@@ -213,7 +213,7 @@ async def _names(linked: Sequence[LinkedGraph], *, several: bool) -> list[Piece]
 
 
 def _listed(graphs: AskedGraphs) -> list[str]:
-    """The graphs by name, with the IRIs for SERVICE, where there are several."""
+    """The graphs by name, with the IRIs for SERVICE, if there are several."""
     if not graphs.several:
         return []
     lines = [
@@ -247,7 +247,7 @@ def description_pieces(
 ) -> list[Piece]:
     """Return the descriptions of a graph that the texts ask about, each in several lengths.
 
-    They ask about one where they name it or a field that it has; all are where that is `certain`.
+    They ask about one if they name it or a field that it has; all are if that is `certain`.
     """
     text = "\n".join(texts)
     return [

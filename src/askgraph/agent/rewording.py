@@ -49,7 +49,7 @@ async def reworded(
 ) -> list[tuple[Wording, ...]]:
     """Return wordings for each question with its query, in the order of the languages.
 
-    One call of the model, to which `account` is charged, and another where it gave no JSON. A
+    One call of the model, to which `account` is charged, and another if it gave no JSON. A
     question that it left out, or answered with something else than a question, has none. Raises
     `BudgetSpent` and `ServiceError` as the model does.
     """

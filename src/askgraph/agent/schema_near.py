@@ -57,7 +57,7 @@ async def classes_near(
     """Return at most so many classes, the nearest to the text first.
 
     Of several graphs, the one whose names hold most of the words has the first turn. Raises
-    `ServiceError` where a graph or an embedding server fails.
+    `ServiceError` if a graph or an embedding server fails.
     """
     if limit < 1:
         return []

@@ -51,7 +51,7 @@ class AskedGraph:
 class AskedGraphs:
     """The graphs of one question; requests to them are counted.
 
-    Where there are several, a query may call them by SERVICE, and no other endpoint: by the IRI
+    If there are several, a query may call them by SERVICE, and no other endpoint: by the IRI
     that `service_iri` gives, `askgraph:NAME`, or the address of the endpoint. A prefix that two of
     them bind differently has another name for the second one.
     """

@@ -58,7 +58,7 @@ async def shape_pieces(
 
     Those without a line are left out, and classes with the very same instances share one shape.
     With `several` graphs each is headed by the name of its graph. A shape that a remote graph does
-    not give in time is that of its profile. Raises `ServiceError` where a graph is down.
+    not give in time is that of its profile. Raises `ServiceError` if a graph is down.
     """
     shapes = await asyncio.gather(*(_shape(one, parts) for one in classes))
     same: dict[object, list[tuple[NearClass, Shape]]] = {}

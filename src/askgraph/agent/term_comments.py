@@ -49,7 +49,7 @@ async def drafted_comments(
 ) -> tuple[Comment, ...]:
     """Return a comment in English for each term that the model has something to say of.
 
-    One call for twenty terms, to which `account` is charged, and another where it gave no JSON.
+    One call for twenty terms, to which `account` is charged, and another if it gave no JSON.
     Raises `BudgetSpent` and `ServiceError` as the model does.
     """
     uses = dict(_uses(profile))

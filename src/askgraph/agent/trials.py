@@ -69,7 +69,7 @@ class Written:
 
 
 def written_query(text: str) -> Written | None:
-    """Return the last query of a reply, in a block of code or bare; None where there is none.
+    """Return the last query of a reply, in a block of code or bare; None if there is none.
 
     An update is none. The line `# graph: NAME` names the graph; `#+ endpoint: URL`, which the
     published SPARQL-LLM writes, is read as well. `# answer: ?a ?b` names the columns asked for.
@@ -121,7 +121,7 @@ class Trials:
     async def tried(self, text: str, *, last: bool = False) -> str:
         """Try the query in a reply; return what is wrong for the model, empty for nothing.
 
-        With `last` the query runs whatever the validator says. Raises `ServiceError` where the
+        With `last` the query runs whatever the validator says. Raises `ServiceError` if the
         endpoint is down.
         """
         believed = _REVISED if self._tried else _FIRST
@@ -147,7 +147,7 @@ class Trials:
     async def attempted(self, written: Written) -> Attempt:
         """Run a query whatever the validator says, and tell what came of it; it is not kept.
 
-        Raises `ServiceError` where the endpoint is down.
+        Raises `ServiceError` if the endpoint is down.
         """
         where = self._where(written)
         if not where:

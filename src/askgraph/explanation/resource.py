@@ -27,7 +27,7 @@ _COUNTED = 20_000  # statements of a remote graph that are counted
 class Facts:
     """Some of the values of a predicate at a resource, or of the things that point at it.
 
-    Of `total` values there are those from the page asked for; where `at_least`, there may be more.
+    Of `total` values there are those from the page asked for; if `at_least`, there may be more.
     """
 
     predicate: str

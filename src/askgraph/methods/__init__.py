@@ -37,7 +37,7 @@ class Method(Protocol):
     """A frozen dataclass whose fields are its settings.
 
     `answer` yields steps and ends with exactly one `Answer`, `Clarification` or `Refusal`. It never
-    raises for a strange question; it raises `ServiceError` where the graph cannot be reached.
+    raises for a strange question; it raises `ServiceError` if the graph cannot be reached.
 
     A method that searches the indices of its graphs says so by a class attribute `searches`, one
     that looks at the earlier questions of a conversation by `converses`, each True.
@@ -53,7 +53,7 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Confirming:
-    """A method that is asked only where no answer to the same question was confirmed before."""
+    """A method that is asked only if no answer to the same question was confirmed before."""
 
     method: Method
 
@@ -127,7 +127,7 @@ def _says(method: Method, attribute: str) -> bool:
 
 
 def _mapped(method: Method, field: str) -> Iterable[Any]:
-    """What a field that names objects holds; nothing where a method has no such field."""
+    """What a field that names objects holds; nothing if a method has no such field."""
     held = getattr(method, field, None)
     return held.values() if isinstance(held, Mapping) else ()
 
@@ -137,8 +137,8 @@ async def confirmed_steps(
 ) -> AsyncGenerator[Thought | Answer, None]:
     """Yield the answer of a confirmed query to the same question, as its graph has it now.
 
-    Where several graphs have one, the one confirmed last goes first. A thought says which query can
-    no longer be used: it fails, or had a result and has none now. Nothing comes where nobody
+    If several graphs have one, the one confirmed last goes first. A thought says which query can
+    no longer be used: it fails, or had a result and has none now. Nothing comes if nobody
     confirmed an answer, and for a question that goes on from an earlier one.
     """
     for graph, example in _repeats(question, graphs):

@@ -137,7 +137,7 @@ class GrafVonData:
     def replay(self, trace: Trace) -> AsyncIterator[Step]:
         """Do a run again from its trace, with no model and no graph.
 
-        Raises `SetupError` where it would go another way now.
+        Raises `SetupError` if it would go another way now.
         """
         toolbox, model = ReplayedToolbox(trace), ReplayedModel(trace)
         return self._run(trace.question, toolbox, model)
@@ -282,7 +282,7 @@ class _Run:
 def actions_in(text: str, names: tuple[str, ...]) -> tuple[Action, ...]:
     """Return the actions of these names in a reply, in order, each once.
 
-    They are looked for after the last `Act:` where there is one. An argument may stand in any
+    They are looked for after the last `Act:` if there is one. An argument may stand in any
     quotes or in none, and may hold the same quotes, brackets and `|` itself.
     """
     acts = list(_ACT.finditer(text))

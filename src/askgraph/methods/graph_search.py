@@ -30,9 +30,9 @@ class GraphSearch(SearchLimits):
     caps the result. `timeout` is in seconds a query. Below `answer_from` (a confidence) it asks
     back, below `ask_from` it refuses. Without `operators` no question is read as a count, a
     comparison, an order or a negation: for measuring what these are worth. What is current, and
-    how old something is, is so `today` (2024-06-30); on the day of the clock where it is empty.
+    how old something is, is so `today` (2024-06-30); on the day of the clock if it is empty.
     `writer` is the path of trained weights (`askgraph finetune writer`) that have a say in the
-    order of the candidates where the confidence is below `answer_from`; `{graph}` in it stands for
+    order of the candidates if the confidence is below `answer_from`; `{graph}` in it stands for
     the graph's name. `ranking` is the path of weights to rank candidates by, in the place of the
     package's `search/rank/ranking.toml`.
 

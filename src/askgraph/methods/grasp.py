@@ -169,7 +169,7 @@ class Grasp:
     def replay(self, trace: Trace) -> AsyncIterator[Step]:
         """Do a run again from its trace, with no model and no graph.
 
-        Raises `SetupError` where it would go another way now.
+        Raises `SetupError` if it would go another way now.
         """
         toolbox, model = ReplayedToolbox(trace), ReplayedModel(trace)
         return self._run(trace.question, toolbox, model)
@@ -273,7 +273,7 @@ class _Run:
             self.outcome = given_up(seen.text, seen.answer or self.attempts.proposed)
 
     def doubt(self) -> str | None:
-        """Why the outcome should be looked at again; None where it need not."""
+        """Why the outcome should be looked at again; None if it need not."""
         if self.method.feedback == "never":
             return None
         answer = self.outcome if isinstance(self.outcome, Answer) else None
@@ -285,7 +285,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of it: `text` for the colleague where the status is not "done"."""
+    """What came of it: `text` for the colleague if the status is not "done"."""
 
     status: str
     text: str
@@ -294,7 +294,7 @@ class Verdict:
 
 
 def risk_of(answer: Answer | None, proposed: Answer | None, *, unseen: Sequence[str] = ()) -> str:
-    """Return what makes one doubt an answer (None: it was cancelled); empty where nothing does.
+    """Return what makes one doubt an answer (None: it was cancelled); empty if nothing does.
 
     `proposed` is graph search's answer, `unseen` are IRIs of the query that nothing had shown.
     """

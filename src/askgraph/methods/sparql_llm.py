@@ -82,11 +82,11 @@ _QUESTION, _WORDS, _ROWS = 240, 160, 400  # characters
 
 @dataclass(frozen=True)
 class SparqlLlm:
-    """One prompt, mended where it must be; its fields are its settings.
+    """One prompt, mended if it must be; its fields are its settings.
 
     `shots` are how many similar examples are shown, `classes` how many shapes; both, linked `names`
     and earlier questions have at most `room` tokens together. The examples are those of the graphs,
-    or for the first graph those that `examples` names: a file or folder, also where a benchmark
+    or for the first graph those that `examples` names: a file or folder, also if a benchmark
     puts those that a question may learn from. With an `embedder` (see `askgraph.index.embeddings`)
     examples and classes are found by meaning too. Of the schema the
     most frequent `fraction` is shown; of a class its `properties` with their `ranges` and example
@@ -171,7 +171,7 @@ class _Run:
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Find a query, and say its answer in words; what ends either early is kept.
 
-        Raises `ServiceError` where a server failed before any query ran.
+        Raises `ServiceError` if a server failed before any query ran.
         """
         failed: ServiceError | None = None
         try:
@@ -226,7 +226,7 @@ class _Run:
             talk.told(f"{wrong}\nWrite the query again, whole.")
 
     async def said(self, answer: Answer) -> AsyncGenerator[Step, None]:
-        """Say an answer in words; where that fails the answer does without."""
+        """Say an answer in words; if that fails the answer does without."""
         context = next(one.context for one in self.graphs.every if one.name == answer.graph)
         try:
             talk = self.talk([*await interpretation_messages(context, answer)])
@@ -263,7 +263,7 @@ class Split:
 
 
 def split_in(choice: Choice) -> Split:
-    """Return the split in a model's reply; where it holds none, nothing but what is wrong."""
+    """Return the split in a model's reply; if it holds none, nothing but what is wrong."""
     match read_structured(choice, SCHEMA):
         case Structured(value):
             listed = [value[name] for name in _LISTS]
@@ -280,7 +280,7 @@ def _few(part: object) -> list[object]:
 async def interpretation_messages(context: Context, answer: Answer) -> list[System | User]:
     """Return what the model is told: about 300 tokens at most.
 
-    Raises `ServiceError` where labels are asked of a graph that is down.
+    Raises `ServiceError` if labels are asked of a graph that is down.
     """
     if answer.boolean is not None:
         rows = "yes" if answer.boolean else "no"

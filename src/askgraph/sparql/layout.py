@@ -362,7 +362,7 @@ class _Layout:
         return text + ")"
 
     def separator(self, *, after_operand: bool) -> str:
-        """An operator or comma with the spaces around it; empty where an operand comes."""
+        """An operator or comma with the spaces around it; empty if an operand comes."""
         if self.says(",", ";"):
             return self.take() + " "
         if self.says("!") or (self.says("-", "+") and not after_operand):

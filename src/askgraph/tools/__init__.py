@@ -84,7 +84,7 @@ class Context:
     `seen` are the IRIs that any graph of the run has shown before this turn of the model. With
     `guarded`, `answer` takes only queries whose IRIs have been seen. `refused` notes which queries
     it did not take before, and why: some it takes when they come again. Each call has its own
-    copies, so that no call of a turn counts on what another one happened to show first. Where there
+    copies, so that no call of a turn counts on what another one happened to show first. If there
     is a `veil`, things and literals are shown as its placeholders. `language` is the asker's, as a
     BCP 47 tag.
     """
@@ -99,7 +99,7 @@ class Context:
 
     @property
     def language(self) -> str:
-        """The language of the question, English where it is not known."""
+        """The language of the question, English if it is not known."""
         return self.question.language or "en"
 
 
@@ -113,7 +113,7 @@ class Toolbox(Protocol):
 
     @property
     def graph_names(self) -> tuple[str, ...]:
-        """The graphs; where there are several, each call has to name one as `graph`."""
+        """The graphs; if there are several, each call has to name one as `graph`."""
         ...
 
     @property

@@ -173,7 +173,7 @@ class Variants:
     def _rank(self, iri: str) -> tuple[int, float, bool, int, int, str]:
         """The order of variants.
 
-        Where statements are nodes, those have no label, and a predicate leads to each of them
+        If statements are nodes, those have no label, and a predicate leads to each of them
         once; its direct variant leads to the values, which many share.
         """
         p = self.known.get(iri)

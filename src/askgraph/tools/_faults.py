@@ -128,9 +128,9 @@ def said_failure(problem: ServiceError) -> str:
 
 
 async def said_empty(context: Context, query: str, *, budget: int = 10) -> Shown:
-    """Say why a query has no result; empty where that cannot be told within the time allowed.
+    """Say why a query has no result; empty if that cannot be told within the time allowed.
 
-    IRIs that the graph does not hold are the reason where there are any. Else at most `budget`
+    IRIs that the graph does not hold are the reason if there are any. Else at most `budget`
     requests look for the part of the query that leaves nothing.
     """
     try:
@@ -162,7 +162,7 @@ def on_one_line(context: Context, text: str, query: str) -> str:
 
 
 async def emptiness_of(context: Context, query: str, *, budget: int) -> Emptiness | None:
-    """Return `emptiness` of a query within the time for one; None where that is over.
+    """Return `emptiness` of a query within the time for one; None if that is over.
 
     Raises `ServiceError` as the endpoint does.
     """

@@ -68,7 +68,7 @@ _INSTEAD = 5  # candidates shown where none matches
 class Candidates:
     """Terms that fit, with the number of solutions each, the most frequent first.
 
-    `trouble` says, in words, why they are not all; empty where they are.
+    `trouble` says, in words, why they are not all; empty if they are.
     """
 
     where: Group
@@ -80,7 +80,7 @@ class Candidates:
 async def candidates_of(context: Context, where: Group, variable: Variable) -> Candidates:
     """Ask what a variable of a pattern may be, for at most `limits.candidates` terms.
 
-    Raises `QueryError`, and `ServiceError` where the endpoint cannot be reached at all.
+    Raises `QueryError`, and `ServiceError` if the endpoint cannot be reached at all.
     """
     most, seconds = context.limits.candidates, context.limits.timeout
     query = (
@@ -100,7 +100,7 @@ async def candidates_of(context: Context, where: Group, variable: Variable) -> C
 
 
 async def found_anywhere(context: Context, text: str, sort: Sort) -> list[Found]:
-    """Return the best hits of the whole graph; values too where few things are found."""
+    """Return the best hits of the whole graph; values too if few things are found."""
     return await asyncio.to_thread(_anywhere, context.graph, text, sort, context.limits.hits)
 
 
@@ -109,7 +109,7 @@ async def found_within(
 ) -> list[Found]:
     """Return the candidates that match a text, best first; without a text the most frequent.
 
-    Where they are not all known, the best hits of the whole graph that fit, then known ones.
+    If they are not all known, the best hits of the whole graph that fit, then known ones.
     """
     if not text:
         frequent = dict(islice(candidates.terms.items(), context.limits.hits))
@@ -285,7 +285,7 @@ async def _by_what_hangs_on(context: Context, candidates: Candidates, text: str)
 async def _fitting(
     context: Context, candidates: Candidates, terms: Sequence[Term]
 ) -> frozenset[Term]:
-    """Those of a few terms that fit: a question that is quick where the open one is not."""
+    """Those of a few terms that fit: a question that is quick if the open one is not."""
     named = [str(term) for term in terms if not isinstance(term, BlankNode)]
     if not named:
         return frozenset()
@@ -298,7 +298,7 @@ async def _fitting(
 
 
 def keyword_scores(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
-    """Return for each thing the score of the best of its texts; 0 where nothing matches."""
+    """Return for each thing the score of the best of its texts; 0 if nothing matches."""
     keywords = tuple(dict.fromkeys(_words(search)))
     scores = [max((_score(keywords, text) for text in own), default=0.0) for own in texts]
     if any(scores):

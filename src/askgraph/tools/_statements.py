@@ -57,7 +57,7 @@ _NAMING = (*v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES, *v.DESCRIPTION_
 class Edges:
     """The statements of one predicate at a resource, one way; `values` are some other ends.
 
-    Where `at_least`, there may be more than `count`.
+    If `at_least`, there may be more than `count`.
     """
 
     predicate: str
@@ -157,7 +157,7 @@ def _by_node(rows: Sequence[Row]) -> Statements:
 class Opened:
     """What nodes hold that only link other things: IRIs by node, blank nodes by predicate.
 
-    `beyond` are all predicates that such nodes have, by the predicate that leads to them, where
+    `beyond` are all predicates that such nodes have, by the predicate that leads to them, if
     there are more of them than are opened.
     """
 
@@ -283,7 +283,7 @@ def _group(edge: Edges, variants: Sequence[str], opened: Opened, writer: Writer)
 
 
 def _preferred(values: Sequence[Term], writer: Writer) -> list[Term]:
-    """Texts in the asker's language, where there are some; else all values."""
+    """Texts in the asker's language, if there are some; else all values."""
     tagged = [value for value in values if isinstance(value, Literal) and value.language]
     if len(tagged) < len(values):
         return list(values)

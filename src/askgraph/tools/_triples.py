@@ -54,7 +54,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Group:
-    """The triples of one predicate: how many, at the least where `cut`, and some of them."""
+    """The triples of one predicate: how many, at the least if `cut`, and some of them."""
 
     predicate: str
     count: int

@@ -37,8 +37,8 @@ async def answer(
 ) -> Observation:
     """Answer with the result of a query; ends the run.
 
-    Refused, with what to do, where the query fails, where a column is not in the result, where the
-    result is empty and, if the context is guarded, where IRIs in the query have not been shown
+    Refused, with what to do, if the query fails, if a column is not in the result, if the
+    result is empty and, if the context is guarded, if IRIs in the query have not been shown
     before. An empty result and IRIs that the graph does hold are taken when the same query comes
     again: both may be right.
     """
@@ -85,7 +85,7 @@ def _first_time(context: Context, why: str, query: str) -> bool:
 
 
 async def _strange(context: Context, query: str) -> Shown | None:
-    """What is wrong with IRIs that were never shown; None where nothing is."""
+    """What is wrong with IRIs that were never shown; None if nothing is."""
     unseen = unseen_in(context, query)
     if not unseen:
         return None
@@ -110,7 +110,7 @@ async def _said_empty(context: Context, ran: Ran) -> Shown:
 
 
 def _columns(columns: list[str], ran: Ran) -> list[str]:
-    """The names of the answer columns; `QueryError` where they have to be told and are not."""
+    """The names of the answer columns; `QueryError` if they have to be told and are not."""
     if not isinstance(ran.result, SelectResult) or columns == [_ALL]:
         return []
     names = list(dict.fromkeys(name.strip().lstrip("?$") for name in columns if name.strip()))

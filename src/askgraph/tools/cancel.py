@@ -19,9 +19,9 @@ async def cancel(
     reason: Annotated[str, "why, for the asker"],
     query: Annotated[str | None, "best attempt, SPARQL"] = None,
 ) -> Observation:
-    """Give up, where the graph cannot answer; ends the run.
+    """Give up, if the graph cannot answer; ends the run.
 
-    The observation has the best attempt as its answer where the query runs.
+    The observation has the best attempt as its answer if the query runs.
     """
     text = clipped(reason.strip(), _LONGEST) or "The graph does not answer the question."
     if not query or not query.strip():

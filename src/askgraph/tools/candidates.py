@@ -68,7 +68,7 @@ class RunCandidate:
 
     @property
     def whole(self) -> SelectResult | bool | None:
-        """All that it gives, in the order of the rows; None where that is more."""
+        """All that it gives, in the order of the rows; None if that is more."""
         if self.boolean is not None:
             return self.boolean
         return self.result if self.result.truncated is None else None
@@ -150,8 +150,8 @@ def _quick(context: Context, ranked: Sequence[Cluster]) -> list[Cluster]:
 def _work(candidate: Candidate, known: Mapping[str, PredicateProfile]) -> float:
     """How many solutions an engine may look at, a guess.
 
-    Those that the pattern may have, on from the nodes that it was grown with; more where a filter
-    keeps few of them, or where paths have to be walked.
+    Those that the pattern may have, on from the nodes that it was grown with; more if a filter
+    keeps few of them, or if paths have to be walked.
     """
     reached: set[int | str] = {candidate.root}
     number = float(max(1, len(candidate.ids)))
@@ -203,7 +203,7 @@ def _batches(context: Context, ranked: Sequence[Cluster]) -> Iterator[Sequence[C
 
 
 async def _ran(context: Context, cluster: Cluster, until: float | None) -> RunCandidate | None:
-    """The result of a best candidate; None where it cannot be had in time."""
+    """The result of a best candidate; None if it cannot be had in time."""
     best, graph = cluster.best, context.graph
     query, columns = plain_text(best.query, graph.prefixes), best.columns
     if graph.arrays is not None and _only_shows_its_nodes(best):

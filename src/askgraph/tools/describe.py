@@ -40,8 +40,8 @@ async def describe(
 
     `auto` takes the specific boundary for classes and properties, which tells the terms around
     them, and the neighbourhood for anything else; so does `specific`. `terms` is the boundary of
-    classes and properties where theirs is another than that of individuals. The boundaries of
-    `Limits`, where these are set, go before. Raises `QueryError`
+    classes and properties if theirs is another than that of individuals. The boundaries of
+    `Limits`, if these are set, go before. Raises `QueryError`
     for an IRI that the graph does not hold.
     """
     node = await named_node(context, iri)

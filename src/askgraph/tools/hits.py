@@ -131,7 +131,7 @@ class Page:
         return "- " + " | ".join(part for part in parts if part)
 
     def _literal(self, literal: Literal) -> str:
-        """A literal as a query has to write it, or its beginning where it is very long."""
+        """A literal as a query has to write it, or its beginning if it is very long."""
         text = self.writer.literal(literal)
         if len(literal.value) > self.context.limits.clip:
             return f"{text} (clipped; match a part of it by CONTAINS)"
@@ -147,7 +147,7 @@ class Page:
         return f"{by}{who}{more}"
 
     def _label(self, found: Found) -> str:
-        """The label of a property, where it says more than its local name."""
+        """The label of a property, if it says more than its local name."""
         iri = key_of(found.term)
         label = self.writer.labels.get(iri)
         if label is None and found.resource is not None:
@@ -193,7 +193,7 @@ class Page:
         return f"also {', '.join(names[:_NAMES])}" if names else ""
 
     def _infos(self, found: Found, cls: ClassProfile | None) -> str:
-        """What an index tells things apart by, where the line does not say it anyway."""
+        """What an index tells things apart by, if the line does not say it anyway."""
         if found.resource is None:
             return ""
         said = self._kinds(found)

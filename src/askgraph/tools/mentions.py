@@ -1,4 +1,4 @@
-"""The things and values that a question may name: by links, and by search where links are loose."""
+"""The things and values that a question may name: by links, and by search if links are loose."""
 
 from collections.abc import Iterator, Sequence
 

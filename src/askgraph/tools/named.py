@@ -43,7 +43,7 @@ def named_iris(query: str) -> Mapping[str, Sort]:
     """Return the IRIs of a query's patterns and conditions, and whether each is a predicate.
 
     Left out are rdf:type, functions, datatypes, the names of graphs, and what is asked of another
-    endpoint. Empty where the query cannot be read.
+    endpoint. Empty if the query cannot be read.
     """
     try:
         tree = read(query)

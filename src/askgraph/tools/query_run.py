@@ -94,7 +94,7 @@ class Executed:
 
 
 async def executed(context: Context, query: str, *, rows: int) -> Executed | Observation:
-    """Run a query, repaired where it can be; at most so many rows are taken.
+    """Run a query, repaired if it can be; at most so many rows are taken.
 
     One that fails gives the observation that says so: with the place and the nearest valid names,
     or what failed beyond the query's text.
@@ -143,10 +143,10 @@ async def _remark(context: Context, ran: Ran) -> Shown:
 async def answered(
     context: Context, query: str, columns: Sequence[str] = (), *, confidence: float
 ) -> Answer:
-    """Run a query and return what it gives as an answer; repaired first, where it has to be.
+    """Run a query and return what it gives as an answer; repaired first, if it has to be.
 
     Of the `columns`, those that the result does not have are passed over. Raises `QueryError` for a
-    query that gives triples, and that and `ServiceError` where the query fails.
+    query that gives triples, and that and `ServiceError` if the query fails.
     """
     ran = await run(context, ready(context, query).query, rows=MOST_ROWS)
     shown = ran.result.variables if isinstance(ran.result, SelectResult) else ()
@@ -159,9 +159,9 @@ async def built_answer(
 ) -> Answer:
     """Return an answer from a query that was run; without `columns`, the question tells them.
 
-    Where it tells none, all of them answer. Rows without an order in the query come in that of
+    If it tells none, all of them answer. Rows without an order in the query come in that of
     their terms. The triples behind the first three rows are fetched, or the reason why there is no
-    row; where that takes too long or fails, the answer does without. Raises `QueryError` for a
+    row; if that takes too long or fails, the answer does without. Raises `QueryError` for a
     query that gives triples, and for a column that the result does not have.
     """
     if isinstance(ran.result, GraphResult):

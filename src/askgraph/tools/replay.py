@@ -74,7 +74,7 @@ class ReplayedToolbox:
     """Gives back what each call gave when the trace was made; see `Toolbox`.
 
     Calls that were made between two turns of the model may come in any order. A call that was not
-    made then raises `SetupError`, which names the step where the run goes another way.
+    made then raises `SetupError`, which names the step if the run goes another way.
     """
 
     trace: Trace
@@ -93,7 +93,7 @@ class ReplayedToolbox:
 
     @property
     def graph_names(self) -> tuple[str, ...]:
-        """The graphs that calls named, in order; where there was one, it has no name here."""
+        """The graphs that calls named, in order; if there was one, it has no name here."""
         uses = (step for step in self.trace.steps if isinstance(step, ToolUse))
         named = (str(use.arguments["graph"]) for use in uses if "graph" in use.arguments)
         offered = [name for schema in self.schemas for name in _offered(schema)]

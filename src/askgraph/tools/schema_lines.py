@@ -58,7 +58,7 @@ def terms_of(part: Slice) -> list[str]:
 class SchemaLines:
     """Writes the classes and predicates of a slice.
 
-    With `kin`, where no line of classes stands by, those at the ends of predicates have their
+    With `kin`, if no line of classes stands by, those at the ends of predicates have their
     labels, and those that lead have the class that they are a kind of. Without `values` no example
     values are told, and under a veil neither these nor members of classes.
     """
@@ -160,7 +160,7 @@ class SchemaLines:
 def usual_values(arrays: GraphArrays | None, p: PredicateProfile) -> tuple[str, ...]:
     """Return values of a property, the most frequent first, as N-Triples; kept for next time.
 
-    None where its objects are things, or the triples do not lie here.
+    None if its objects are things, or the triples do not lie here.
     """
     if arrays is None or not p.literal:
         return ()

@@ -26,7 +26,7 @@ async def search_autocomplete(
     """Search among what ?search may be in a query.
 
     Only its patterns count; columns, order and limits are passed over (GRASP, arXiv 2507.08107,
-    section 3.3, S_A). Raises `QueryError` where it is no SELECT or does not use ?search.
+    section 3.3, S_A). Raises `QueryError` if it is no SELECT or does not use ?search.
     """
     try:
         tree = read(checked(ready(context, sparql).query).text)

@@ -12,6 +12,6 @@ __all__ = ["search_entity"]
 async def search_entity(context: Context, query: Annotated[str, "name or keywords"]) -> Observation:
     """Find entities and classes by name.
 
-    Where few have the name, literal values that hold it too, with a subject that has the value.
+    If few have the name, literal values that hold it too, with a subject that has the value.
     """
     return await searched(context, query, "entities")

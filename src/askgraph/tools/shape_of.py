@@ -57,7 +57,7 @@ def _line(line: ShapeLine, shape: Shape, writer: Writer) -> str:
 
 
 def _share(line: ShapeLine, shape: Shape) -> str:
-    """How many instances have it, and how often where some have it several times."""
+    """How many instances have it, and how often if some have it several times."""
     share = shape.share(line)
     if share is None:
         return f"{line.triples:,} times" if line.triples else "some"

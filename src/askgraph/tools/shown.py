@@ -47,7 +47,7 @@ class Writer:
     """Writes terms of one graph; `seen` are the IRIs that it wrote, in full and in order.
 
     Blank nodes are numbered as they come: what an endpoint calls them means nothing to anybody.
-    Where the context has a veil, things and literals are written as placeholders.
+    If the context has a veil, things and literals are written as placeholders.
     """
 
     context: Context
@@ -62,27 +62,27 @@ class Writer:
         return cls(context, await labels_in(context, wanted))
 
     def short(self, iri: str) -> str:
-        """Write an IRI alone: `space:Titan`, or `<http://…>` where there is no prefix for it."""
+        """Write an IRI alone: `space:Titan`, or `<http://…>` if there is no prefix for it."""
         self.seen[iri] = None
         if (veil := self.context.veil) and not veil.shows(iri):
             return veil.iri(iri)
         return self.context.graph.prefixes.shorten(iri)
 
     def iri(self, iri: str) -> str:
-        """Write an IRI, and its label where that says more: `wd:Q2565 "Titan"`."""
+        """Write an IRI, and its label if that says more: `wd:Q2565 "Titan"`."""
         short, label = self.short(iri), self.labels.get(iri)
         if label is None or tokens(label) == tokens(words_of_local_name(iri)):
             return short
         return f"{short} {about}" if (about := self.about(iri, label)) else short
 
     def about(self, iri: str, text: str) -> str:
-        """Write a text that tells of an IRI as `text` does; "" where that may not be seen."""
+        """Write a text that tells of an IRI as `text` does; "" if that may not be seen."""
         if (veil := self.context.veil) and not veil.shows(iri):
             return ""
         return quoted(text, self.context.limits.clip)
 
     def text(self, text: str) -> str:
-        """Write a text in quotes, on one line, its middle left out where it is long."""
+        """Write a text in quotes, on one line, its middle left out if it is long."""
         if veil := self.context.veil:
             return veil.literal(Literal(text), self.context.graph.prefixes)
         return quoted(text, self.context.limits.clip)
@@ -164,7 +164,7 @@ class Shown:
 async def table(context: Context, result: SelectResult) -> Shown:
     """Return solutions as a table; of many, the first and last rows and columns.
 
-    An IRI has its label where it first stands. Where the cells are long, less is shown of them, and
+    An IRI has its label if it first stands. If the cells are long, less is shown of them, and
     then fewer of them. Under a veil without rows only that there are some is told.
     """
     number, width = len(result.rows), len(result.variables)
@@ -228,7 +228,7 @@ def _kept(number: int, most: int) -> Sequence[int]:
 
 
 def _gap_after(kept: Sequence[int]) -> int | None:
-    """How many places come before the gap; None where there is none."""
+    """How many places come before the gap; None if there is none."""
     return next((at for at, place in enumerate(kept) if place != at), None)
 
 

@@ -92,7 +92,7 @@ class Slice:
         return found
 
     def ends(self, counted: Sequence[tuple[str, int]], total: int) -> "Ends":
-        """The narrowest classes that all ends of a predicate are of; where none is, all classes."""
+        """The narrowest classes that all ends of a predicate are of; if none is, all classes."""
         classes = [(iri, n) for iri, n in counted if not iri.startswith(SCHEMA_SPACES)]
         whole = [iri for iri, n in classes if n >= 0.99 * total]
         if not whole:
@@ -187,7 +187,7 @@ class Slice:
 
     @cached_property
     def _around(self) -> set[str]:
-        """The predicates at what words name, in both directions, where the triples lie here."""
+        """The predicates at what words name, in both directions, if the triples lie here."""
         arrays = self.graph.arrays
         if arrays is None:
             return set()

@@ -89,7 +89,7 @@ async def object_term(context: Context, text: str) -> NamedNode | Literal:
 
 
 def nearest_prefixes(prefix: str, prefixes: PrefixMap) -> tuple[str, ...]:
-    """Return the at most three known prefixes most like one; the graph's own where none is."""
+    """Return the at most three known prefixes most like one; the graph's own if none is."""
     alike = {known: fuzz.ratio(prefix, known) for known in prefixes.namespaces}
     near = [known for known, score in alike.items() if score >= _NEAR]
     return tuple(sorted(near, key=lambda known: -alike[known])[:3] or list(prefixes.own)[:3])

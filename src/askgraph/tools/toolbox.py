@@ -43,7 +43,7 @@ _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 def named_set(name: str) -> tuple[str, ...]:
     """Return the tools of a set: by its name (`best`), or as their names with commas between.
 
-    Raises `SetupError` where there is no such set or tool.
+    Raises `SetupError` if there is no such set or tool.
     """
     if name in SETS:
         return SETS[name]

@@ -70,7 +70,7 @@ def sorts_of(term: Term, env: Env, known: Knowledge) -> Sorts | None:
 
 
 def allowed(step: Step, known: Knowledge) -> tuple[Sorts | None, Sorts | None]:
-    """Return the sorts that a step leads from and to; None where they are not known well enough."""
+    """Return the sorts that a step leads from and to; None if they are not known well enough."""
     use = known.predicates.get(step.predicate)
     if use is None:
         return None, None

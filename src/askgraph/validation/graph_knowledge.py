@@ -1,4 +1,4 @@
-"""Knowledge of a graph: counted where its triples lie here, else taken from its profile."""
+"""Knowledge of a graph: counted if its triples lie here, else taken from its profile."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -27,7 +27,7 @@ from askgraph.validation.repairs import is_misprint, repaired_by
 __all__ = ["CHECKS", "findings_on", "validated"]
 
 CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
-"""The checks that are made where no others are asked for, in the order of their findings."""
+"""The checks that are made if no others are asked for, in the order of their findings."""
 
 _ROUNDS = 3
 _TOO_DEEP = "it is nested too deeply, or has too long a condition, to be looked at"

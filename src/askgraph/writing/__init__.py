@@ -29,7 +29,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A query in SPARQL and its log-probability (natural logarithm; None where nobody tells)."""
+    """A query in SPARQL and its log-probability (natural logarithm; None if nobody tells)."""
 
     query: str
     score: float | None = None
@@ -45,5 +45,5 @@ class QueryWriter(Protocol):
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
     ) -> list[Hypothesis]:
-        """Write queries; an empty list where none fits."""
+        """Write queries; an empty list if none fits."""
         ...

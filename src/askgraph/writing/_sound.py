@@ -47,7 +47,7 @@ _Part = TypeVar("_Part")
 def sound(tree: Query) -> Query:
     """Return a SELECT or ASK query that any processor takes, as near to the one given as can be.
 
-    `SELECT *` names its variables. Raises `QuerySyntaxError` where nothing can be mended: another
+    `SELECT *` names its variables. Raises `QuerySyntaxError` if nothing can be mended: another
     form of query, a named graph or service, a literal that has properties, nothing asked for.
     """
     if tree.form not in ("SELECT", "ASK") or tree.datasets:

@@ -49,7 +49,7 @@ class GrownWriter:
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
     ) -> list[Hypothesis]:
-        """Write queries; an empty list where none fits."""
+        """Write queries; an empty list if none fits."""
         linked = await asyncio.to_thread(_linked, question, tuple(listed), graph)
         schema = await schema_around(linked, graph)
         return await asyncio.to_thread(self._written, linked, schema, listed, graph, n)

@@ -134,7 +134,7 @@ def _groups(depth: int) -> Iterator[str]:
 
 
 def _expressions(kind: str, depth: int) -> Iterator[str]:
-    """Expressions of a group (`expr`) or of a head, where aggregates may stand (`head`)."""
+    """Expressions of a group (`expr`) or of a head, if aggregates may stand (`head`)."""
     atoms = ["node", "literal", "tag", *(["aggregate"] if kind == "head" else [])]
     if depth == _LEVELS:
         yield f"{kind}{depth} ::= {_either(atoms)}"
@@ -188,7 +188,7 @@ class PromptedWriter:
     ) -> list[Hypothesis]:
         """Write up to `n` different queries, most believed first; see `QueryWriter`.
 
-        Raises what the model raises, `SetupError` where it has no beams and they are wanted.
+        Raises what the model raises, `SetupError` if it has no beams and they are wanted.
         """
         references = References(listed)
         options = Options(n=n, max_tokens=self.max_tokens, logprobs=True)

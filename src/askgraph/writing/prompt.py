@@ -92,7 +92,7 @@ def target(query: str, references: References, *, then: str = "") -> str:
     """Return what a model shall reply: the mark, and the query (or two) with references.
 
     In `then`, the query that goes on, the variable `?IT` stands for what the first query gives.
-    Raises `QuerySyntaxError`, as `Unlisted` where the query names what is not listed.
+    Raises `QuerySyntaxError`, as `Unlisted` if the query names what is not listed.
     """
     text = references.referenced(query)
     if then:
@@ -104,8 +104,8 @@ def target(query: str, references: References, *, then: str = "") -> str:
 def query_in(reply: str, references: References) -> str:
     """Return the query in SPARQL that a reply means; two that are joined become one.
 
-    Words and a fence around the query are forgiven. Raises `QuerySyntaxError` where there is no
-    query, and `Unlisted` where it names what is not listed.
+    Words and a fence around the query are forgiven. Raises `QuerySyntaxError` if there is no
+    query, and `Unlisted` if it names what is not listed.
     """
     text = next(reversed(_FENCE.findall(reply)), reply)
     start = _START.search(text)

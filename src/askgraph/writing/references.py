@@ -193,7 +193,7 @@ class References:
         raise Unlisted(text)
 
     def _spelled_out(self, token: Token, given: Sequence[Token], at: int) -> str:
-        """What a terminal stands for; `Unlisted` where it names what it may not."""
+        """What a terminal stands for; `Unlisted` if it names what it may not."""
         match token.kind:
             case "word" if _REFERENCE.fullmatch(token.text):
                 if token.text not in self.by_name:
@@ -212,7 +212,7 @@ class References:
 
 
 def needs_listing(term: NamedNode | Literal, *, as_object: bool = False) -> bool:
-    """Return whether a query may name a term only where it is listed.
+    """Return whether a query may name a term only if it is listed.
 
     A string of two small letters is free as a language tag, but not as the object of a pattern.
     """

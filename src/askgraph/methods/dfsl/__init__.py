@@ -53,7 +53,7 @@ class Dfsl:
     The examples are those of the graph, or those that `examples` names: a file or folder, also
     about other graphs. `links` are linked, or given with the question; with `ends` relations are
     told with what they lead from and to, of linked ones also those near. `hypotheses` are one,
-    beams (the `n` best of a beam search), samples (`n`, with their log-probabilities where the
+    beams (the `n` best of a beam search), samples (`n`, with their log-probabilities if the
     server gives them), prompt (`n` asked for in words) or flips (the model's, then up to `n` with
     triples flipped), of which one is chosen by `choose`: first, largest or vote.
     """
@@ -137,7 +137,7 @@ class _Run:
         self.outcome = await self.settled(queries)
 
     async def asked(self) -> AskedTerms | None:
-        """The entities and relations of the question; None where the prompt has no use of them."""
+        """The entities and relations of the question; None if the prompt has no use of them."""
         if self.method.variant == "plain":
             return None
         terms_of = given_terms if self.method.links == "given" else linked_terms
@@ -201,7 +201,7 @@ class _Run:
     async def settled(self, queries: dict[str, float]) -> Answer | Refusal:
         """Run the queries and choose among what they give; a failed one counts as none.
 
-        Where the time is over, what was found until then has to do.
+        If the time is over, what was found until then has to do.
         """
         hypotheses: list[Hypothesis] = []
         problems: list[str] = []
@@ -236,7 +236,7 @@ class _Run:
     async def answer(
         self, best: Hypothesis, agreeing: float, problems: Sequence[str]
     ) -> Answer | Refusal:
-        """The answer of a hypothesis; a refusal where it has no row."""
+        """The answer of a hypothesis; a refusal if it has no row."""
         confidence = _ANSWERED * (1.0 if self.method.choose == "first" else agreeing)
         confidence *= 1.0 if best.weight > _FLIPPED else _UNWRITTEN
         ran = Ran(best.query, best.result)

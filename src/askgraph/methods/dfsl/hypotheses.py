@@ -63,7 +63,7 @@ def weighed(
     """Return the queries of several replies, in their order, with how many wrote each.
 
     Queries that differ in names, layout and order alone (`canonical_query`) are one, as it was
-    written first. Where no reply tells its log-probability, what more of them wrote comes first.
+    written first. If no reply tells its log-probability, what more of them wrote comes first.
     """
     first: dict[str, str] = {}
     found: dict[str, float] = defaultdict(float)
@@ -80,7 +80,7 @@ def chosen(hypotheses: Sequence[Hypothesis], by: str) -> tuple[Hypothesis, float
 
     `first`: the first with a result. `largest`: the one with most rows, the first of equals.
     `vote`: the first of those whose results weigh most together, equal ones (`sparql.alike`) as
-    one. Empty results are chosen only where there is nothing else. None where there is no
+    one. Empty results are chosen only if there is nothing else. None if there is no
     hypothesis. Raises `SetupError` for another way of choosing.
     """
     if by not in CHOICES:

@@ -74,7 +74,7 @@ Among them should be some that differ only in the direction of a relation."""
 class AskedTerms:
     """What a question is about; `ends` are lines of what its relations lead from and to.
 
-    Where there are no such lines, the relations are known by name alone. `values` are lines of
+    If there are no such lines, the relations are known by name alone. `values` are lines of
     literals that its words name, with what has them.
     """
 
@@ -109,7 +109,7 @@ async def linked_terms(context: Context, *, ends: bool = False) -> AskedTerms:
 async def given_terms(context: Context, *, ends: bool = False) -> AskedTerms:
     """Return what came with the question, which may be nothing; with `ends` no relation besides.
 
-    Raises `SetupError` where nobody said what it is about.
+    Raises `SetupError` if nobody said what it is about.
     """
     given = context.question.given
     if given is None:
@@ -205,7 +205,7 @@ def _asked(
 
 
 def _named(term: Term, writer: Writer) -> str:
-    """An IRI with its label, where that says more than the IRI."""
+    """An IRI with its label, if that says more than the IRI."""
     short = writer.short(term.iri)
     adds = tokens(term.label) != tokens(words_of_local_name(term.iri)) and term.label
     about = writer.about(term.iri, term.label) if adds else ""

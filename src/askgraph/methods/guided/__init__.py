@@ -2,7 +2,7 @@
 
 Ours. What graph search finds in milliseconds goes into one prompt, together with what the graph
 knows near the question; the model chooses a candidate, edits one, writes a query or asks back. What
-it says is validated, repaired and run without it; only where something is doubtful is it asked
+it says is validated, repaired and run without it; only if something is doubtful is it asked
 again, with the evidence, and then with functions to look things up. Several opinions are voted on
 by what they give.
 """
@@ -54,7 +54,7 @@ class Guided:
     `examples` names (a file or folder), found by meaning too with an `embedder`; so many `classes`;
     linked `names`; all in `room` tokens besides the instruction. The `schema` is written as shapes
     or as a list; "both" asks with each. Without `validate` a query runs as it was written. A
-    doubtful answer is asked for again, at most `looks` times; where there is still none, the model
+    doubtful answer is asked for again, at most `looks` times; if there is still none, the model
     may call functions for `turns` turns. `n` replies are wanted of it; `models` names further
     models and `consult` further methods (several with + between), and with more than one opinion
     what they give is voted on. What a model `sees` is everything, masked (the schema, and

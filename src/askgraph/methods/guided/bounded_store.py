@@ -46,7 +46,7 @@ class Runs:
     stop: Event = field(default_factory=Event)
 
     def admit(self, tree: Query, triples: Sequence[Triple]) -> None:
-        """Raise `TooMuch` where a query, or one inside it, has over 1,000 solutions on triples.
+        """Raise `TooMuch` if a query, or one inside it, has over 1,000 solutions on triples.
 
         What only takes solutions away is left out for that. On fewer triples there are no more.
         """
@@ -70,10 +70,10 @@ class Runs:
         return outcome
 
     def _outcome(self, query: str, store: Store) -> Outcome | None:
-        """What a query gives; None where that is too much.
+        """What a query gives; None if that is too much.
 
         No error is raised while a result is held: it would take the result into another thread,
-        where pyoxigraph cannot free it.
+        if pyoxigraph cannot free it.
         """
         try:
             found = store.query(query)

@@ -129,7 +129,7 @@ async def candidates_of(
     """Let graph search propose on each graph; no candidate is run yet (see `with_results`).
 
     At most so many candidates will be numbered. `sees` is what a model may see, `deciding` by what
-    graph search answers or asks back. Raises `ServiceError` where a remote graph does not answer.
+    graph search answers or asks back. Raises `ServiceError` if a remote graph does not answer.
     """
     limits = deciding or Thresholds()
     every = await gather_or_fail(_search(question, one, limits) for one in graphs.every)
@@ -176,7 +176,7 @@ async def _found(search: GraphCandidates, most: int) -> Sequence[RunCandidate]:
 def _first_as_answered(
     search: GraphCandidates, found: Sequence[RunCandidate]
 ) -> list[RunCandidate]:
-    """The candidates with a result; before them an empty one, where graph search insists on it."""
+    """The candidates with a result; before them an empty one, if graph search insists on it."""
     given = [one for one in found if not one.is_empty]
     if not found or not found[0].is_empty:
         return given

@@ -52,7 +52,7 @@ _SECONDS = 4.0  # of an example, which is worth no more
 
 @dataclass(frozen=True)
 class SmallestExample:
-    """Triples of the graph, and what the two queries give where there is nothing else."""
+    """Triples of the graph, and what the two queries give if there is nothing else."""
 
     triples: tuple[Triple, ...]
     first: Outcome
@@ -75,10 +75,10 @@ async def smallest_example(
     The triples are at most 100 in and around the first 40 solutions of either query, as far as
     their predicates are those of a query; of them as many are left out as can be (Zeller and
     Hildebrandt, "Simplifying and isolating failure-inducing input", 2002), for two seconds at most.
-    `timeout` is that of all requests together. None where that leads to nothing: where the queries
-    do not differ on these triples or need more than six, where a query has more than 1,000
+    `timeout` is that of all requests together. None if that leads to nothing: if the queries
+    do not differ on these triples or need more than six, if a query has more than 1,000
     solutions on them or three parts that nothing joins, and where it names its graphs or reaches a
-    service. `prefixes` need not be declared. Raises `QueryError` where a query cannot be read, and
+    service. `prefixes` need not be declared. Raises `QueryError` if a query cannot be read, and
     what the endpoint raises.
     """
     full = [
@@ -221,7 +221,7 @@ class Apart:
 
     `text` is for a language model, at most about 150 tokens. `only_first` and `only_second` count
     rows that the other does not have, `common` those that both have; `example` has triples of the
-    graph such that the queries differ where there are only these, if the text names any.
+    graph such that the queries differ if there are only these, if the text names any.
     """
 
     text: str
@@ -234,10 +234,10 @@ class Apart:
 async def told_apart(
     context: Context, first: Answer, second: Answer, *, names: tuple[str, str] = ("1", "2")
 ) -> Apart | None:
-    """Return how two answers on the context's graph differ; None where they give the same.
+    """Return how two answers on the context's graph differ; None if they give the same.
 
     Some rows that only one of them has, by their answer columns; the answers are called by
-    `names`. Where rows do not say why, as they are numbers or yes or no, or where a result is
+    `names`. If rows do not say why, as they are numbers or yes or no, or if a result is
     truncated, a small example from the graph is added (see `smallest_example`), if one is found
     within four seconds. Raises `Unreachable` and `Unauthorised`.
     """
@@ -283,7 +283,7 @@ def _says_little(given: SelectResult | bool) -> bool:
 
 
 async def _example(context: Context, first: Answer, second: Answer) -> SmallestExample | None:
-    """None also where the endpoint is too slow for it, or does not take what is asked for it."""
+    """None also if the endpoint is too slow for it, or does not take what is asked for it."""
     one, other = (Asked(answer.query, answer.answer_columns) for answer in (first, second))
     graph, timeout = context.graph, min(_SECONDS, context.limits.timeout)
     try:

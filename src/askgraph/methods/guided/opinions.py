@@ -121,7 +121,7 @@ def agreements(opinions: Sequence[Opinion]) -> list[Agreement]:
     See `askgraph.sparql.comparison` for what is the same; only the answer columns count, and
     neither does the order of the rows if it was asked for: one that sorts and one that does not
     have found the same things. All answers without a value are one group, which weighs little: a
-    query that goes wrong gives nothing far more often than nothing is right. Where a result is
+    query that goes wrong gives nothing far more often than nothing is right. If a result is
     truncated, the rows that are there are compared, so that two which were cut at other rows count
     as different. The order of the opinions has no influence: of equals the first by name of the
     source, then by graph, query and answer columns, is the best.
@@ -136,7 +136,7 @@ def agreements(opinions: Sequence[Opinion]) -> list[Agreement]:
 
 
 def voted(opinions: Sequence[Opinion]) -> Vote | None:
-    """Return what is believed of several opinions; None where there are none.
+    """Return what is believed of several opinions; None if there are none.
 
     Naive Bayes over sources: before anybody speaks all answers are alike, a source gives the right
     one with the chance that its weight says, and else one of 8 wrong ones. Several opinions of one
@@ -153,7 +153,7 @@ def voted(opinions: Sequence[Opinion]) -> Vote | None:
 
 
 def _weight(group: Sequence[Opinion], times: Mapping[str, int]) -> float:
-    """What speaks for the opinions of a group, where their sources spoke so many times in all."""
+    """What speaks for the opinions of a group, if their sources spoke so many times in all."""
     left = _EMPTY if is_blank(group[0].given) else 1.0
     odds = [
         _odds(opinion.weight * left) / (1 + _TOGETHER * (times[opinion.source] - 1))
@@ -163,7 +163,7 @@ def _weight(group: Sequence[Opinion], times: Mapping[str, int]) -> float:
 
 
 def _odds(weight: float) -> float:
-    """The logarithm of how much likelier an answer is from its source where it is right."""
+    """The logarithm of how much likelier an answer is from its source if it is right."""
     chance = min(max(weight, _NEVER), _SURE)
     return math.log(chance * _WRONG / (1.0 - chance))
 
@@ -178,10 +178,10 @@ def _rank(opinion: Opinion) -> tuple[float, float, str, str, str, tuple[str, ...
 class Signs:
     """What is known of an answer when a run ends.
 
-    `searched` is the chance that graph search gives to a candidate with the same result, 0 where no
+    `searched` is the chance that graph search gives to a candidate with the same result, 0 if no
     candidate has it; `against` the chance that it gives to the best one with another result. Of the
     `votes` of other opinions, `agreeing` gave the same result. `said` is the model's own word, None
-    where it said nothing. `findings` are those of the validator that still stand; a result may be
+    if it said nothing. `findings` are those of the validator that still stand; a result may be
     `empty` or `truncated`; a `misfit` has not the shape that the question asks for; `revised` says
     that the first reply had to be mended by another call.
     """

@@ -124,7 +124,7 @@ class Panel:
         return self._together()
 
     async def _alone(self, voice: Voice) -> AsyncGenerator[Step, None]:
-        """One voice: asked again where there is doubt, then let look things up."""
+        """One voice: asked again if there is doubt, then let look things up."""
         talk = voice.talk
         yield talk.prompt("question")
         for left in reversed(range(self.looks + 1)):
@@ -183,7 +183,7 @@ class Panel:
         return self.answer is None or self.answer.is_empty or verdict.signs.findings > 0
 
     async def _note_rival(self) -> None:
-        """Keep the best candidate with another result, where graph search believes in it."""
+        """Keep the best candidate with another result, if graph search believes in it."""
         verdict = self.verdict
         if verdict is not None and verdict.rival and verdict.signs.against >= _RIVAL:
             answer = await self.judge.taken(verdict.rival)
@@ -327,8 +327,8 @@ class Ending:
 async def outcome_of(panel: Panel, candidates: Candidates, ending: Ending) -> Outcome:
     """Return what a run comes to.
 
-    Where no model gave an answer, graph search's outcome stands, and says so. Raises
-    `ServiceError` where an endpoint is down.
+    If no model gave an answer, graph search's outcome stands, and says so. Raises
+    `ServiceError` if an endpoint is down.
     """
     reply = panel.verdict.reply if panel.verdict is not None else Reply()
     if ending.asks_back and reply.ask and (back := await _asked_back(panel, reply)):
@@ -388,7 +388,7 @@ async def _searched(candidates: Candidates, ending: Ending) -> Outcome:
 
 
 async def searched_outcome(candidates: Candidates, *, asks_back: bool) -> Outcome:
-    """Return graph search's own outcome; where it may not ask back, its best answer instead."""
+    """Return graph search's own outcome; if it may not ask back, its best answer instead."""
     own = await candidates.best.searched.outcome(candidates.best.proposal)
     if isinstance(own, Clarification) and not asks_back and own.best is not None:
         return own.best

@@ -88,7 +88,7 @@ async def guided_messages(
 ) -> list[Message]:
     """Return the messages of the first call; the awaited `results` are those of the candidates.
 
-    Raises `ServiceError` where a graph or an embedding server is down.
+    Raises `ServiceError` if a graph or an embedding server is down.
     """
     several, veil = graphs.several, candidates.veil
     previews = told.results and (veil is None or veil.rows)
@@ -116,7 +116,7 @@ async def candidate_pieces(
 ) -> list[Piece]:
     """Return candidates with previews of ever fewer rows; without `results` they have none.
 
-    With `several` graphs each says whose it is. Raises `ServiceError` where labels are asked of a
+    With `several` graphs each says whose it is. Raises `ServiceError` if labels are asked of a
     graph that is down.
     """
     pieces = []

@@ -46,7 +46,7 @@ async def looked_up_further(
 ) -> AsyncGenerator[ModelTurn | ToolUse | Answer, None]:
     """Let the model call functions for some turns; an answer that comes of it is the last item.
 
-    Where the model cancels, calls nothing or comes to no end there is none. Raises `BudgetSpent`
+    If the model cancels, calls nothing or comes to no end there is none. Raises `BudgetSpent`
     and `ServiceError` as the model does.
     """
     talk.tools = toolbox.schemas
@@ -138,7 +138,7 @@ async def merged(
 ) -> AsyncGenerator[Item, None]:
     """Give what the streams give until all have ended; all of them are closed in the end.
 
-    What one of them raises ends all the others, and is raised as it is. Raises `TimeoutError` where
+    What one of them raises ends all the others, and is raised as it is. Raises `TimeoutError` if
     the clock of the event loop comes to `until` before.
     """
     queue: asyncio.Queue[tuple[Item, ...]] = asyncio.Queue()
@@ -164,7 +164,7 @@ async def _next(queue: "asyncio.Queue[tuple[Item, ...]]", until: float | None) -
 async def _put(
     stream: AsyncGenerator[Item, None], queue: "asyncio.Queue[tuple[Item, ...]]"
 ) -> None:
-    """Put what comes, each alone; where the stream has ended, nothing."""
+    """Put what comes, each alone; if the stream has ended, nothing."""
     try:
         async with aclosing(stream):
             async for item in stream:

@@ -73,7 +73,7 @@ _SHOWN = 6  # rows of a result that is doubted
 class Reply:
     """A reply as it was meant; `problem` says what is wrong with it, for the model.
 
-    `chosen` is the number of a candidate, 0 for none; `written` a query, None where the candidate
+    `chosen` is the number of a candidate, 0 for none; `written` a query, None if the candidate
     stands as it is. `columns` are the variables that answer. `sure` is between 0 and 1, None where
     it was not said. `ask` is a question back `between` candidates. One with nothing but a thought
     says that there is no answer.
@@ -203,7 +203,7 @@ class Judge:
     async def judged(self, reply: Reply, *, revised: bool = False) -> Verdict:
         """Run what a reply says; `revised` tells that it is not the first.
 
-        Raises `ServiceError` where an endpoint is down.
+        Raises `ServiceError` if an endpoint is down.
         """
         if reply.problem:
             return Verdict(reply, doubts=(reply.problem,))
@@ -215,7 +215,7 @@ class Judge:
         return Verdict(reply, doubts=(_NOT_BETWEEN,) if decides_nothing else ())
 
     async def taken(self, number: int) -> Answer | None:
-        """Return the answer of a candidate as graph search gives it; None where it fails."""
+        """Return the answer of a candidate as graph search gives it; None if it fails."""
         if number not in self._taken:
             one = self.candidates.numbered[number - 1]
             searched = one.found.searched

@@ -51,16 +51,16 @@ _LINKS = ("linked", "reason", "given")
 class MultiStage:
     """Stages one after the other; its fields are its settings.
 
-    `entities` and `predicates` say how each of the two is found: linked by the words; reason, where
+    `entities` and `predicates` say how each of the two is found: linked by the words; reason, if
     the model picks among the best `candidates` of a search by BM25 (`bm25_entities` and
     `bm25_predicates` are its k1 and b); given with the question; entities also outside, by a
     `linker` (a URL, or a plugin). So many `readings` of the same words go on to the writer.
 
     With `restrict` only those predicates go on that exist at the entities (or at the instances of
-    the classes, where no entity is named), at a node without a name beside them, or further along
+    the classes, if no entity is named), at a node without a name beside them, or further along
     a chain of matched ones; besides them so many that are `near`: at the entities or a step
-    further, and named by no word. The `filter` refuses before anything is written: direct, where no
-    entity has any matched predicate, as the paper has it; reach, where none has one within two
+    further, and named by no word. The `filter` refuses before anything is written: direct, if no
+    entity has any matched predicate, as the paper has it; reach, if none has one within two
     steps; or off.
 
     The `writer` is grown (by a `ranking`, as in graph search), model, or the path of trained

@@ -58,7 +58,7 @@ Where none fits, the line is PICK: none"""
 async def retrieved(ground: Ground, key: str, *, limit: int, bm25: Bm25) -> tuple[Resource, ...]:
     """Return the candidates for the whole question from the index `key`, best first.
 
-    Raises `SetupError` where the graph has no such index.
+    Raises `SetupError` if the graph has no such index.
     """
     index = await asyncio.to_thread(ranked_names, ground.context.graph, key, bm25)
     hits = await asyncio.to_thread(index.search, ground.context.question.text, limit=limit)
@@ -88,7 +88,7 @@ async def reasoned(
 def numbers_in(text: str, most: int) -> tuple[int, ...]:
     """Return the numbers of the last line that begins with PICK, from 1 to `most`, each once.
 
-    None where there is no such line, or where it says none.
+    None if there is no such line, or if it says none.
     """
     line = next((found.group(1) for found in reversed(list(_MARKER.finditer(text)))), "none")
     said = [] if _NONE.search(line) else [int(digits) for digits in re.findall(r"\d+", line[:999])]

@@ -1,4 +1,4 @@
-"""What each stage before the writer found: the things and the predicates that a query may name.
+"""Terms found by each stage before the writer: the things and predicates a query may name.
 
 Linking entities and matching predicates are stages of their own in Alekseev et al. (NLDB 2025,
 sections 4.1 and 4.2). Keeping several readings of the same words, and adding the predicates at the
@@ -59,7 +59,7 @@ class Ground:
         return await schema_around(linked, self.context.graph)
 
     def positions(self, kind: Kind, target: str) -> tuple[int, ...]:
-        """Return the words that are linked to a term best; none where no word is."""
+        """Return the words that are linked to a term best; none if no word is."""
         links = (link for link in self.linked.links if (link.kind, link.target) == (kind, target))
         return next((link.positions for link in links), ())
 
@@ -92,7 +92,7 @@ def linked_values(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
 def given_things(ground: Ground) -> tuple[Listed, ...]:
     """Return the entities and classes that came with the question.
 
-    Raises `SetupError` where nobody said what it is about.
+    Raises `SetupError` if nobody said what it is about.
     """
     profile = ground.context.graph.profile
     classes = {c.iri: c for c in profile.classes}
@@ -174,7 +174,7 @@ def _is_predicate(iri: str, profile: Profile) -> bool:
 async def outside_things(ground: Ground, linker: EntityLinker) -> tuple[Listed, ...]:
     """Return what a linker finds in the question, the surest reading of a thing once.
 
-    What is in no triple of the graph, or is no IRI, is left out. Raises `ServiceError` where its
+    What is in no triple of the graph, or is no IRI, is left out. Raises `ServiceError` if its
     server fails.
     """
     context = ground.context

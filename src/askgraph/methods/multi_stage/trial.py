@@ -52,7 +52,7 @@ class Tried:
 
 
 async def tried(context: Context, one: Hypothesis, place: int, *, rows: int) -> Tried:
-    """Run a query; a failed one says why. Raises `ServiceError` where the graph is down."""
+    """Run a query; a failed one says why. Raises `ServiceError` if the graph is down."""
     belief = min(1.0, math.exp(one.score)) if one.score is not None else _UNSAID * _PASSED**place
     try:
         ran = await run(context, ready(context, one.query).query, rows=rows)
@@ -90,7 +90,7 @@ async def chosen_of(
 def check_writer(name: str, model: LanguageModel | None, *, graph: str = "") -> None:
     """Raise `SetupError` for a writer that there is none of, and for `model` without one.
 
-    The file of a graph is looked for where `graph` names it.
+    The file of a graph is looked for if `graph` names it.
     """
     if name == "model" and model is None:
         raise SetupError("writer=model needs a language model: name one with the setting 'model'")

@@ -31,7 +31,7 @@ _EMPTY = np.zeros(0, dtype=np.int32)
 class Schema:
     """What the candidates of one graph need to know of its classes and predicates.
 
-    Where `only` is given, no step is taken along another predicate.
+    If `only` is given, no step is taken along another predicate.
     """
 
     graph: GraphArrays

@@ -65,7 +65,7 @@ def lasting(places: Places, work: QueryBuilder, operator: Operator) -> bool:
 def duration(places: Places, work: QueryBuilder, operator: Operator, unit: str = "days") -> bool:
     """Show the time from the start to the end of what the pattern is about, or to today.
 
-    Where some of it has ended, only that counts.
+    If some of it has ended, only that counts.
     """
     one = spanned(places, work, named=True, constant=True)
     if one is None:

@@ -16,7 +16,7 @@ _ASKED = ("lasting", "measure")
 def timely(frame: Frame, schema: Schema, today: float) -> Frame:
     """Return a frame for a graph on a day (days from 1970-01-01).
 
-    Where the graph has starts and ends, each date that is no other operator's argument becomes one
+    If the graph has starts and ends, each date that is no other operator's argument becomes one
     ("at"); if it has none, words of time are no operators. "In miles" is one if numbers with
     a unit are known.
     """

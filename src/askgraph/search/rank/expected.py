@@ -196,7 +196,7 @@ def _limit(frame: Frame, extremes: list[Operator], first: Item) -> int | None:
 def _extremes(frame: Frame, linked: Linked) -> list[Operator]:
     """The superlatives, but for those in a name and for words that only number ("first time").
 
-    Nor those that say where or when ("in the last century"). None where they point both ways: "from
+    Nor those that say where or when ("in the last century"). None if they point both ways: "from
     the smallest to the largest" keeps all.
     """
     words, tokens = frame.reading.words, frame.reading.tokens

@@ -163,7 +163,7 @@ class Veil:
     def explained(self, query: str, text: str) -> str:
         """Return what is said about a query, no constant of the query in it.
 
-        IRIs in it that no graph holds stay. Nor is it said how many rows there are where none are
+        IRIs in it that no graph holds stay. Nor is it said how many rows there are if none are
         shown.
         """
         self._query(query, self._shows_author)
@@ -268,7 +268,7 @@ class Veil:
 def declared(graph: KnowledgeGraph) -> Mapping[str, Sequence[str]]:
     """Return the labels of each class and property that a graph here declares as one.
 
-    Nothing where there are more than 2,000: such a graph is a terminology, whose classes are its
+    Nothing if there are more than 2,000: such a graph is a terminology, whose classes are its
     things.
     """
     arrays = graph.arrays

@@ -45,7 +45,7 @@ _SAYS_HOW_MANY = frozenset({"LIMIT", "OFFSET"})
 class Hidden:
     """Numbers terms as they come; the same term always has the same placeholder.
 
-    `names` are words that name things, for where a query wants a text.
+    `names` are words that name things, for if a query wants a text.
     """
 
     names: dict[str, str] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Hidden:
         """Return a query with the terms in place of their placeholders, without comments.
 
         A type or language that is written behind a placeholder holds. Within quotes a literal is
-        its text; a thing is its name where a text is compared, else its IRI. Raises `QueryError`
+        its text; a thing is its name if a text is compared, else its IRI. Raises `QueryError`
         for what begins like a placeholder and is none.
         """
         query = _DECLARED.sub("", without_comments(query))

@@ -159,7 +159,7 @@ def stretches(
 ) -> tuple[Stretch, ...]:
     """Return the words that name things and values of any of the graphs, none twice, in order.
 
-    Loose links count, but not where words of the schema alone say it as well, and at their ends
+    Loose links count, but not if words of the schema alone say it as well, and at their ends
     not for words that a class or predicate explains. Of several things that the same words name it
     is the first of those `used`, else the best. What is left of IRIs, codes and numbers, and words
     of names, is a stretch too, unless `spoken` by the schema (stems). `expand` gives the IRI of a
