@@ -63,8 +63,8 @@ def ask(
     """Answer a question over a graph or several, in a script or a notebook.
 
     `graph` is a name in the workspace, a path, a URL or a graph that is open, or a list of these;
-    it may be left out where the workspace has only one. The question follows that of `after`, and
-    may refer to it, where the method looks at earlier questions. `settings` are the method's; with
+    it may be left out if the workspace has only one. The question follows that of `after`, and
+    may refer to it, if the method looks at earlier questions. `settings` are the method's; with
     `{"confirmed": False}` an answer that was confirmed before is looked for anew.
     `model` is the language model of a method that works with one: a name in the workspace, a model
     id (of the server at `base_url`), or a model that stays open. What is learnt of a path or URL is

@@ -208,7 +208,7 @@ async def _people(
 
 
 def _choice(clarification: Clarification) -> Option | None:
-    """Let the person choose a reading; None where they choose none."""
+    """Let the person choose a reading; None if they choose none."""
     options = clarification.options
     while options:
         said = typer.prompt(

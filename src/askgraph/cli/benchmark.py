@@ -149,8 +149,8 @@ def check(
 
     Told are queries that fail or take too long, empty results, counts of 0, LIMIT through equal
     rows, stored answers that the query does not give, items that cannot be read, and questions that
-    repeat each other or training questions. Where no graph is named, by -g or by the questions
-    themselves, nothing is run. Exit code 1 where there are errors.
+    repeat each other or training questions. If no graph is named, by -g or by the questions
+    themselves, nothing is run. Exit code 1 if there are errors.
     """
     place = common.workspace
     read = _read(benchmarks, format, lang)

@@ -43,7 +43,7 @@ def compare(
     """Compare two runs, or two methods of one, on the questions that both were asked.
 
     The mean of the differences B - A has a 95 % bootstrap interval, and p is of a paired
-    permutation test. Refuses where the two were scored against different gold.
+    permutation test. Refuses if the two were scored against different gold.
     """
     form = form_of(markdown=markdown, csv=csv, latex=latex, json=json)
     found = compared(_side(a), _side(b), metric=metric)

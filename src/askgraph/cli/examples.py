@@ -122,7 +122,7 @@ def check(
 ) -> None:
     """Run all kept queries again and say whose results are no longer what was confirmed.
 
-    Exit code 1 where a result changed, a query fails or a graph is gone.
+    Exit code 1 if a result changed, a query fails or a graph is gone.
     """
     with progress_bar() as progress:
         found = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
@@ -181,9 +181,9 @@ def generate(
 ) -> None:
     """Make examples of a graph that has none, marked as generated.
 
-    A question is made from a template, with its query. It is kept where the query gives a result
+    A question is made from a template, with its query. It is kept if the query gives a result
     and graph search, told only the question, finds the same. With --model it is worded anew, and
-    read again. Exit code 1 where none was kept.
+    read again. Exit code 1 if none was kept.
     """
     place = common.workspace
     words = worder(place, model, base_url, lang or [], budget or [])
@@ -267,7 +267,7 @@ def worder(
     languages: list[str],
     budget: list[str],
 ) -> Worder | None:
-    """Return who words the questions; the templates alone where no model is named."""
+    """Return who words the questions; the templates alone if no model is named."""
     if model is None:
         given = {"--base-url": base_url, "--lang": languages, "--budget": budget}
         if idle := [name for name, value in given.items() if value]:

@@ -267,7 +267,7 @@ _LIBRARIES = frozenset(["accelerate", "peft", "tokenizers", "torch", "transforme
 
 
 def local_module(name: str) -> ModuleType:
-    """Import a module that needs the extra `local`; `SetupError` where it is not installed."""
+    """Import a module that needs the extra `local`; `SetupError` if it is not installed."""
     try:
         return import_module(name)
     except ModuleNotFoundError as problem:
@@ -302,7 +302,7 @@ def _minutes(seconds: float) -> str:
 
 
 def _peak() -> int | None:
-    """The most memory this process has held, in MiB; None where the system does not say."""
+    """The most memory this process has held, in MiB; None if the system does not say."""
     if sys.platform == "win32":
         return None
     import resource

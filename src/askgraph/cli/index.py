@@ -97,7 +97,7 @@ def info(
 ) -> None:
     """Tell the kind, size and source of the indices of a graph, and whether they are sound.
 
-    Every byte is compared with its checksum. Exit code 1 where one is missing, damaged or older
+    Every byte is compared with its checksum. Exit code 1 if one is missing, damaged or older
     than its graph; it is built again when it is next needed.
     """
     with progress_bar() as progress:

@@ -64,9 +64,9 @@ def fetch(
 ) -> None:
     """Read the VoID that an endpoint publishes: in its store, its description, on its host.
 
-    The page is searched for a description in the words of schema.org (JSON-LD); where none is
+    The page is searched for a description in the words of schema.org (JSON-LD); if none is
     named, the endpoint's own page and its host's are. What a graph of the workspace gains by all
-    of this is kept. Exit code 1 where nothing was published.
+    of this is kept. Exit code 1 if nothing was published.
     """
     with progress_bar() as progress:
         progress(f"looking at {source}", 0, None)
@@ -182,7 +182,7 @@ def completeness(
 ) -> None:
     """Say how much is known of each part of a graph's schema, and what was left out.
 
-    Exit code 1 where a part is not known in full.
+    Exit code 1 if a part is not known in full.
     """
     with progress_bar() as progress:
         found = known_profile(common.workspace, source, progress=progress)
@@ -276,5 +276,5 @@ def plain_shape(shape: Shape, found: Shapes) -> dict[str, object]:
 
 
 def _percent(share: float) -> str:
-    """A share as a percentage that says 100 only where it is all."""
+    """A share as a percentage that says 100 only if it is all."""
     return "100%" if share == 1 else f"{min(99.9, 100 * share):.1f}%"

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, where that is a terminal."""
+"""A progress bar on standard error, if that is a terminal."""
 
 import contextlib
 import sys
@@ -15,7 +15,7 @@ __all__ = ["progress_bar"]
 
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """Give a function to tell progress to; it shows nothing where nobody looks."""
+    """Give a function to tell progress to; it shows nothing if nobody looks."""
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
         return

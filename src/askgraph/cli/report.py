@@ -117,7 +117,7 @@ def _stories(runs: Sequence[Run], metric: str) -> Iterator[str]:
 
 
 def _named_apart(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
-    """The runs, by their whole paths where two folders have the same name."""
+    """The runs, by their whole paths if two folders have the same name."""
     places = [folder.resolve() for folder in folders]
     for at, folder in enumerate(folders):
         if places[at] in places[:at]:

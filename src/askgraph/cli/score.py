@@ -73,7 +73,7 @@ def score(
     """Score predictions of any system against a benchmark.
 
     A question without a prediction scores 0. Predicted queries and gold queries run on the graph;
-    where answers are given and gold is stored or frozen, no graph is needed. What --out keeps is a
+    if answers are given and gold is stored or frozen, no graph is needed. What --out keeps is a
     run: 'askgraph report' and 'askgraph compare' read it.
     """
     place = common.workspace
@@ -109,7 +109,7 @@ def _asked(
     lang: str | None,
     gold: Path | None,
 ) -> Asked:
-    """The questions, each with its graph; with none where everything is stored."""
+    """The questions, each with its graph; with none if everything is stored."""
     name, contents = read_benchmark(path, format=format, language=lang)
     questions = contents.questions if graph is None else of_graph(contents.questions, graph)
     if gold is not None:

@@ -56,7 +56,7 @@ def serve(
 ) -> None:
     """Serve the page, REST, WebSocket, MCP and OpenAI-compatible interfaces.
 
-    It listens on this machine only, where anybody may ask, query, confirm and add graphs. Its
+    It listens on this machine only, if anybody may ask, query, confirm and add graphs. Its
     settings are in the table [serve] of askgraph.toml and in variables ASKGRAPH_SERVE_…:
     see docs/server.md. Stop it with Ctrl-C: questions under way are finished first.
     """

@@ -50,7 +50,7 @@ class Form(StrEnum):
 
 
 def form_of(*, markdown: bool, csv: bool, latex: bool, json: bool) -> Form:
-    """Return the form that was asked for; `SetupError` where several were."""
+    """Return the form that was asked for; `SetupError` if several were."""
     given = {Form.MARKDOWN: markdown, Form.CSV: csv, Form.LATEX: latex, Form.JSON: json}
     asked = [form for form, wanted in given.items() if wanted]
     if len(asked) > 1:
@@ -78,7 +78,7 @@ def as_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Render
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file by way of a temporary one; `SetupError` where that cannot be."""
+    """Write a file by way of a temporary one; `SetupError` if that cannot be."""
     with replaced(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 

@@ -51,7 +51,7 @@ def stages(
 
     Told are what an index finds with the whole question, how well entities are linked and
     predicates matched, what goes on to the writer with and without the restriction, and how good
-    the answers are, also where gold is given to later stages. A last table says what policies of
+    the answers are, also if gold is given to later stages. A last table says what policies of
     rejection catch of the wrong answers, and lose of the right ones.
     """
     place, form = common.workspace, form_of(markdown=markdown, csv=False, latex=latex, json=json)

@@ -67,7 +67,7 @@ def step_lines(step: Step, *, most: int | None) -> Iterator[Text]:
 
 
 def costs(usage: Usage) -> str:
-    """Return the tokens of a cost, and its money where it has some."""
+    """Return the tokens of a cost, and its money if it has some."""
     said = f"{usage.input_tokens:,} tokens in"
     if usage.cached_tokens:
         said += f" ({usage.cached_tokens:,} cached)"
@@ -114,7 +114,7 @@ def _call(tool: str, arguments: dict[str, object]) -> str:
 
 
 def _written(call: ToolCall) -> str:
-    """A call as the model wrote it, read where it can be."""
+    """A call as the model wrote it, read if it can be."""
     try:
         arguments = json.loads(call.arguments or "{}")
     except ValueError:
@@ -128,7 +128,7 @@ def _written(call: ToolCall) -> str:
 def live_view(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
     """Give a function to tell each step to.
 
-    It shows nothing where nobody looks, nor of a method that asks no model and answers at once.
+    It shows nothing if nobody looks, nor of a method that asks no model and answers at once.
     """
     if quiet or not sys.stderr.isatty():
         yield lambda step: None

@@ -35,7 +35,7 @@ def validate(
 
     Each finding has its place, what could be meant, and how sure it is. Other graphs of the
     workspace that the query calls by SERVICE <askgraph:NAME> are checked by what is known of them.
-    The exit code is 0 where nothing is wrong, else 3.
+    The exit code is 0 if nothing is wrong, else 3.
     """
     text = text_of_argument(sparql if sparql == "-" else f"@{sparql}")
     with progress_bar() as progress:

@@ -2,7 +2,7 @@
 
 A name is resolved here, every address it has is judged, and the connection goes to the very address
 that was judged: a name that changes its mind in between (DNS rebinding) gains nothing. Redirects to
-other hosts are refused where they are followed (`_http_exchange`, `documents`).
+other hosts are refused if they are followed (`_http_exchange`, `documents`).
 """
 
 import asyncio

@@ -164,7 +164,7 @@ class LineFile:
 class TraceFile:
     """Objects with a `key`, a line each, in a file that may outgrow memory.
 
-    Of two with one key the later counts. Only where lines stand is kept.
+    Of two with one key the later counts. Only if lines stand is kept.
 
     A last line that a crash left half-written is cut off when the file is opened.
     """

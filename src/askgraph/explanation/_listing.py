@@ -101,7 +101,7 @@ class Listing(Asked):
         )
 
     def where_they(self, nouns: str, root: Term | None) -> str:
-        """`the crew members where the mission is Apollo 11`."""
+        """`the crew members if the mission is Apollo 11`."""
         assert isinstance(root, Variable)
         self.teller.known[root.value] = self.phrases.say("thing")
         return self.teller.where_they(nouns, root)

@@ -41,7 +41,7 @@ class Teller(ValueWords):
         return self.with_steps(text, self.names.relation(of.predicate))
 
     def head_of(self, pattern: Pattern, noun: str, *, many: bool) -> str:
-        """`discoverer of Pluto`, `suppliers where the customer is Intel`."""
+        """`discoverer of Pluto`, `suppliers if the customer is Intel`."""
         source = pattern.subject
         if not isinstance(source, Variable):
             text = self.phrases.say("of", noun, self.names.term(source))
@@ -80,7 +80,7 @@ class Teller(ValueWords):
         return " ".join([self.phrases.listed(others), *left_out]).strip()
 
     def where_they(self, nouns: str, source: Variable) -> str:
-        """`customers where the supplier is Intel`, `discoverers of the things that orbit Mars`."""
+        """`customers if the supplier is Intel`, `discoverers of the things that orbit Mars`."""
         if self.has_values_only(source):
             statements = self.statements(source)
             return self.phrases.say("where they", nouns, statements) if statements else nouns

@@ -273,7 +273,7 @@ def _is_mark(letter: str) -> bool:
 def _through(change: Callable[[str], str], marked: str) -> str:
     """A change of a text on one with marks: what it puts in lies outside of words it came before.
 
-    What is put in where words end belongs to them: the s of a plural.
+    What is put in if words end belongs to them: the s of a plural.
     """
     marks: list[tuple[int, str]] = []
     plain = ""

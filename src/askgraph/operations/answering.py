@@ -28,7 +28,7 @@ async def steps_of(
     """Give the steps of a method as they come; `TimedOut` after so many seconds.
 
     Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends the run.
-    An answer's query has the graph's own predicates, also where the method used virtual ones.
+    An answer's query has the graph's own predicates, also if the method used virtual ones.
     """
     loop = asyncio.get_running_loop()
     end = None if timeout is None else loop.time() + timeout

@@ -41,7 +41,7 @@ __all__ = [
 def advised(
     workspace: Workspace, name: str | None, *, progress: Progress = silent
 ) -> tuple[Advice, ...]:
-    """Return what would help a graph, which is made ready where needed.
+    """Return what would help a graph, which is made ready if needed.
 
     What was added to it virtually is not looked at.
     """
@@ -117,8 +117,8 @@ def enrich_virtually(
 
     They are kept as `enrichments/NAME.toml` in the workspace, for a person to edit: a change takes
     effect with the next question, but for a graph behind an endpoint (see `enriching_endpoints`),
-    where it is enriched again. Without any definition the graph is as it was before. Raises
-    `SetupError` where a path links too much; then all stays as it was.
+    if it is enriched again. Without any definition the graph is as it was before. Raises
+    `SetupError` if a path links too much; then all stays as it was.
     """
     settings = workspace.graphs().get(name)
     if settings is None:

@@ -77,8 +77,8 @@ def confirm(
     """Keep a question with its query, and what the query gives now, as confirmed.
 
     A question that is there already gets this query instead. Prefixes of the graph need not be
-    declared. `by` says who confirmed it. Raises `SetupError` where the graph is not known,
-    `QueryError` and `ServiceError` where the query fails: what cannot be run cannot be confirmed.
+    declared. `by` says who confirmed it. Raises `SetupError` if the graph is not known,
+    `QueryError` and `ServiceError` if the query fails: what cannot be run cannot be confirmed.
     """
     if not plain_question(example.question):
         raise SetupError("the question is empty: give the words that people ask it in")
@@ -91,7 +91,7 @@ def confirm(
 def traced_example(path: Path) -> tuple[QueryExample, str]:
     """Return the question and query of a run that was kept, and the graph that answered.
 
-    Raises `SetupError` where the run came to no query, or goes on from an earlier question.
+    Raises `SetupError` if the run came to no query, or goes on from an earlier question.
     """
     run, _ = read_trace(path)
     attempt = attempt_of(run.outcome)
@@ -118,7 +118,7 @@ def keep(workspace: Workspace, graph: str, examples: Sequence[QueryExample]) -> 
 def withdraw(workspace: Workspace, which: str, graph: str | None = None) -> tuple[str, Stored]:
     """Take an example away, by its id, its IRI or its question; return it with its graph.
 
-    Raises `SetupError` where there is none such or several, in different graphs.
+    Raises `SetupError` if there is none such or several, in different graphs.
     """
     known = stored(workspace, graph)
     wanted = plain_question(which)
@@ -272,7 +272,7 @@ def convert(
     """Write the examples of a source, and return them with what was wrong in it.
 
     A target that ends in `.ttl` or `.jsonl` is a file, any other a new folder. Queries that do not
-    parse are written all the same. Raises `SetupError` where there is nothing to write or the
+    parse are written all the same. Raises `SetupError` if there is nothing to write or the
     folder holds something.
     """
     if target.suffix.lower() in _OTHERS:
@@ -296,8 +296,8 @@ def read_source(workspace: Workspace, source: str, *, format: str | None = None)
     """Read examples from a file, a folder, an archive, the URL of an endpoint or a graph's name.
 
     Of a graph these are those that the workspace has, and those that its endpoint publishes: in its
-    own graph or, where there are none, in its service description. Raises `SetupError` where there
-    is no such source, `ServiceError` where an endpoint fails.
+    own graph or, if there are none, in its service description. Raises `SetupError` if there
+    is no such source, `ServiceError` if an endpoint fails.
     """
     if is_url(source):
         return result_of(_published(GraphSettings(url=source)))

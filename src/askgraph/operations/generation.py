@@ -1,6 +1,6 @@
-"""Examples for a graph that has none: drafted from its profile, kept where two readings agree.
+"""Examples for a graph that has none: drafted from its profile, kept if two readings agree.
 
-A draft is a question from a template and the query that it was made for. It is kept where that
+A draft is a question from a template and the query that it was made for. It is kept if that
 query gives a result and graph search, which knows nothing of the template, reads the question as a
 query with the same result. A language model may word it anew; then it is read again.
 """
@@ -57,7 +57,7 @@ def generate(
     Questions and queries that the graph has examples of already are passed over. The same graph and
     seed give the same examples. They are written eight at a time: stopped, the same call goes on.
     A `worder` words them; one that nobody would read as the same keeps the words of its template.
-    Raises `ServiceError` where the graph, or the language model, does not answer.
+    Raises `ServiceError` if the graph, or the language model, does not answer.
     """
     method = workspace.method()
     opened = workspace.graph(graph, progress=progress)
@@ -94,7 +94,7 @@ class _Making:
         return Generated(self.graph.name, tuple(self.kept), self.drafted, ended)
 
     async def _drafted(self, seed: int, end: float) -> str:
-        """Take drafts; return why no more, nothing where the time was over."""
+        """Take drafts; return why no more, nothing if the time was over."""
         known = {plain_question(w.text) for one in self.graph.examples for w in one.wordings}
         queries = {one.query.strip() for one in self.graph.examples}
         stream = drafts(self.graph.profile, self.graph.endpoint, self.graph.prefixes, seed=seed)
@@ -134,7 +134,7 @@ class _Making:
             await self._written()
 
     async def _written(self) -> None:
-        """Write what waits, worded anew where there is somebody to do that."""
+        """Write what waits, worded anew if there is somebody to do that."""
         batch = [one.example for one in self.waiting]
         if self.worder is not None and batch:
             self.progress(f"wording {len(batch)} questions", len(self.kept), self.number)

@@ -196,8 +196,8 @@ def convert(
 ) -> Contents:
     """Write the questions of a file, or those that a graph of the workspace or a URL publishes.
 
-    Prefixes that queries leave open are declared. Returns what was read. Raises `SetupError` where
-    there is nothing to write, `ServiceError` where an endpoint fails.
+    Prefixes that queries leave open are declared. Returns what was read. Raises `SetupError` if
+    there is nothing to write, `ServiceError` if an endpoint fails.
     """
     if is_url(source) or (source in workspace.graphs() and not Path(source).exists()):
         contents = result_of(_published(workspace, source, language))

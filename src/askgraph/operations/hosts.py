@@ -1,4 +1,4 @@
-"""Where the questions of a run are answered: graphs opened and methods made once, then kept."""
+"""Hosts of a run's questions: graphs opened and methods made once, then kept."""
 
 import asyncio
 import atexit
@@ -107,7 +107,7 @@ class Host:
         return next(choice for choice in self.site.methods if choice.label == label)
 
     def _as_asked(self, label: str, method: Method) -> Method:
-        """The method; with the confirmed answers, which may be the gold, only where it says so."""
+        """The method; with the confirmed answers, which may be the gold, only if it says so."""
         wanted = json.loads(self._choice(label).settings).get("confirmed")
         return Confirming(method) if wanted is True else method
 

@@ -27,7 +27,7 @@ __all__ = ["IndexInfo", "build_indices", "ground_of", "index_info"]
 class IndexInfo:
     """An index as it lies on disk; `problem` says why it cannot be used as it is.
 
-    `kind`, `items`, `source` and `created` are None where there is no index. `bytes` counts all of
+    `kind`, `items`, `source` and `created` are None if there is no index. `bytes` counts all of
     its files.
     """
 
@@ -41,7 +41,7 @@ class IndexInfo:
 
 
 def ground_of(place: Workspace, name: str | None, *, progress: Progress) -> Ground:
-    """Return what the indices of a graph are built from; the graph is made ready where needed."""
+    """Return what the indices of a graph are built from; the graph is made ready if needed."""
     profile, _ = place.known(name, progress=progress)
     graphs = place.graphs()
     known = name if name is not None else next(iter(graphs))
@@ -61,7 +61,7 @@ def build_indices(
     """Build all indices of a graph anew, and keep the settings that they were built by.
 
     `settings` are fields of `GraphSettings`; a kind without embeddings takes an older setting of
-    these away. Raises `SetupError` where one is not sound; then the old settings stay.
+    these away. Raises `SetupError` if one is not sound; then the old settings stay.
     """
     ground = ground_of(place, name, progress=progress)
     table = ground.settings.table() | {

@@ -1,4 +1,4 @@
-"""What is known of a graph: asked anew within a bound, completed by what is published."""
+"""Metadata of a graph, asked anew within a bound and completed by what is published."""
 
 import hashlib
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Fetched:
-    """What was published: the schema (None where nothing was), descriptions, places looked at."""
+    """What was published: the schema (None if nothing was), descriptions, places looked at."""
 
     profile: Profile | None
     descriptions: tuple[Description, ...]
@@ -56,7 +56,7 @@ def fetch(
     `source` is a graph of the workspace, a URL or a file; `page` a home page, else an endpoint's
     own page and its host's are read. What a graph of the workspace gains by it is kept. Raises
     `SetupError` for what is none of these, or, without a page, a graph whose triples lie here, of
-    which everything is known already; `ServiceError` where the page does not come.
+    which everything is known already; `ServiceError` if the page does not come.
     """
     described = _described_resource(page, seconds=seconds) if page else ()
     places = [Place("page", _count(described), told=bool(described))] if page else []
@@ -177,7 +177,7 @@ def _journal(place: Workspace, settings: GraphSettings, bound: Bound) -> Path:
 
 
 def _counted(place: Workspace, source: str, progress: Progress) -> Profile:
-    """The profile of triples that lie here, read first where they have no name yet."""
+    """The profile of triples that lie here, read first if they have no name yet."""
     graph = place.find(source, progress=progress)
     result_of(graph.endpoint.close())
     return graph.profile
@@ -194,8 +194,8 @@ def _described_resource(
 
     `guard` says which addresses a page may come from.
 
-    Raises `SetupError` where a file cannot be read or holds neither JSON-LD nor HTML,
-    `ServiceError` where a page does not come.
+    Raises `SetupError` if a file cannot be read or holds neither JSON-LD nor HTML,
+    `ServiceError` if a page does not come.
     """
     if not is_url(source):
         return read_descriptions(Path(source))
@@ -209,7 +209,7 @@ def _own_pages(
 ) -> tuple[tuple[Description, ...], str]:
     """Return what the page at an endpoint's address, else that of its host, says; and where.
 
-    Where neither says anything, the second is why.
+    If neither says anything, the second is why.
     """
     why = "no description"
     for page in dict.fromkeys((url, urljoin(url, "/"))):

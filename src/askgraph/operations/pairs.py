@@ -40,7 +40,7 @@ def make_pairs(
 ) -> MadePairs:
     """Write the pairs of a benchmark's questions, or of the examples kept for the graph.
 
-    Raises `SetupError` where no question makes a pair; what was in the file then stays.
+    Raises `SetupError` if no question makes a pair; what was in the file then stays.
     """
     opened = workspace.graph(graph, progress=progress)
     try:

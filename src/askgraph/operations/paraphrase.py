@@ -1,6 +1,6 @@
 """Generated questions in natural words: a language model words them, two readings check it.
 
-A wording is kept where graph search, or else the model itself with a query that it writes from the
+A wording is kept if graph search, or else the model itself with a query that it writes from the
 words alone, comes to the result of the query that the question was made for.
 """
 
@@ -135,7 +135,7 @@ _ROWS = 1000
 async def results_of(draft: Draft, graph: KnowledgeGraph) -> list[tuple[str, Result]]:
     """Return the queries of a draft with what they give, those that tell something.
 
-    None does where two things share the best value: the answer would be one of them by chance.
+    None does if two things share the best value: the answer would be one of them by chance.
     Raises `QueryError` and `ServiceError` as the endpoint does.
     """
     found = [(query, await _result(query, graph)) for query in draft.queries]
@@ -153,7 +153,7 @@ def tells(result: Result) -> bool:
 def same(answered: Answered, query: str, result: Result) -> bool:
     """Whether an answer says what a query gave, its columns in any order, without repetition.
 
-    One column of several may be the answer. A no has many reasons: it is the same where it is said
+    One column of several may be the answer. A no has many reasons: it is the same if it is said
     of the same things.
     """
     if not isinstance(answered, Answer):

@@ -74,7 +74,7 @@ async def planned(
 ) -> Plan:
     """Return a task for each question, method and repetition; the graphs are opened for it.
 
-    Where a method searches indices, those that are missing are built; `progress` tells of that.
+    If a method searches indices, those that are missing are built; `progress` tells of that.
 
     Raises `SetupError` for a graph or a method that there is none of, and for a method that is
     given examples and takes none.

@@ -1,4 +1,4 @@
-"""What a trace says of its run besides its steps, and the same run again from the trace alone."""
+"""Replays of traces: the run behind a trace, and the same run again from the trace alone."""
 
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ class Replay:
 async def replayed(trace: Trace, head: Head) -> Replay:
     """Run the method of a trace again, with no model and no endpoint.
 
-    Raises `SetupError` where the method cannot do that, where the run came to no outcome, and where
+    Raises `SetupError` if the method cannot do that, if the run came to no outcome, and where
     it goes another way now.
     """
     last = trace.steps[-1] if trace.steps else None

@@ -1,4 +1,4 @@
-"""Which questions of which benchmarks are asked, and of which graph."""
+"""The selection of a run: questions of benchmarks, and the graph that each is asked of."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +56,7 @@ def selected(
 ) -> tuple[Asked, ...]:
     """Read the benchmarks and choose their questions; a source is a path, or `PATH@GRAPH`.
 
-    Raises `SetupError` where nothing is left to ask, where questions have no gold, and where a
+    Raises `SetupError` if nothing is left to ask, if questions have no gold, and where a
     graph is not known.
     """
     asked = [_asked(workspace, source, selection) for source in sources]
@@ -117,7 +117,7 @@ def _of_split(
 
 
 def benchmark_name(path: Path) -> str:
-    """Return the name of a benchmark: its file's, or its folder's where the file has no own."""
+    """Return the name of a benchmark: its file's, or its folder's if the file has no own."""
     stem = path.name.split(".")[0] or path.name
     return path.absolute().parent.name if stem == "questions" else stem
 
@@ -144,7 +144,7 @@ def graph_of(
     `named` is what the caller chose, and goes first. Else it is the graph that the question names:
     the workspace's graph of that name or with that file's stem, a file of that name beside the
     benchmark or in `kg/` there, a URL as it is. A question that names none goes to the workspace's
-    only graph. Raises `SetupError` where there is none of these.
+    only graph. Raises `SetupError` if there is none of these.
     """
     if named is not None:
         return named

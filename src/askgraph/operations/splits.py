@@ -1,7 +1,7 @@
 """Training and test parts of benchmarks as files of questions, a pair for each split.
 
 DIR/fold-1-train.jsonl, DIR/fold-1-test.jsonl, …
-DIR/splits.json    where the questions came from, how they were divided, how many are where
+DIR/splits.json    where the questions came from, how they were divided, how many are if
 """
 
 import json
@@ -43,8 +43,8 @@ def write_splits(
     """Write the files of each split into a new folder, all or none, and return what is in them.
 
     Each entry has `name`, `train`, `test` (numbers of questions) and `repeated`, how many test
-    questions repeat a training question all the same. Where two benchmarks share an id, the name of
-    the benchmark is put before every id. Raises `SetupError` where it cannot be divided so, and for
+    questions repeat a training question all the same. If two benchmarks share an id, the name of
+    the benchmark is put before every id. Raises `SetupError` if it cannot be divided so, and for
     a folder that is not empty.
     """
     questions, names = _pooled(benchmarks)

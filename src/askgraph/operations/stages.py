@@ -165,7 +165,7 @@ _SETTINGS = {"entities": "bm25_entities", "predicates": "bm25_predicates"}
 class TunedIndex:
     """What the search found for one index, and what it is worth on questions that it did not see.
 
-    `tested` is the recall with the numbers before and after, None where there were no such
+    `tested` is the recall with the numbers before and after, None if there were no such
     questions.
     """
 
@@ -183,7 +183,7 @@ async def tune_bm25(
 ) -> tuple[TunedIndex, ...]:
     """Search the numbers for entities and for predicates, each by itself, from the present ones.
 
-    Raises `SetupError` where a test question is a training question too.
+    Raises `SetupError` if a test question is a training question too.
     """
     seen = {question.text.casefold() for one in training for question in one.questions}
     if twice := [q for one in test for q in one.questions if q.text.casefold() in seen]:

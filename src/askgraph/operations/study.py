@@ -1,4 +1,4 @@
-"""A study of representations: a run for each variant of a graph, made where it is missing."""
+"""A study of representations: a run for each variant of a graph, made if it is missing."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class Study:
 class Studied:
     """The figures of each experiment that could be made, and the records behind them.
 
-    `bounded` says whether the method has boundaries: where it has none, experiments that differ in
+    `bounded` says whether the method has boundaries: if it has none, experiments that differ in
     them only are one run. `left_out` says which experiments could not be made, and why.
     """
 
@@ -115,7 +115,7 @@ def _bounded(method: str) -> bool:
 
 
 def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Progress) -> str | None:
-    """The graph of an experiment: given, or made of the plain one; None where that cannot be."""
+    """The graph of an experiment: given, or made of the plain one; None if that cannot be."""
     if one.variant in study.variants:
         return study.variants[one.variant]
     if one.variant == "plain":

@@ -1,4 +1,4 @@
-"""What a workspace knows of the graphs that a query asks, those behind a SERVICE too."""
+"""The context of a validation: the graphs that a query asks, those behind a SERVICE too."""
 
 from askgraph.sparql.federation.service import called_services
 from askgraph.validation.graph_knowledge import graph_knowledge

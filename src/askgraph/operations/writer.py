@@ -43,9 +43,9 @@ _PARTS = 26
 class Wished:
     """What to train on: so many made-up `questions`, or weights to `start` from.
 
-    `benchmarks` are files of questions, each with the graph that it asks, None where it says so
+    `benchmarks` are files of questions, each with the graph that it asks, None if it says so
     itself. The graphs of `without` are left out. The file `ranking` has the weights that score the
-    candidates of these questions; the package's do where it is empty.
+    candidates of these questions; the package's do if it is empty.
     """
 
     questions: int = 2_000
@@ -72,7 +72,7 @@ def train_writer(
 ) -> Learned:
     """Train one set of weights, and write it to a file.
 
-    Raises `SetupError` where a benchmark or the weights to start from cannot be read, and where
+    Raises `SetupError` if a benchmark or the weights to start from cannot be read, and where
     there is nothing to learn from.
     """
     if out.is_dir():
@@ -158,7 +158,7 @@ def _refuse_seen(wished: Wished, begun: _Begun | None, held: Sequence[str]) -> N
 
 
 def _graphs(about: Mapping[str, object]) -> set[str] | None:
-    """The graphs that weights practised on; None where they practised and do not tell."""
+    """The graphs that weights practised on; None if they practised and do not tell."""
     said = about.get("graphs")
     if isinstance(said, list):
         return set(map(str, said))

@@ -104,8 +104,8 @@ class Workspace:
 
         Nothing is half-written: what was there before stays until the new graph is complete.
         `settings` are fields of `GraphSettings`. With `replace` and no source, what is there is
-        built anew. Raises `SetupError` where the name is taken (unless `replace`) or a source
-        cannot be read, `ServiceError` where an endpoint fails.
+        built anew. Raises `SetupError` if the name is taken (unless `replace`) or a source
+        cannot be read, `ServiceError` if an endpoint fails.
         """
         check_name(name)
         old = self.graphs().get(name)
@@ -129,7 +129,7 @@ class Workspace:
     def graph(
         self, name: str | None = None, *, fresh: bool = False, progress: Progress = silent
     ) -> KnowledgeGraph:
-        """Open a graph by name; the name may be left out where there is only one.
+        """Open a graph by name; the name may be left out if there is only one.
 
         A graph whose files changed, or whose data is damaged, is built again first. Its queries
         may call the workspace's graphs by SERVICE. With `fresh` its endpoint is asked each time,
@@ -165,7 +165,7 @@ class Workspace:
     def stale(self, name: str) -> str | None:
         """Return why what was built of a graph is not what it would be now; None where it is.
 
-        Raises `SetupError` where there is no such graph.
+        Raises `SetupError` if there is no such graph.
         """
         name, settings = self._chosen(name)
         return self._stale(name, settings)
@@ -175,7 +175,7 @@ class Workspace:
     ) -> tuple[Profile, GraphArrays | None]:
         """Return what is known of a graph, as it is now, without opening its endpoint.
 
-        The arrays are its triples; None where these lie behind an endpoint.
+        The arrays are its triples; None if these lie behind an endpoint.
         """
         name, settings = self._chosen(name)
 
@@ -289,7 +289,7 @@ class Workspace:
         progress: Progress,
         use: Callable[[], Content],
     ) -> Content:
-        """Use a data folder, building it again first where it is missing, old or damaged."""
+        """Use a data folder, building it again first if it is missing, old or damaged."""
         try:
             return self._used(name, settings, use)
         except _UnusableError:
@@ -408,7 +408,7 @@ class Workspace:
         enrich_endpoint(self.data(name), read_definitions(self._enrichments(settings)[0]))
 
     def _enrichments(self, settings: GraphSettings) -> list[Path]:
-        """The file of definitions of a graph, where it has one."""
+        """The file of definitions of a graph, if it has one."""
         return [self.folder / Path(settings.enrich).expanduser()] if settings.enrich else []
 
 
@@ -422,7 +422,7 @@ def check_name(name: str) -> None:
 
 
 def _settings(sources: Sequence[str | Path], old: GraphSettings | None) -> GraphSettings:
-    """The settings of a graph to add; those of one to replace stay where they still apply."""
+    """The settings of a graph to add; those of one to replace stay if they still apply."""
     if not sources:
         if old:
             return old

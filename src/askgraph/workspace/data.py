@@ -4,7 +4,7 @@ store/            the triples in Oxigraph, for SPARQL
 arrays/*.npy      the same triples as sorted integers, for growing candidates
 names_*.npy       every name
 profile.json      what is known of the graph
-enrichment.toml   what was added virtually, where that is so
+enrichment.toml   what was added virtually, if that is so
 built.json        from which files it was built; written last
 indices/          search indices, built when first asked for
 """
@@ -35,7 +35,7 @@ FORMAT = 1
 
 
 def known_sources(folder: Path) -> tuple[SourceFile, ...]:
-    """Return the files that a data folder was built from; `SetupError` where it is unusable."""
+    """Return the files that a data folder was built from; `SetupError` if it is unusable."""
     try:
         built = json.loads((folder / "built.json").read_text(encoding="utf-8"))
         if built["format"] == FORMAT:
@@ -54,7 +54,7 @@ def known_snapshot(folder: Path, profile: Profile) -> str:
 
 
 def known_content(folder: Path) -> tuple[NameIndex, GraphArrays | None]:
-    """Open the names and arrays of a data folder, memory-mapped; `SetupError` where damaged."""
+    """Open the names and arrays of a data folder, memory-mapped; `SetupError` if damaged."""
     try:
         names = NameIndex.load(folder)
         arrays = folder / "arrays"

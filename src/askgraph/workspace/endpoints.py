@@ -27,7 +27,7 @@ def open_endpoint(
 ) -> Endpoint:
     """Open only the endpoint of a graph; queries need not declare `prefixes`.
 
-    Where the graph was enriched virtually, queries may use its virtual predicates.
+    If the graph was enriched virtually, queries may use its virtual predicates.
     """
     own = _own_endpoint(settings, data, cache=cache, prefixes=prefixes)
     paths = known_paths(data)
@@ -85,7 +85,7 @@ class WorkspaceServices(Mapping[str, Endpoint]):
         return len(self._targets())
 
     def url_of(self, name: str) -> str:
-        """Return the URL by which a graph can be called; empty where only its name will do."""
+        """Return the URL by which a graph can be called; empty if only its name will do."""
         return next((iri for iri, of in self._targets().items() if of == name and _is_url(iri)), "")
 
     async def close(self) -> None:

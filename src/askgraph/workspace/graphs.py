@@ -44,11 +44,11 @@ def open_graph(
     examples: tuple[QueryExample, ...] = (),
     description: Path | None = None,
 ) -> KnowledgeGraph:
-    """Open a graph from its data folder; `SetupError` where that is damaged.
+    """Open a graph from its data folder; `SetupError` if that is damaged.
 
     A local graph's worker process starts while the rest is read. A SERVICE in a query may call
     `services`. The indices are opened, or built, when they are first looked at. `description` is
-    the file with what the graph's publisher says of it, where there is one.
+    the file with what the graph's publisher says of it, if there is one.
     """
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
@@ -93,7 +93,7 @@ class Ready:
     opened: tuple[KnowledgeGraph, ...]
 
     def of(self, outcome: Outcome) -> KnowledgeGraph:
-        """Return the graph that an outcome is of; the first one where it is of none."""
+        """Return the graph that an outcome is of; the first one if it is of none."""
         attempt = attempt_of(outcome)
         named = (one for one in self.graphs if attempt and one.name == attempt.graph)
         return next(named, self.graphs[0])

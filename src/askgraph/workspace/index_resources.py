@@ -24,7 +24,7 @@ _SECONDS = 3600.0
 def resources_for(ground: Ground, key: str, source: Source) -> Iterator[Resource]:
     """Give the resources of an index; classes are always among the entities.
 
-    Raises `SetupError` for a file that cannot be read, `ServiceError` where an endpoint fails.
+    Raises `SetupError` for a file that cannot be read, `ServiceError` if an endpoint fails.
     """
     if source.kind == "graph":
         return _known(ground, key)

@@ -1,9 +1,9 @@
-"""The search indices of a graph: opened when first asked for, built where that cannot be done.
+"""The search indices of a graph: opened when first asked for, built if that cannot be done.
 
 data/GRAPH/indices/entities/       the index, as its kind writes it
 data/GRAPH/indices/entities.json   what it was built from; written last
 
-An index is of one content of its graph, and of one setting: where either changes, it is built anew.
+An index is of one content of its graph, and of one setting: if either changes, it is built anew.
 """
 
 import json
@@ -46,7 +46,7 @@ _log = logging.getLogger("askgraph")
 class GraphIndices(Mapping[str, SearchIndex[Resource]]):
     """The indices of a graph by key; the first look at one opens it, or builds it, and waits.
 
-    Several threads and processes may look at once: one of them builds. Raises `SetupError` where an
+    Several threads and processes may look at once: one of them builds. Raises `SetupError` if an
     index can be neither opened nor built.
     """
 
@@ -70,7 +70,7 @@ class GraphIndices(Mapping[str, SearchIndex[Resource]]):
     def prepare(self, progress: Progress) -> None:
         """Open all indices before they are looked at, and build those that cannot be opened.
 
-        Where nothing is to be built, `progress` is told nothing.
+        If nothing is to be built, `progress` is told nothing.
         """
         for key in KEYS:
             self._opened(key, progress)
@@ -101,7 +101,7 @@ def index_folder(data: Path, key: str) -> Path:
 
 
 def made_of(data: Path, key: str) -> Made | None:
-    """Return how an index was made, or None where there is none that is whole."""
+    """Return how an index was made, or None if there is none that is whole."""
     try:
         stored = json.loads(_note(data, key).read_text(encoding="utf-8"))
         files = tuple(SourceFile(**file) for file in stored.pop("files"))
@@ -113,7 +113,7 @@ def made_of(data: Path, key: str) -> Made | None:
 def open_index(ground: Ground, key: str) -> DiskIndex:
     """Open an index as the settings want it.
 
-    Raises `SetupError` where there is none, where it is damaged, and where the graph, the settings
+    Raises `SetupError` if there is none, if it is damaged, and where the graph, the settings
     or the files that it was built from have changed since.
     """
     made = made_of(ground.data, key)
@@ -134,8 +134,8 @@ def open_index(ground: Ground, key: str) -> DiskIndex:
 def build_index(ground: Ground, key: str, *, progress: Progress | None = None) -> DiskIndex:
     """Build an index as the settings say, in place of the one that is there.
 
-    An older one stays until the new one is complete. Raises `SetupError` where a setting or a file
-    is not sound, `ServiceError` where an endpoint fails.
+    An older one stays until the new one is complete. Raises `SetupError` if a setting or a file
+    is not sound, `ServiceError` if an endpoint fails.
     """
     with _alone(ground):
         return _built(ground, key, progress)

@@ -65,7 +65,7 @@ def with_others(
 
     `make` gives a method by name and settings. Each has its own settings of `askgraph.toml`. One
     that needs a model and has none of its own is given the same model; one that learns from
-    examples the same `examples`, where the method that consults is told any. What is sent to models
+    examples the same `examples`, if the method that consults is told any. What is sent to models
     is logged in the file `sent`, whosever they are.
 
     Raises `SetupError` for a method that there is none of or that consults others itself, and where
@@ -104,7 +104,7 @@ def _check_not_set(settings: Mapping[str, object], objects: str, setting: str) -
 
 
 def _names(settings: Mapping[str, object], setting: str) -> list[str]:
-    """The names in a setting; none where it is not text, which is told with the other settings."""
+    """The names in a setting; none if it is not text, which is told with the other settings."""
     text = settings.get(setting, "")
     if not isinstance(text, str) or not text.strip():
         return []

@@ -54,7 +54,7 @@ def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None
 
 
 def _types(plugin: type) -> dict[str, tuple[type, ...]]:
-    """The types that a value of each field may have, where all of them are simple ones."""
+    """The types that a value of each field may have, if all of them are simple ones."""
     try:
         hints = get_type_hints(plugin)
     except NameError:  # a type that is only there for type checkers

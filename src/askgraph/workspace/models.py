@@ -98,7 +98,7 @@ class Models:
     def model(self, name: str | None = None, **overrides: object) -> LanguageModel:
         """Return the model of a table `[models.NAME]`, else the one with this id.
 
-        An id may name its provider, as `anthropic/claude-sonnet-4-5`, where no base URL is given.
+        An id may name its provider, as `anthropic/claude-sonnet-4-5`, if no base URL is given.
         Without a name it is the table `default`, else `ASKGRAPH_MODEL`. An id is looked for at
         `ASKGRAPH_BASE_URL`, if that is set. `overrides` are fields of `ModelSettings`. Raises
         `SetupError` for what is missing or does not fit.
@@ -146,10 +146,10 @@ class Models:
 def with_model(
     plugin: registry.Plugin, settings: Mapping[str, object], models: Models
 ) -> dict[str, object]:
-    """Return the settings of a method with the model that they name, where it has one.
+    """Return the settings of a method with the model that they name, if it has one.
 
     The settings `model` (a name, or a model), `provider`, `base_url` and `key_env` choose it; a
-    method whose `model` has a default gets one only where they are given. `prices` become those of
+    method whose `model` has a default gets one only if they are given. `prices` become those of
     the model, unless they are given, or those of the file that they name. `sent` logs what it is
     sent; a method without a model sends nothing.
     """

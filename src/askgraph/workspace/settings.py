@@ -209,7 +209,7 @@ def without(folder: Path, name: str) -> None:
 
 
 def _typed(where: str, value: object, default: object) -> object:
-    """Return a value of the file as its setting has it; `SetupError` where it is another kind."""
+    """Return a value of the file as its setting has it; `SetupError` if it is another kind."""
     if isinstance(default, tuple):
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return tuple(value)

@@ -83,9 +83,9 @@ def fingerprint(files: Iterable[Path]) -> tuple[SourceFile, ...]:
 def changed_file(
     known: Iterable[SourceFile], sources: Sequence[str | Path], *, also: Sequence[Path] = ()
 ) -> str | None:
-    """Return a file that changed, came or went since it was read, or None where all is the same.
+    """Return a file that changed, came or went since it was read, or None if all is the same.
 
-    `also` are files that were read besides the sources. Raises `SetupError` where a source is gone
+    `also` are files that were read besides the sources. Raises `SetupError` if a source is gone
     altogether.
     """
     before = {file.path: file for file in known}
@@ -98,7 +98,7 @@ def changed_file(
 
 
 def differs(file: SourceFile, path: Path) -> bool:
-    """Whether a file is another one than it was; read whole only where its time has changed."""
+    """Whether a file is another one than it was; read whole only if its time has changed."""
     status = path.stat()
     if status.st_size != file.size:
         return True

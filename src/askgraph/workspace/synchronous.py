@@ -20,7 +20,7 @@ def silent(what: str, done: int, total: int | None) -> None:
 
 
 def result_of(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine to its end, also where an event loop runs already, as in a notebook."""
+    """Run a coroutine to its end, also if an event loop runs already, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -41,7 +41,7 @@ SLICES: Mapping[str, Callable[[Record, str], Iterable[str]]] = {
     "graph": lambda record, _: [record.graph or "-"],
     "failure": lambda record, metric: [failure_class(record, metric) or "none"],
 }
-"""What records are put together by, and how to name where a record belongs, by main metric."""
+"""What records are put together by, and how to name if a record belongs, by main metric."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ A line has `id` and at least one of `sparql` (or `query`) and `answers`:
 `sparql` null and no answers is a refusal, with `error` a failure. `method` and `repeat` tell apart
 several answers to one question. Lines of `askgraph batch` are such lines. A QALD file has
 `questions` with `id`, `answers` and `query`; a TEXT2SPARQL result set is one object
-`{id: {value: 1, …}}`, where `{"true": 0}` is "no".
+`{id: {value: 1, …}}`, if `{"true": 0}` is "no".
 """
 
 import asyncio

@@ -287,7 +287,7 @@ class Grower:
         )
 
     def _doubt_of_value(self, state: PartialMatch, predicate: int) -> float:
-        """A year is looked for where dates are, other values where they occur."""
+        """A year is looked for if dates are, other values if they occur."""
         quantity = state.node.quantity
         if quantity is None or quantity.days is None:
             return DOUBT_VALUE
