@@ -105,7 +105,7 @@ class SearchRun:
         return Findings(tuple(mentions), unused)
 
     def drafts(self, proposal: Proposal) -> list[Draft]:
-        """The best few candidates."""
+        """Return the best few candidates."""
         return [
             Draft(plain_text(candidate.query, self.prefixes), round(candidate.score, 3))
             for candidate in proposal.candidates[:_DRAFTS]
@@ -145,7 +145,7 @@ class SearchRun:
     async def first_answer(
         self, proposal: Proposal, found: Sequence[Cluster], confidence: float
     ) -> Answer | None:
-        """The best cluster's answer, or the next one's if it is empty or fails."""
+        """Return the best cluster's answer, or the next one's if it is empty or fails."""
         fallback: Answer | None = None
         for place, cluster in enumerate(found[: self.limits.tried]):
             if fallback is not None and cluster.score < found[0].score - AHEAD:
@@ -195,7 +195,7 @@ class SearchRun:
         return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
 
     async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
-        """The best readings in words, with the number of rows of each, that are worth asking."""
+        """Return the best readings that are worth asking, each with its number of rows."""
         answers = []
         for cluster in found[:4]:
             if cluster.score < found[0].score - 0.4:
@@ -212,7 +212,7 @@ def top_score(proposal: Proposal) -> float:
 
 
 def _less_sure(empty: Answer) -> Answer:
-    """An answer without a result, with what is left of its confidence."""
+    """Return an answer without a result, with what is left of its confidence."""
     confidence = round((empty.confidence or 0.0) * EMPTY, 4)
     return replace(empty, confidence=confidence)
 

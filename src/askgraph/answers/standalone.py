@@ -65,7 +65,7 @@ def _classes(iri: str, graph: KnowledgeGraph) -> set[int]:
 
 
 async def _thing(earlier: Earlier, graph: KnowledgeGraph, language: str) -> str | None:
-    """The name of the one thing that an earlier query gives."""
+    """Return the name of the one thing that an earlier query gives."""
     try:
         if admitted(earlier.query, prefixes=graph.prefixes.namespaces).form != "SELECT":
             return None

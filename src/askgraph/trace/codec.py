@@ -85,7 +85,7 @@ def _meant(value: object, hint: Any) -> Any:
 
 
 def _item(hint: Any, at: int) -> Any:
-    """The type of one item of a tuple or list; of values that say no type, any."""
+    """Return the type of one item of a tuple or list; of values that say no type, any."""
     kinds = get_args(hint)
     if not kinds:
         return object

@@ -58,7 +58,7 @@ def _objects(bindings: Sequence[object]) -> list[dict[str, object]]:
 
 
 def _valued(value: object) -> Term | str | None:
-    """A term, its plain text if it is no valid RDF, or None for unbound."""
+    """Return a term, its plain text if it is no valid RDF, or None for unbound."""
     if value is None:
         return None
     if not isinstance(value, dict) or not isinstance(value.get("value"), str | int | float):

@@ -49,7 +49,7 @@ def scholarly(path: Path, language: str | None) -> Iterator[Item]:
 
 
 def _strings(value: object) -> tuple[str, ...]:
-    """The texts of a text, of an object with `string`, or of a list of either."""
+    """Return the texts of a text, of an object with `string`, or of a list of either."""
     match value:
         case None:
             return ()

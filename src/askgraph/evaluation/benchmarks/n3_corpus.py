@@ -106,7 +106,7 @@ def _as_turtle(text: str, place: str) -> str:
 
 
 def _query(subject: Described, prefixes: PrefixMap) -> str:
-    """The query for a quoted graph: its variables are asked for, without repetition."""
+    """Return the query for a quoted graph: its variables are asked for, without repetition."""
     values = subject.literals(voc.RDF_VALUE)
     quoted = [value.value for value in values if value.datatype.value == QUOTED]
     if len(quoted) != 1:

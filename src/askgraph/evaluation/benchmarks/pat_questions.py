@@ -84,7 +84,7 @@ class PatQuestions:
 
 
 def _answers(record: Record) -> Table | None:
-    """The annotated answers, entities as IRIs; else the plain texts."""
+    """Return the annotated answers, entities as IRIs; else the plain texts."""
     annotations = record.get("answer annotations")
     if not isinstance(annotations, list | None):
         raise Unfit("'answer annotations' must be a list")

@@ -97,7 +97,7 @@ def _texts(value: object) -> list[Text]:
 
 
 def _answers(value: object) -> Table | None:
-    """The table of the only result, or of several with the same variables."""
+    """Return the table of the only result, or of several with the same variables."""
     if not isinstance(value, list | None):
         raise Unfit("'answers' must be a list")
     tables = [table_of_result(result) for result in value or []]

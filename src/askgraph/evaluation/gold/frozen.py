@@ -154,7 +154,7 @@ def drift(frozen: Frozen, question: GoldQuestion, now: Table) -> Finding | None:
 
 
 def _alike(table: Table) -> Table:
-    """The table with one value for all blank nodes, whose names mean nothing."""
+    """Return the table with one value for all blank nodes, whose names mean nothing."""
     if not table.terms:
         return table
     rows = (
@@ -187,7 +187,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
 
 
 def _terms(path: Path, lines: Iterable[tuple[int, Mapping[str, object]]]) -> Mapping[str, Term]:
-    """The terms of all lines by their text, read at once."""
+    """Return the terms of all lines by their text, read at once."""
     texts: dict[str, int] = {}
     for number, line in lines:
         for row in _cells(path, number, line):

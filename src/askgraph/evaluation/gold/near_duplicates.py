@@ -118,7 +118,7 @@ def duplicate_groups(
 
 
 def _plain(text: str) -> str:
-    """The words of a text, without case, punctuation and compatibility forms."""
+    """Return the words of a text, without case, punctuation and compatibility forms."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(re.findall(r"[\w+#]+", folded))
 
@@ -137,7 +137,7 @@ def _similarity(one: str, other: str) -> float:
 
 
 def _numbers(text: str) -> set[str]:
-    """The words with digits: questions about 1990 and 1991 are two, however alike they look."""
+    """Return words with digits: questions about 1990 and 1991 are two, however alike they look."""
     return {word for word in text.split() if any(map(str.isdigit, word))}
 
 
@@ -169,7 +169,7 @@ def _alike(keys: Sequence[tuple[Hashable, str]]) -> list[tuple[int, int]]:
 
 
 def _signatures(texts: Sequence[str]) -> NDArray[np.uint64]:
-    """The smallest hash of the pieces of each text, for each hash function: functions x texts."""
+    """Return the smallest hash of each text's pieces, for each function: functions x texts."""
     pieces = [np.fromiter(_pieces(text), dtype=np.uint64) for text in texts]
     starts = np.cumsum([0, *(len(piece) for piece in pieces[:-1])])
     joined = np.concatenate(pieces)
@@ -183,7 +183,7 @@ def _signatures(texts: Sequence[str]) -> NDArray[np.uint64]:
 
 
 def _pieces(text: str) -> set[int]:
-    """The hashes of a text's pieces of three characters, its words sorted."""
+    """Return the hashes of a text's pieces of three characters, its words sorted."""
     padded = " " + " ".join(sorted(text.split())) + " "
     return {zlib.crc32(padded[at : at + 3].encode()) for at in range(max(1, len(padded) - 2))}
 

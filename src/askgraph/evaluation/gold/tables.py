@@ -94,7 +94,7 @@ async def query_table(
 
 
 def _table(query: str, result: SelectResult) -> Table:
-    """A result as a table; rows that the query does not order come in the order of their terms.
+    """Return a result as a table; rows without an order come in the order of their terms.
 
     So no figure depends on which row an engine happens to give first.
     """

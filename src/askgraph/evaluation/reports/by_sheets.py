@@ -122,7 +122,7 @@ def _by_rejection(runs: Sequence[Run], metric: str) -> Sheet:
 
 
 def _ends(share: str) -> Iterator[Column]:
-    """The ends of a share's interval, named after it if a table has two of them."""
+    """Yield the ends of a share's interval, named after it if a table has two of them."""
     yield from (replace(end, head=f"{share} {end.head}") for end in ENDS)
 
 

@@ -134,7 +134,7 @@ Found = Mapping[str, Sequence[Record]]
 
 
 def _by_question(side: Side, metric: str) -> dict[str, list[Record]]:
-    """The records of each question by round, under benchmark and id."""
+    """Return the records of each question by round, under benchmark and id."""
     found: dict[str, list[Record]] = {}
     for record in sorted(side.records, key=lambda record: record.repeat):
         if metric not in record.scores:
@@ -183,7 +183,7 @@ def _sorted(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def _parts(a: Found, b: Found, keys: Sequence[str], metric: str, slicing: str) -> tuple[Part, ...]:
-    """The comparison on each slice, by what the records of `a` say of the question."""
+    """Return the comparison on each slice, by what the records of `a` say of the question."""
     name_of: Callable[[Record, str], Iterable[str]] = SLICES[slicing]
     named: dict[str, list[str]] = {}
     for key in keys:

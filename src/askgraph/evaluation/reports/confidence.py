@@ -150,7 +150,7 @@ def calibration(pairs: Pairs, *, bins: int = 10) -> Calibration:
 
 
 def _ranked(pairs: Pairs) -> Iterator[tuple[float, list[float]]]:
-    """The scores of each confidence, the highest first."""
+    """Yield the scores of each confidence, the highest first."""
     ranked = sorted(pairs, key=lambda pair: -pair[0])
     for confidence, group in groupby(ranked, key=lambda pair: pair[0]):
         yield confidence, [score for _, score in group]
@@ -253,7 +253,7 @@ def policies(
 def _rejected(
     records: Sequence[Record], right: Sequence[bool], lost: float
 ) -> Iterator[tuple[str, list[bool]]]:
-    """Each way of rejecting by name, with what it rejects."""
+    """Yield each way of rejecting by name, with what it rejects."""
     yield "as answered", [record.status in (*REJECTED, "error") for record in records]
     failing = [_fails(record) for record in records]
     yield "execution", failing

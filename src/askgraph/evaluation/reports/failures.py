@@ -103,12 +103,12 @@ def parts_of(query: str, prefixes: Mapping[str, str] | None = None) -> Parts:
 
 
 def _shown(variable: Variable, expression: object) -> Variable:
-    """The variable whose values a column shows as they are, else its own name."""
+    """Return the variable whose values a column shows as they are, else its own name."""
     return expression if isinstance(expression, Variable) else variable
 
 
 def _only_fetching(patterns: Sequence[Triple]) -> frozenset[str]:
-    """The predicates whose object is always a variable that stands in no other pattern."""
+    """Return the predicates whose object is always a variable that stands in no other pattern."""
     ends = Counter(term for subject, _, value in patterns for term in (subject, value))
     joining = {p for _, p, o in patterns if not isinstance(o, Variable) or ends[o] > 1}
     return frozenset(p for _, p, _ in patterns) - joining
@@ -203,7 +203,7 @@ def failure_of(
 
 
 def _of_error(error: str) -> Failure:
-    """The class of an error by its name; a timeout of the method is told in words."""
+    """Return the class of an error by its name; a timeout of the method is told in words."""
     kind = getattr(errors, error.partition(":")[0], None)
     if error.startswith("no answer within") or kind is TimedOut:
         return Failure.TIMEOUT

@@ -122,7 +122,7 @@ def _oracle(benchmark: str, groups: Sequence[Group]) -> MethodsOracle | None:
 
 
 def _by_gold(report: Report) -> Mapping[tuple[str, str | None], float]:
-    """The score of each question, by what it is and what gold says of it."""
+    """Return the score of each question, by what it is and what gold says of it."""
     gold = {f"{r.benchmark}\t{r.id}": r.gold_sparql for r in report.answerable}
     return {(key, gold[key]): score for key, score in report.per_question().items()}
 

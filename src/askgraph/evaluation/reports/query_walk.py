@@ -109,7 +109,7 @@ class Found:
         return frozenset(variable for _, variables in self.uses for variable in variables)
 
     def with_fixed(self, shown: Set[Variable]) -> list[Triple]:
-        """The different patterns, with the values of variables that are no columns."""
+        """Return the different patterns, with the values of variables that are no columns."""
         fixed: dict[Term, Term] = {v: t for v, t in self.fixed.items() if v not in shown}
         patterns = ((fixed.get(s, s), p, fixed.get(o, o)) for s, p, o in self.patterns)
         return list(dict.fromkeys(patterns))

@@ -282,7 +282,7 @@ def _share(value: float | None) -> float | None:
 
 
 def _rounded(figures: object) -> Json:
-    """A dataclass of figures as a JSON object."""
+    """Return a dataclass of figures as a JSON object."""
     return {name: _plain(value) for name, value in asdict(figures).items()}  # type: ignore[call-overload]
 
 

@@ -197,7 +197,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _guarded(cell: str) -> str:
-    """A cell; `[` at its start would be taken for an argument of the row end before it."""
+    """Return a cell; `[` at its start would be taken for an argument of the row end before it."""
     text = _latex_text(cell)
     return "{}" + text if text.startswith(("[", "*")) else text
 

@@ -131,7 +131,7 @@ def holm(values: Sequence[float]) -> tuple[float, ...]:
 def _resampled_means(
     found: Numbers, weights: npt.NDArray[np.int64], samples: int, seed: int
 ) -> Numbers:
-    """The means of samples with replacement.
+    """Return the means of samples with replacement.
 
     They are drawn as counts of each different value if these are few, else value by value.
     """
@@ -153,7 +153,7 @@ def _resampled_means(
 def _bca_shares(
     found: Numbers, weights: npt.NDArray[np.int64], means: Numbers, level: float
 ) -> list[float]:
-    """The shares of the sampled means at which the interval ends."""
+    """Return the shares of the sampled means at which the interval ends."""
     mean = float(found @ weights / weights.sum())
     below = (np.sum(means < mean - TINY) + np.sum(means <= mean + TINY)) / 2 / len(means)
     normal = NormalDist()

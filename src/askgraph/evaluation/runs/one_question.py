@@ -229,7 +229,7 @@ async def _predicted(
 async def _drafts(
     task: Task, attempt: _Attempt, gold: Table, endpoint: Endpoint
 ) -> tuple[float, ...]:
-    """The F1 that each of the best candidates would have given; one that fails gives 0."""
+    """Return the F1 that each of the best candidates would have given; one that fails gives 0."""
     found = [step for step in attempt.steps if isinstance(step, Draft)]
     scores = []
     for draft in sorted(found, key=lambda draft: -draft.score)[: task.options.drafts]:

@@ -122,7 +122,7 @@ def _numbered(
 
 
 def _whole(text: str) -> object:
-    """The content of a file that is one JSON value; None if it is lines."""
+    """Return the content of a file that is one JSON value; None if it is lines."""
     try:
         content: object = json.loads(text)
     except ValueError:
@@ -237,7 +237,7 @@ def _answers(record: Line) -> Table | None:
 
 
 def _of_batch(record: Line) -> Table | None:
-    """The rows of a line of `askgraph batch`, if they are all there."""
+    """Return the rows of a line of `askgraph batch`, if they are all there."""
     match record:
         case {"truncated": dict()} | {"sparql": None}:
             return None
@@ -251,7 +251,7 @@ def _of_batch(record: Line) -> Table | None:
 
 
 def _answering(record: Line, table: Table) -> tuple[str, ...]:
-    """The columns that a line of `askgraph batch` says to answer; those it does not have do not."""
+    """Return the columns that a line of `askgraph batch` names as the answer, and has."""
     named = record.get("answer_columns")
     given = named if isinstance(named, list) else []
     return tuple(name for name in table.variables if name in given)

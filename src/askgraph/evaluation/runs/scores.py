@@ -173,7 +173,7 @@ def _plain(
 def _difference(
     predicted: Table | None, gold: Table | None
 ) -> tuple[tuple[tuple[object, ...], ...], tuple[tuple[object, ...], ...]]:
-    """The first rows that only gold has, and that only the answer has, as they are."""
+    """Return the first rows that only gold has, and that only the answer has, as they are."""
     if predicted is None or gold is None:
         return (), ()
     ours, theirs = aligned(predicted, gold)

@@ -130,7 +130,7 @@ def _rejection(grouped: Mapping[str, Sequence[StageCase]], metric: str) -> Sheet
 def _lines(
     grouped: Mapping[str, Sequence[StageCase]],
 ) -> list[tuple[tuple[str, str], list[StageCase]]]:
-    """The cases of each benchmark and configuration, of which there are some."""
+    """Return the cases of each benchmark and configuration, of which there are some."""
     lines = [
         ((benchmark, name), [case for case in cases if case.record.method == name])
         for benchmark, cases in grouped.items()

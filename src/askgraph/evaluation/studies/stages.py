@@ -83,7 +83,7 @@ def _nth(stages: list[list[tuple[str, str]]], at: int) -> list[tuple[str, str]]:
 
 
 def _mentions(step: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """The kind and the target of each thing that a stage found."""
+    """Yield the kind and the target of each thing that a stage found."""
     for mention in cast("list[dict[str, object]]", step["mentions"]):
         yield str(mention["kind"]), str(mention["target"])
 
@@ -157,7 +157,7 @@ def _below(cases: Sequence[StageCase], metric: str, policy: Policy, bearable: fl
 
 
 def _parts(cases: Sequence[StageCase]) -> list[str]:
-    """The graph of each case; if all are of one graph, a fold by its id."""
+    """Return the graph of each case; if all are of one graph, a fold by its id."""
     graphs = [case.record.graph for case in cases]
     if len(set(graphs)) > 1:
         return graphs
@@ -165,7 +165,7 @@ def _parts(cases: Sequence[StageCase]) -> list[str]:
 
 
 def _threshold(cases: Sequence[StageCase], metric: str, policy: Policy, bearable: float) -> float:
-    """The limit of confidence for what a policy keeps of the right answers."""
+    """Return the limit of confidence for what a policy keeps of the right answers."""
     right = [case for case in cases if _right(case, metric)]
     kept = [(case.record.confidence, True) for case in right if not policy(case)]
     return limit_for(kept, lost=bearable, gone=len(right) - len(kept))
