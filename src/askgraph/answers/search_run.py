@@ -32,6 +32,9 @@ from askgraph.writing.pointer.writer import pointer_writer, reranked
 __all__ = ["AHEAD", "PASSED_OVER", "SearchLimits", "SearchRun", "top_score"]
 
 _DRAFTS = 5
+_MENTIONS = 20
+_READINGS = 4  # that a question back may offer
+_FAR = 0.4  # score below the best from which a reading is not worth offering
 PASSED_OVER = 0.8
 """What is left of a confidence for each better candidate that was passed over."""
 
@@ -95,14 +98,9 @@ class SearchRun:
                 link.name,
                 round(link.score, 3),
             )
-            for link in proposal.linked.links[:20]
+            for link in proposal.linked.links[:_MENTIONS]
         ]
-        unused = tuple(
-            token.text
-            for at, token in enumerate(reading.tokens)
-            if proposal.linked.weights[at] and not used >> at & 1
-        )
-        return Findings(tuple(mentions), unused)
+        return Findings(tuple(mentions), tuple(_unused(proposal, used)))
 
     def drafts(self, proposal: Proposal) -> list[Draft]:
         """Return the best few candidates."""
@@ -197,8 +195,8 @@ class SearchRun:
     async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
         """Return the best readings that are worth asking, each with its number of rows."""
         answers = []
-        for cluster in found[:4]:
-            if cluster.score < found[0].score - 0.4:
+        for cluster in found[:_READINGS]:
+            if cluster.score < found[0].score - _FAR:
                 break
             answer = await self.answer(cluster.best, proposal, 0.0)
             if answer is not None:
@@ -218,24 +216,20 @@ def _less_sure(empty: Answer) -> Answer:
 
 
 def _nothing(proposal: Proposal) -> str:
-    words = [
-        token.text
-        for at, token in enumerate(proposal.reading.tokens)
-        if proposal.linked.weights[at]
-    ]
+    words = _unused(proposal, 0)
     if not words:
         return "The question names nothing to look for; ask for something that the graph holds."
     return f"Nothing in the graph goes by {', '.join(words[:8])!r}."
 
 
 def _unsure(proposal: Proposal) -> str:
-    best = proposal.candidates[0]
-    missing = [
-        token.text
-        for at, token in enumerate(proposal.reading.tokens)
-        if proposal.linked.weights[at] and not best.used >> at & 1
-    ]
-    if missing:
+    if missing := _unused(proposal, proposal.candidates[0].used):
         words = ", ".join(missing[:6])
         return f"The graph seems to hold nothing on {words!r}; the nearest reading is shown."
     return "No reading of the question is sure enough; the nearest one is shown."
+
+
+def _unused(proposal: Proposal, used: int) -> list[str]:
+    """Return the words of the question that mean something and are not among the used ones."""
+    tokens, weights = proposal.reading.tokens, proposal.linked.weights
+    return [tokens[at].text for at, weight in enumerate(weights) if weight and not used >> at & 1]
