@@ -13,7 +13,7 @@ Linking is scored this way by Alekseev et al. (NLDB 2025), sections 4.1 and 4.2,
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode, Variable
 
@@ -21,7 +21,7 @@ from askgraph.errors import QueryError
 from askgraph.evaluation import Score, set_score
 from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Bind, Call, Path, Pattern, Query, Values
+from askgraph.sparql.tree import Bind, Call, Path, Pattern, Query, Values, walk
 
 __all__ = ["LinkScores", "Links", "compared", "linking", "links"]
 
@@ -73,7 +73,7 @@ def links(query: str | None, *, prefixes: Mapping[str, str] | None = None) -> Li
         tree = read("".join(lines) + query)
     except QueryError:
         return Links()
-    parts = list(_parts(tree))
+    parts = list(walk(replace(tree, template=())))
     variables = {
         part.predicate
         for part in parts
@@ -91,20 +91,8 @@ def links(query: str | None, *, prefixes: Mapping[str, str] | None = None) -> Li
     )
 
 
-def _parts(part: object) -> Iterator[object]:
-    """Yield all parts of a tree."""
-    if isinstance(part, tuple):
-        for piece in part:
-            yield from _parts(piece)
-    elif is_dataclass(part):
-        yield part
-        for field in fields(part):
-            if not (isinstance(part, Query) and field.name == "template"):
-                yield from _parts(getattr(part, field.name))
-
-
 def _iris(part: object, predicates: set[Variable]) -> Found:
-    """Yield the IRIs that stand in a part itself; `predicates` are the variables for predicates."""
+    """The IRIs that stand in a part itself; `predicates` are the variables for predicates."""
     match part:
         case Pattern():
             yield from _named((part.subject, part.object), is_predicate=False)
