@@ -18,8 +18,6 @@ from askgraph.workspace.graphs import ready_graphs
 from askgraph.workspace.models import Models
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["Result", "ask"]
-
 Graph = str | Path | KnowledgeGraph
 
 

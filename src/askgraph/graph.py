@@ -15,8 +15,6 @@ from askgraph.sparql.rewrite.virtual import VirtualPaths
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.remote import Seeds, neighbourhood
 
-__all__ = ["KnowledgeGraph", "service_iri", "surroundings"]
-
 
 @dataclass(frozen=True, eq=False)
 class KnowledgeGraph:

@@ -24,8 +24,6 @@ from typing import Any
 
 from askgraph.errors import SetupError
 
-__all__ = ["PACKAGES", "Plugin", "load", "names"]
-
 Plugin = Callable[..., Any]
 """A class or function; what it takes and gives is the contract of its kind."""
 

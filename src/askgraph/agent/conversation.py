@@ -25,17 +25,6 @@ from askgraph.llm.troubles import Loop, Trouble, looping, trouble
 from askgraph.tools.shown import clipped
 from askgraph.trace import Answer, Clarification, ModelTurn, Prompt, Refusal, Step, ToolUse, Usage
 
-__all__ = [
-    "Conversation",
-    "Turn",
-    "going_round",
-    "shortened",
-    "spent_on",
-    "tokens_of",
-    "with_cost",
-]
-
-
 _KEPT = 240  # characters that are left of a result
 _REST = 0.75  # of what is allowed: shortening at every turn would spoil the prompt cache
 

@@ -37,21 +37,6 @@ from askgraph.tools import Context
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.tools.shown import labels_in
 
-__all__ = [
-    "MATCHES",
-    "NearExample",
-    "Shot",
-    "Term",
-    "diverse",
-    "examples_at",
-    "examples_near",
-    "nearest",
-    "other_than",
-    "shots_of",
-    "shown_query",
-    "with_examples",
-]
-
 MATCHES = ("form", "question", "terms", "masked")
 """What is compared: questions with how they ask (`askgraph.search.linking.masks`), questions alone,
 with the names of entities and relations, or masked."""

@@ -22,21 +22,6 @@ from askgraph.tools import Toolbox
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse
 
-__all__ = [
-    "Attempts",
-    "Ending",
-    "Fallback",
-    "agreed",
-    "asked",
-    "disagrees",
-    "ending",
-    "explored",
-    "given_up",
-    "looked_up",
-    "own_call",
-    "written_answer",
-]
-
 _EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with
 _ANSWERED = 0.35  # the least with which an attempt passes for an answer
 _GIVEN_UP = 0.3  # the most that is believed of an attempt that the model did not answer with

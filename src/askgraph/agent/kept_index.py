@@ -24,8 +24,6 @@ from askgraph.index.embeddings import kept_embedder
 from askgraph.index.hybrid import HybridIndex
 from askgraph.index.names import NameIndex
 
-__all__ = ["Bm25", "bm25_of", "keep_index", "kept_index", "ranked_names"]
-
 _LEXICAL = ("bm25", "trigram")
 
 

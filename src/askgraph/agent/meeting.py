@@ -15,8 +15,6 @@ from askgraph.search.grow.schema import Schema
 from askgraph.traversal.arrays import Ids
 from askgraph.writing import Listed
 
-__all__ = ["FILTERS", "REACHES", "UNMATCHED", "Meeting", "meeting", "refuses"]
-
 FILTERS = ("off", "direct", "reach")
 UNMATCHED, AT_ONCE, FURTHER, NOWHERE = REACHES = (
     "no predicate was matched",

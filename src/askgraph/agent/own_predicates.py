@@ -7,8 +7,6 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.rewrite.virtual import written_out
 from askgraph.trace import Answer, Clarification, Option, Refusal, Step
 
-__all__ = ["with_own_predicates"]
-
 
 def with_own_predicates(step: Step, graphs: Sequence[KnowledgeGraph]) -> Step:
     """Return an outcome with its queries written out over the graph's own predicates.

@@ -28,12 +28,6 @@ from askgraph.tools.shown import quoted
 from askgraph.tools.veil import Veil
 from askgraph.trace import Question
 
-__all__ = [
-    "Shown",
-    "description_pieces",
-    "message_for",
-]
-
 _MOST = 4_000  # tokens of the message, whatever the room
 _SHARES: Mapping[str, float] = {
     "before": 0.15,

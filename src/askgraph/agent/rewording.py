@@ -9,8 +9,6 @@ from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.metadata.examples import Wording
 
-__all__ = ["reworded"]
-
 INSTRUCTION = """\
 Somebody who does not know the graph asks these things. You get stilted questions, each with a
 number and the SPARQL query that answers it. Word each as a person would ask it, in every language

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from askgraph.llm.estimate import estimated_tokens
 
-__all__ = ["Piece", "fitted"]
-
 
 @dataclass(frozen=True)
 class Piece:

@@ -27,12 +27,6 @@ from askgraph.tools.schema_lines import SchemaLines, terms_of
 from askgraph.tools.shown import Writer
 from askgraph.tools.slice import Slice
 
-__all__ = [
-    "NearClass",
-    "classes_near",
-    "listed_schema",
-]
-
 _RANK = 60  # of reciprocal-rank fusion
 _NEAREST, _OF_ONE = 10, 2  # predicates near the question, and classes at one end of one
 _MOST = 5_000  # classes that are indexed, the largest ones

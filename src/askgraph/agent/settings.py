@@ -2,8 +2,6 @@
 
 from askgraph.errors import SetupError
 
-__all__ = ["above_zero", "at_least", "one_of", "shares", "within"]
-
 
 def one_of(method: object, **known: tuple[str, ...]) -> None:
     """Raise `SetupError` if a setting is none of its known values."""

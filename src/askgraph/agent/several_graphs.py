@@ -20,13 +20,6 @@ from askgraph.trace import Question
 from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
 
-__all__ = [
-    "AskedGraph",
-    "AskedGraphs",
-    "LinkedGraph",
-    "linked_graph",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class AskedGraph:

@@ -25,8 +25,6 @@ from askgraph.metadata.shex import shex_of
 from askgraph.rdf import vocabulary as v
 from askgraph.tools.schema_lines import time_lines
 
-__all__ = ["ShapeParts", "shape_pieces"]
-
 _LENGTHS = (25, 14, 8, 4)  # lines of one shape
 _LINKED, _PROPERTIES = 6, 10  # classes that are told in one line, and properties in it
 _TOLD = (v.RDF_TYPE, *v.LABEL_PREDICATES)

@@ -14,8 +14,6 @@ from askgraph.metadata.definitions import Comment
 from askgraph.metadata.names import SCHEMA_SPACES, called
 from askgraph.rdf.prefixes import PrefixMap
 
-__all__ = ["drafted_comments"]
-
 INSTRUCTION = """\
 You document the vocabulary of a knowledge graph for people who will query it. Of each numbered term
 you get its name and how the graph uses it. Say in one plain sentence of at most thirty words what

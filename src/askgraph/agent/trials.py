@@ -22,15 +22,6 @@ from askgraph.trace import Answer
 from askgraph.validation import WRONG, Finding
 from askgraph.validation.validate import validated
 
-__all__ = [
-    "GRAPH",
-    "Attempt",
-    "Trials",
-    "Written",
-    "written_query",
-]
-
-
 GRAPH = "# graph: "
 """What a line of a query begins with that names the graph which the query is put to."""
 

@@ -25,8 +25,6 @@ from askgraph.sparql.tree import Query
 from askgraph.sparql.write import by_subject, laid_out
 from askgraph.trace import Answer, Clarification, Option
 
-__all__ = ["AnswerBuilder", "bare_answer", "chosen_answer"]
-
 _LABELLED = 200  # rows whose resources are named
 
 

@@ -15,8 +15,6 @@ from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.results import Term, Truncation, value_of
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage, attempt_of
 
-__all__ = ["Json", "answer_object", "plain_value", "status_of"]
-
 Json = dict[str, object]
 
 

@@ -29,8 +29,6 @@ from askgraph.trace import (
 )
 from askgraph.writing.pointer.writer import pointer_writer, reranked
 
-__all__ = ["AHEAD", "PASSED_OVER", "SearchLimits", "SearchRun", "top_score"]
-
 _DRAFTS = 5
 _MENTIONS = 20
 _READINGS = 4  # that a question back may offer

@@ -15,8 +15,6 @@ from askgraph.search.linking.follow_up import Alike, completed, leans_on_a_thing
 from askgraph.sparql.judge import admitted
 from askgraph.trace import Earlier, Question
 
-__all__ = ["standalone"]
-
 _SECONDS = 10.0
 
 

@@ -12,8 +12,6 @@ from askgraph.cli.bundles import expanded
 from askgraph.cli.context import EXITS, DebugOption, Shared, WorkspaceOption, exit_code, shared
 from askgraph.errors import SetupError
 
-__all__ = ["COMMANDS", "GROUPS", "app", "main"]
-
 COMMANDS = {
     "add": "Add a graph to the workspace.",
     "graphs": "List the graphs of the workspace.",

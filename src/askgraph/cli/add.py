@@ -9,8 +9,6 @@ from askgraph.cli.options import Common, JsonOption
 from askgraph.cli.progress import progress_bar
 from askgraph.cli.tables import print_json
 
-__all__ = ["add"]
-
 
 def add(
     common: Common,

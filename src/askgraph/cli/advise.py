@@ -15,8 +15,6 @@ from askgraph.metadata.definitions_file import definitions_text
 from askgraph.operations.enrichment import advised, definitions_for
 from askgraph.sparql.write import text_of
 
-__all__ = ["advise"]
-
 
 def advise(
     common: Common,

@@ -31,9 +31,6 @@ from askgraph.workspace.synchronous import result_of
 
 Show = Callable[[Outcome, KnowledgeGraph, int | None, str | None], Awaitable[bool]]
 
-
-__all__ = ["ask"]
-
 _ROWS = 50
 
 

@@ -13,8 +13,6 @@ from askgraph.methods import closed
 from askgraph.workspace.graphs import ready_graphs
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["batch"]
-
 FAILED = 4
 
 

@@ -36,8 +36,6 @@ from askgraph.operations.gold import Checks, check_gold, freeze_gold
 from askgraph.operations.gold import convert as converted
 from askgraph.operations.splits import Division, write_splits
 
-__all__ = ["benchmark"]
-
 FOUND_ERRORS = 1
 QUERIES_FAILED = 4
 

@@ -7,8 +7,6 @@ from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 import typer
 
-__all__ = ["Bundle", "Commands", "expanded"]
-
 Command = TypeVar("Command", bound=Callable[..., None])
 
 

@@ -20,8 +20,6 @@ from askgraph.evaluation.reports.compare import Side, compare_json, compare_shee
 from askgraph.evaluation.reports.compare import compare as compared
 from askgraph.evaluation.runs.run_folder import read_run
 
-__all__ = ["compare"]
-
 
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="RUN, or RUN:METHOD.")],

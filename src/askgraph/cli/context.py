@@ -12,16 +12,6 @@ import typer
 
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
 
-__all__ = [
-    "EXITS",
-    "NO_ANSWER",
-    "DebugOption",
-    "Shared",
-    "WorkspaceOption",
-    "exit_code",
-    "shared",
-]
-
 NO_ANSWER = 1
 
 EXITS = """\b

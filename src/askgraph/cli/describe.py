@@ -17,8 +17,6 @@ from askgraph.explanation.starters import Examples, examples_of
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.rdf.prefixes import PrefixMap
 
-__all__ = ["describe"]
-
 _SHOWN = 20
 _ENDS = 2
 

@@ -24,8 +24,6 @@ from askgraph.operations.enrichment import (
 )
 from askgraph.workspace import Progress, Workspace
 
-__all__ = ["enrich"]
-
 
 def enrich(
     common: Common,

@@ -21,8 +21,6 @@ from askgraph.operations.selection import selected
 from askgraph.workspace import DEFAULT_METHOD, Progress
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     common: Common,

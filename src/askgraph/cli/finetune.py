@@ -28,11 +28,6 @@ from askgraph.training.pairs import read_pairs
 from askgraph.training.settings import preset as settings_of
 from askgraph.workspace.synchronous import result_of
 
-__all__ = [
-    "Spent",
-    "finetune",
-]
-
 
 def writer(
     common: Common,

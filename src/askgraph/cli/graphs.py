@@ -10,8 +10,6 @@ from askgraph.cli.tables import print_json, show
 from askgraph.errors import SetupError
 from askgraph.workspace import GraphSettings, Workspace
 
-__all__ = ["graphs"]
-
 
 def graphs(
     common: Common,

@@ -21,8 +21,6 @@ from askgraph.operations.indices import IndexInfo, build_indices, ground_of, ind
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.workspace.indices import GraphIndices
 
-__all__ = ["index"]
-
 UNUSABLE = 1
 
 index = Commands()

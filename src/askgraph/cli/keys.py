@@ -18,8 +18,6 @@ from askgraph.serve.store import KeyRow, Store
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["keys"]
-
 Result = TypeVar("Result")
 
 keys = Commands()

@@ -9,8 +9,6 @@ from askgraph.cli.options import Common, GraphsOption
 from askgraph.errors import SetupError
 from askgraph.serve.protocols.mcp.stdio import run
 
-__all__ = ["mcp"]
-
 
 def mcp(
     common: Common,

@@ -25,8 +25,6 @@ from askgraph.operations.metadata import Bound, known_profile, profiled
 from askgraph.operations.metadata import fetch as fetched
 from askgraph.operations.shapes import Choice, Shapes, shapes
 
-__all__ = ["metadata"]
-
 INCOMPLETE = 1
 _SHOWN = 20
 

@@ -16,8 +16,6 @@ from askgraph.evaluation.reports.disagreement import Scored, scored
 from askgraph.evaluation.reports.sheet import Column, Sheet
 from askgraph.evaluation.reports.terminal import as_tables
 
-__all__ = ["metrics"]
-
 
 def metrics(
     common: Common,

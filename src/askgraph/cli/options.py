@@ -14,23 +14,6 @@ from askgraph.methods import Method
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.method_settings import method_spec
 
-__all__ = [
-    "Asking",
-    "BaseUrlOption",
-    "Common",
-    "CsvOption",
-    "FormatOption",
-    "GraphOption",
-    "JsonOption",
-    "LangOption",
-    "LimitOption",
-    "MetricOption",
-    "ModelOption",
-    "SentOption",
-    "TimeoutOption",
-    "graph_names",
-]
-
 
 @dataclass(frozen=True)
 class Common(Bundle):

@@ -15,8 +15,6 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Clarification, Confirmed, Evidence, Outcome, Refusal
 
-__all__ = ["as_text", "shown"]
-
 _EVIDENCE_ROWS = 3
 _EVIDENCE_TRIPLES = 6
 

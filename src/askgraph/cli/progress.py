@@ -10,8 +10,6 @@ from rich.progress import Progress as Bars
 
 from askgraph.workspace import Progress
 
-__all__ = ["progress_bar"]
-
 
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Progress]:

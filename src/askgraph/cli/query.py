@@ -25,8 +25,6 @@ from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["query", "text_of_argument"]
-
 
 def query(
     common: Common,

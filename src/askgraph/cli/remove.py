@@ -6,8 +6,6 @@ import typer
 
 from askgraph.cli.options import Common, graph_names
 
-__all__ = ["remove"]
-
 
 def remove(
     common: Common,

@@ -28,8 +28,6 @@ from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.reports.story import story
 from askgraph.evaluation.runs.run_folder import Run, read_run
 
-__all__ = ["report"]
-
 
 class By(StrEnum):
     """What the figures can be taken apart by."""

@@ -11,8 +11,6 @@ from askgraph.cli.options import FormatOption, GraphOption, LangOption
 from askgraph.operations.evaluation import Crew
 from askgraph.operations.selection import Selection
 
-__all__ = ["OutRunOption", "Selected", "Workers"]
-
 OutRunOption = Annotated[
     Path | None,
     typer.Option(

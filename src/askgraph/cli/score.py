@@ -30,8 +30,6 @@ from askgraph.operations.selection import benchmark_name, graph_of
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["score"]
-
 
 def score(
     common: Common,

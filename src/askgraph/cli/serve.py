@@ -15,8 +15,6 @@ from askgraph.serve.run import run
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
-__all__ = ["serve"]
-
 _SAMPLE = "space"
 
 

@@ -15,18 +15,6 @@ from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.sheet import Column, Sheet, as_csv, as_latex, as_markdown
 from askgraph.evaluation.reports.terminal import as_blocks, as_tables
 
-__all__ = [
-    "CsvOption",
-    "Form",
-    "LatexOption",
-    "MarkdownOption",
-    "OutOption",
-    "as_table",
-    "form_of",
-    "give",
-    "write_whole",
-]
-
 MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")]
 LatexOption = Annotated[
     bool, typer.Option("--latex", help="Print LaTeX tables, with the rules of booktabs.")

@@ -15,8 +15,6 @@ from askgraph.operations.stages import staged
 from askgraph.workspace.method_settings import named_setting
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["stages"]
-
 
 def stages(
     common: Common,

@@ -23,15 +23,6 @@ from askgraph.trace import (
     Usage,
 )
 
-__all__ = [
-    "called",
-    "costs",
-    "live_view",
-    "plain",
-    "step_lines",
-    "step_title",
-]
-
 
 def step_title(step: Step) -> str:
     """Return what kind of step it is, in a word or a call."""

@@ -27,8 +27,6 @@ from askgraph.metadata.definitions_file import read_definitions
 from askgraph.operations.study import Studied, Study, studied
 from askgraph.workspace import Progress
 
-__all__ = ["study"]
-
 
 def study(
     common: Common,

@@ -18,8 +18,6 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 from askgraph.sparql.results import SelectResult, Term, value_of
 
-__all__ = ["cell", "csv_text", "on_terminal", "plain_text", "print_json", "room", "show", "table"]
-
 _WIDE = 200
 
 

@@ -16,8 +16,6 @@ from askgraph.llm.estimate import estimated_tool
 from askgraph.tools import SETS
 from askgraph.tools.toolbox import named_set, set_schemas
 
-__all__ = ["tools"]
-
 
 def tools(
     common: Common,

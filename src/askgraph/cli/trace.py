@@ -22,8 +22,6 @@ from askgraph.trace.codec import told
 from askgraph.trace.lines import Head, line_of, read_trace
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["trace"]
-
 DIFFERS = 1
 _LINES = 6
 

@@ -13,8 +13,6 @@ from askgraph.operations.selection import Selection, selected
 from askgraph.operations.stages import TunedIndex, keep_tuned, tune_bm25
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["tune"]
-
 tune = Commands()
 
 

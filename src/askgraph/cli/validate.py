@@ -14,8 +14,6 @@ from askgraph.validation import WRONG, Finding, Validation
 from askgraph.validation.validate import validated
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["validate"]
-
 WRONG_QUERY = 3
 
 RepairOption = Annotated[

@@ -8,14 +8,6 @@ from typing import Protocol, TypeVar, runtime_checkable
 from askgraph.sparql.judge import Form
 from askgraph.sparql.results import GraphResult, SelectResult
 
-__all__ = [
-    "Asked",
-    "Delegating",
-    "Endpoint",
-    "Kind",
-    "Run",
-]
-
 Kind = TypeVar("Kind", SelectResult, GraphResult, bool)
 
 

@@ -9,17 +9,6 @@ from askgraph.errors import SetupError
 from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.results import Row, Truncation, value_of
 
-__all__ = [
-    "DIALECTS",
-    "Dialect",
-    "detected",
-    "dialect_named",
-    "mended",
-    "problem_in",
-    "readable",
-    "truth_in",
-]
-
 
 @dataclass(frozen=True)
 class Dialect:

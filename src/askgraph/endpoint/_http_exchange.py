@@ -31,14 +31,6 @@ from askgraph.errors import (
     Unreachable,
 )
 
-__all__ = [
-    "Credentials",
-    "Exchange",
-    "checked_url",
-    "page_problem",
-    "some_text",
-]
-
 
 @dataclass(frozen=True)
 class Credentials:

@@ -31,13 +31,6 @@ from askgraph.sparql.federation.values import batches, values_of
 from askgraph.sparql.judge import MAX_LENGTH
 from askgraph.sparql.results import Row, SelectResult, Term
 
-__all__ = [
-    "Join",
-    "left",
-    "service_named",
-]
-
-
 Value = TypeVar("Value")
 
 MAX_BOUND = 5_000  # values of the surroundings that go along, in all

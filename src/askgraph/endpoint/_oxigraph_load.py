@@ -18,8 +18,6 @@ from pyoxigraph import DefaultGraph, Quad, RdfFormat, Store
 from askgraph.errors import SetupError
 from askgraph.rdf.statements import FORMATS
 
-__all__ = ["UNITED", "load_store"]
-
 UNITED = "askgraph-united"  # the file that says that the default graph is the union of all
 
 _PACKED = (".gz", ".bz2", ".xz")

@@ -18,8 +18,6 @@ import pyoxigraph
 
 from askgraph.errors import ServiceError, TimedOut
 
-__all__ = ["Pool", "Request"]
-
 Reply = TypeVar("Reply")
 Request = tuple[str, int | None, list[str] | None, bool]
 

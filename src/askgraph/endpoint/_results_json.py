@@ -13,8 +13,6 @@ from askgraph.endpoint._dialects import mended
 from askgraph.errors import ErrorReply, MalformedReply
 from askgraph.sparql.results import Row, Term
 
-__all__ = ["ResultsParser"]
-
 MAX_VALUE = 64 * 1024 * 1024  # characters of one row, or of one other value
 
 _DECODE = json.JSONDecoder(strict=False).raw_decode

@@ -18,8 +18,6 @@ from askgraph.errors import (
     Unreachable,
 )
 
-__all__ = ["Document", "fetched", "well_known"]
-
 _REDIRECTS = 5
 _LARGEST = 64 * 2**20
 

@@ -15,8 +15,6 @@ import httpx2
 
 from askgraph.errors import NotPublic, SetupError, Unreachable
 
-__all__ = ["Guard", "Resolver", "is_public", "own_origin"]
-
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns the addresses of a host; `OSError` if it has none."""

@@ -11,14 +11,6 @@ from typing import Protocol
 from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term, same_numbers
 from askgraph.sparql.results import Row, SelectResult
 
-__all__ = [
-    "Metric",
-    "Score",
-    "Table",
-    "aligned",
-    "set_score",
-]
-
 
 @dataclass(frozen=True)
 class Table:

@@ -10,15 +10,6 @@ from typing import BinaryIO
 
 from askgraph.errors import SetupError
 
-__all__ = [
-    "Appending",
-    "LineFile",
-    "TraceFile",
-    "json_line",
-    "replaced",
-    "write_lines",
-]
-
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:

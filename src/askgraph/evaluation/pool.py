@@ -5,8 +5,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from itertools import islice
 from typing import TypeVar
 
-__all__ = ["completed", "given_up"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

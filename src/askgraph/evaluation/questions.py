@@ -10,13 +10,6 @@ from askgraph.evaluation.files import write_lines
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.lexer import with_declared
 
-__all__ = [
-    "GoldQuestion",
-    "of_graph",
-    "question_object",
-    "write_questions",
-]
-
 
 @dataclass(frozen=True)
 class GoldQuestion:

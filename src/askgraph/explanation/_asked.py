@@ -21,8 +21,6 @@ from askgraph.sparql.tree import (
     variables_of,
 )
 
-__all__ = ["ORDINALS", "Asked", "bare", "without_article"]
-
 _AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
 ORDINALS = {
     1: "",

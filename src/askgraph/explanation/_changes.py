@@ -18,8 +18,6 @@ from askgraph.rdf.vocabulary import (
 )
 from askgraph.sparql.tree import Call, Element, Filter, Nested, Path, Pattern
 
-__all__ = ["Change", "Lookup", "changes_of", "lookup_of"]
-
 _TELLS_NOTHING = frozenset([RDF_TYPE, *LABEL_PREDICATES, *ALTERNATIVE_LABEL_PREDICATES])
 _VALUE = Variable("ask_value")
 

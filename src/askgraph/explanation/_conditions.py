@@ -12,8 +12,6 @@ from askgraph.explanation._names import Phrases
 from askgraph.rdf.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
 from askgraph.sparql.tree import Call, Expression
 
-__all__ = ["Condition", "any_of", "condition_on", "conditions_text", "unwrapped"]
-
 _LISTED = 5  # values that are named one by one
 _COMPARISONS = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _TRANSPARENT = frozenset(["STR", "LCASE", "UCASE", "IRI", "URI"])

@@ -15,11 +15,6 @@ from askgraph.sparql.tree import (
     Term,
 )
 
-__all__ = [
-    "Grouping",
-    "Listing",
-]
-
 
 class Listing(Asked):
     """A query whose rows are things and their values."""

@@ -21,15 +21,6 @@ from askgraph.rdf.vocabulary import (
 )
 from askgraph.sparql.tree import Path, Predicate, Term
 
-__all__ = [
-    "Names",
-    "Phrases",
-    "Relation",
-    "is_date",
-    "phrases_in",
-]
-
-
 LANGUAGES = ("en", "de", "es", "fr")
 
 

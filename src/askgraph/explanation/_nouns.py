@@ -21,11 +21,6 @@ from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.elapsed import elapsed_in
 from askgraph.sparql.tree import Call, Expression, Group, Pattern, Query, Term, variables_of
 
-__all__ = [
-    "Nouns",
-    "ValueWords",
-]
-
 
 class Nouns:
     """Nouns for the variables of one group.

@@ -25,8 +25,6 @@ from askgraph.sparql.tree import (
     variables_of,
 )
 
-__all__ = ["LABEL_SERVICE", "Scope", "scope_of"]
-
 LABEL_SERVICE = "http://wikiba.se/ontology#label"
 
 

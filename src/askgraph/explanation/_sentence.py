@@ -19,8 +19,6 @@ from askgraph.sparql.tree import (
     variables_of,
 )
 
-__all__ = ["Sentence"]
-
 
 class Sentence(Grouping):
     """One SELECT, ASK, CONSTRUCT or DESCRIBE on its way into words."""

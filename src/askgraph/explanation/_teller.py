@@ -13,8 +13,6 @@ from askgraph.explanation._scope import Scope
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import Pattern, Term, variables_of
 
-__all__ = ["Teller"]
-
 _DEPTH = 12
 
 

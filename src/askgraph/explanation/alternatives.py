@@ -32,8 +32,6 @@ from askgraph.sparql.tree import (
 )
 from askgraph.sparql.write import text_of
 
-__all__ = ["Alternative", "alternatives"]
-
 _KINDS = {"entity": Kind.ENTITY, "class": Kind.CLASS, "predicate": Kind.PREDICATE}
 _AT_ONCE = 2  # queries sent to one graph at a time
 _NAMED = 30  # things of a like name that are looked at

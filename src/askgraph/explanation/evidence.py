@@ -33,8 +33,6 @@ from askgraph.sparql.tree import (
 from askgraph.sparql.write import text_of
 from askgraph.trace import Evidence
 
-__all__ = ["Behind", "evidence"]
-
 _OF_A_GROUP = 3  # solutions shown of those that were counted
 _ROW = "ask_row"
 _MARK = "ask_part"

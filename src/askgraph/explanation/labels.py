@@ -14,11 +14,6 @@ from askgraph.rdf.labels import best_label
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import split_literal
 
-__all__ = [
-    "descriptions_of",
-    "labels_of",
-]
-
 _MOST = 500
 _EACH = 20  # names or descriptions of one thing
 

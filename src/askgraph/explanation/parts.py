@@ -18,8 +18,6 @@ from askgraph.sparql.read import read
 from askgraph.sparql.tree import Call, Nested, Path, Pattern, Query, children
 from askgraph.sparql.written_terms import written_terms
 
-__all__ = ["Part", "Piece", "ReadBack", "parts_of", "read_back"]
-
 Kind = Choice["entity", "class", "predicate", "value"]
 
 _OF_THE_FORM = frozenset(["LANG", "LANGMATCHES", "DATATYPE", "STRLANG", "STRDT"])

@@ -17,8 +17,6 @@ from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.results import Row, Term
 from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["Facts", "ResourceFacts", "instances_of", "resource_facts", "some_instances"]
-
 _PREDICATES = 200  # that are told of, each way
 _COUNTED = 20_000  # statements of a remote graph that are counted
 

@@ -13,8 +13,6 @@ from askgraph.rdf.nouns import english_plural, within_sentence
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["Examples", "examples_of", "values_of"]
-
 _LONGEST = 40
 _SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
 

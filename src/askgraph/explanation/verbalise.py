@@ -15,15 +15,6 @@ from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.read import tree_of
 from askgraph.sparql.tree import Call, Group, Pattern, Query, walk
 
-__all__ = [
-    "Statements",
-    "confidence_in_words",
-    "in_words",
-    "iris_in",
-    "iris_of",
-    "written_out",
-]
-
 _MOST = 10_000  # characters: the time grows with the square of the patterns
 
 

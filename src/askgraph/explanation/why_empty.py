@@ -28,8 +28,6 @@ from askgraph.sparql.tree import (
 )
 from askgraph.sparql.write import text_of
 
-__all__ = ["Emptiness", "Suggestion", "emptiness", "why_empty"]
-
 _SUGGESTIONS = 3
 _CULPRITS = 2
 _RESERVE = 5  # requests kept back for what changes give

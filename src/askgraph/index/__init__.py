@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
-__all__ = ["DiskIndex", "Hit", "Progress", "Resource", "SearchIndex"]
-
 Item = TypeVar("Item")
 
 Progress = Callable[[int], None]

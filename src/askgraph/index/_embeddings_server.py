@@ -20,8 +20,6 @@ from askgraph.errors import (
     Unreachable,
 )
 
-__all__ = ["KEY", "EmbeddingsServer"]
-
 Vectors = NDArray[np.float32]
 
 KEY = "ASKGRAPH_EMBEDDINGS_KEY"

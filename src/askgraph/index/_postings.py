@@ -16,14 +16,6 @@ from rapidfuzz.distance import OSA
 from askgraph.index._table import small, spread
 from askgraph.index.folder import Folder, NewFolder, Window
 
-__all__ = [
-    "Documents",
-    "Postings",
-    "PostingsWriter",
-    "prefix_ranges",
-]
-
-
 _LEAST_MISTYPED = 4
 
 

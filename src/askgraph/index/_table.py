@@ -20,23 +20,6 @@ from askgraph.index import Hit, Progress, Resource
 from askgraph.index.folder import Folder, NewFolder
 from askgraph.rdf.labels import words_of_local_name
 
-__all__ = [
-    "Best",
-    "Numbers",
-    "Scores",
-    "Table",
-    "TableWriter",
-    "Tabled",
-    "best_names",
-    "best_of",
-    "keys_of",
-    "owners",
-    "positive",
-    "small",
-    "spread",
-]
-
-
 Keys = NDArray[np.uint64]
 _BLOCK = 1024
 _BASE = 0x9E3779B97F4A7C15

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.index.tokens import folded, stem, tokens
 
-__all__ = ["Completion", "completions"]
-
 _WORDS = 6  # of what was typed last that may be the begin of one name
 _LOOKED_AT = 2000  # names that are read for one begin
 _POSTINGS = 200_000  # entries of the index that are read for one begin

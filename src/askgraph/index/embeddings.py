@@ -18,16 +18,6 @@ from numpy.typing import NDArray
 from askgraph.errors import SetupError
 from askgraph.index.tokens import spelling
 
-__all__ = [
-    "Embedder",
-    "Hashed",
-    "KeptEmbedder",
-    "LocalModel",
-    "Vectors",
-    "embedder_of",
-    "kept_embedder",
-]
-
 Vectors = NDArray[np.float32]
 
 

@@ -22,16 +22,6 @@ from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
 
-__all__ = [
-    "Folder",
-    "Kind",
-    "NewFolder",
-    "Setting",
-    "Window",
-    "check_files",
-    "new_folder",
-]
-
 
 class Window:
     """An array of which slices are taken, so that earlier ones do not stay in memory."""

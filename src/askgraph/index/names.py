@@ -19,16 +19,6 @@ from numpy.typing import NDArray
 
 from askgraph.index.tokens import stem, tokens
 
-__all__ = [
-    "Kind",
-    "Match",
-    "Name",
-    "NameIndex",
-    "name_tokens",
-    "phrases",
-    "rarity",
-]
-
 
 class Kind(IntEnum):
     """The kind of thing that a name names."""

@@ -8,14 +8,6 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = [
-    "folded",
-    "search_words",
-    "spelling",
-    "stem",
-    "tokens",
-]
-
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CAMEL_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\d*")

@@ -16,32 +16,6 @@ from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from askgraph.errors import MalformedReply
 
-__all__ = [
-    "Assistant",
-    "CallPart",
-    "Choice",
-    "Completion",
-    "Event",
-    "Finish",
-    "Identity",
-    "LanguageModel",
-    "Message",
-    "ModelAround",
-    "Options",
-    "ReasoningPart",
-    "Request",
-    "Restart",
-    "System",
-    "TextPart",
-    "TokenLogprob",
-    "TokenUsage",
-    "ToolCall",
-    "ToolResult",
-    "ToolSchema",
-    "User",
-    "completed",
-]
-
 
 @dataclass(frozen=True)
 class System:

@@ -18,8 +18,6 @@ from askgraph.llm import (
 )
 from askgraph.llm.estimate import estimated_usage
 
-__all__ = ["Assembly"]
-
 MAX_CHARACTERS = 400_000  # of all choices; more is a model that does not stop
 
 

@@ -18,8 +18,6 @@ from askgraph.llm import Identity
 from askgraph.llm._failures import Key, connection_failure, status_failure
 from askgraph.llm._streams import Stream, timed
 
-__all__ = ["ModelServer"]
-
 Library = TypeVar("Library")
 MAX_BYTES = 8 * 2**20  # of one reply, as it comes over the wire
 

@@ -22,12 +22,6 @@ from askgraph.errors import (
     Unreachable,
 )
 
-__all__ = [
-    "Key",
-    "connection_failure",
-    "status_failure",
-]
-
 
 @dataclass(frozen=True)
 class Key:

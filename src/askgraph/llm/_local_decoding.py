@@ -17,13 +17,6 @@ from askgraph.llm import Choice, Completion, Finish, Request, TokenLogprob, Toke
 from askgraph.llm.chat_text import calls_in
 from askgraph.llm.pretrained import pretrained, torch_device
 
-__all__ = [
-    "Loaded",
-    "Told",
-    "completion",
-    "loaded",
-]
-
 
 class Grammars:
     """Compiles grammars for the vocabulary of one model."""

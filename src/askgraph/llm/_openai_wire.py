@@ -22,17 +22,6 @@ from askgraph.llm._assembly import Assembly
 from askgraph.llm._streams import Json
 from askgraph.llm.structured import asking_for
 
-__all__ = [
-    "BEAMS",
-    "LENGTH_NAMES",
-    "Lacks",
-    "body",
-    "length_name_for",
-    "read_chunk",
-    "read_whole",
-    "refused_parameter",
-]
-
 LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 BEAMS = "use_beam_search"
 _WITHOUT = (

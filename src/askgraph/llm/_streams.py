@@ -12,19 +12,6 @@ from typing import Any
 from askgraph.errors import MalformedReply, SetupError, TimedOut
 from askgraph.llm import Completion, Event, Identity, Request, Restart, TokenUsage
 
-__all__ = [
-    "Json",
-    "Stream",
-    "beams_of",
-    "json_events",
-    "no_beams",
-    "read_object",
-    "refuse_beams",
-    "timed",
-    "together",
-    "topped_up",
-]
-
 Stream = AsyncGenerator[Event, None]
 
 

@@ -9,13 +9,6 @@ from pathlib import Path
 from askgraph.errors import BudgetSpent, SetupError
 from askgraph.llm import TokenUsage
 
-__all__ = [
-    "Account",
-    "Budget",
-    "Price",
-    "Prices",
-]
-
 
 @dataclass(frozen=True)
 class Price:

@@ -13,8 +13,6 @@ from enum import StrEnum
 from askgraph.llm import ToolCall, ToolSchema
 from askgraph.llm.structured import faults, fitted, lenient_object
 
-__all__ = ["BadCall", "CallFault", "SoundCall", "checked_call"]
-
 
 class CallFault(StrEnum):
     """The fault of a call."""

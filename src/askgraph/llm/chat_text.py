@@ -11,13 +11,6 @@ from typing import Any, Protocol
 
 from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, ToolSchema, User
 
-__all__ = [
-    "ChatTokenizer",
-    "calls_in",
-    "chat_text",
-    "told_tools",
-]
-
 
 class ChatTokenizer(Protocol):
     """The needed part of a tokenizer of transformers."""

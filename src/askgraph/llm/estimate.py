@@ -13,8 +13,6 @@ from askgraph.llm import (
     ToolSchema,
 )
 
-__all__ = ["estimated_input", "estimated_tokens", "estimated_tool", "estimated_usage"]
-
 _EACH = 4  # tokens around a message or a tool
 
 

@@ -11,8 +11,6 @@ from transformers.utils.logging import disable_progress_bar
 
 from askgraph.errors import SetupError
 
-__all__ = ["Pretrained", "pretrained", "torch_device", "torch_dtype"]
-
 _ADAPTER = "adapter_config.json"
 _TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.tiktoken", "tekken*")
 _FAILURES = (

@@ -17,8 +17,6 @@ from askgraph.llm.budget import Account, Prices
 from askgraph.llm.budgeted import BudgetedModel
 from askgraph.llm.cached import CachedModel
 
-__all__ = ["ModelStack", "charged"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelStack:

@@ -11,18 +11,6 @@ from typing import Any
 from askgraph.errors import SetupError
 from askgraph.llm import Choice, Identity, LanguageModel, Message, Request, User
 
-__all__ = [
-    "Structured",
-    "Unfit",
-    "asking_for",
-    "faults",
-    "fitted",
-    "lenient_object",
-    "read_structured",
-    "refuse_grammar",
-    "takes_grammar",
-]
-
 _FENCED = re.compile(r"```[\w-]*\s*\n(.*?)```", re.DOTALL)
 
 

@@ -8,14 +8,6 @@ from enum import StrEnum
 from askgraph.llm import Assistant, Choice, Finish, ToolCall
 from askgraph.llm.structured import lenient_object
 
-__all__ = [
-    "Loop",
-    "Trouble",
-    "TroubleKind",
-    "looping",
-    "trouble",
-]
-
 
 class TroubleKind(StrEnum):
     """The kinds of trouble."""

@@ -4,25 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "CLASSES",
-    "COUNTS",
-    "ENDS",
-    "GRAPHS",
-    "LABELS",
-    "PARTITIONS",
-    "PREDICATES",
-    "TRIPLES",
-    "ClassProfile",
-    "Part",
-    "Partition",
-    "PredicateProfile",
-    "Profile",
-    "complete",
-    "sorted_counts",
-    "with_parts",
-]
-
 VERSION = 2
 
 

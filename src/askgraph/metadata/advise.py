@@ -32,8 +32,6 @@ from askgraph.rdf.prefixes import namespace_of
 from askgraph.sparql.tree import Path, Predicate
 from askgraph.traversal.arrays import GraphArrays, Ids
 
-__all__ = ["ADVICE_KINDS", "Advice", "AdviceKind", "advice_for", "defined_by"]
-
 AdviceKind = Literal["chain", "closure", "nary", "declared", "inverse", "name", "comment", "label"]
 
 ADVICE_KINDS: Mapping[AdviceKind, str] = {

@@ -14,20 +14,6 @@ from typing import Literal
 from askgraph.metadata import Profile
 from askgraph.rdf import vocabulary as v
 
-__all__ = [
-    "INDIVIDUALS",
-    "SCHEMA",
-    "Boundary",
-    "Kind",
-    "below",
-    "counts_by_predicate",
-    "declared_at",
-    "edges",
-    "kind_of",
-    "of_nodes",
-    "some_of_each",
-]
-
 Boundary = Literal["outgoing", "neighbourhood", "specific", "auto"]
 Kind = Literal["class", "property", "individual"]
 

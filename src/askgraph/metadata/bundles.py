@@ -10,8 +10,6 @@ from pathlib import Path, PurePosixPath
 
 from askgraph.errors import SetupError
 
-__all__ = ["decoded", "head_of", "is_bundle", "members", "plain_name", "text_of"]
-
 HEAD = 65_536  # characters; the first record of every published file is shorter
 _ARCHIVES = (".tar", ".tgz", ".zip")
 _BROKEN = (EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile)

@@ -15,8 +15,6 @@ from askgraph.sparql.rewrite.virtual import VirtualPaths, predicates_in
 from askgraph.sparql.tree import Path, Predicate
 from askgraph.sparql.write import text_of
 
-__all__ = ["LANGUAGE", "Comment", "DefinedProperty", "Definitions", "NodeName", "virtual_paths"]
-
 LANGUAGE = "en"
 """The language of labels and comments that do not say theirs."""
 

@@ -54,8 +54,6 @@ from askgraph.sparql.tree import Path as PropertyPath
 from askgraph.sparql.tree import Pattern
 from askgraph.sparql.write import text_of
 
-__all__ = ["definitions_text", "read_definitions"]
-
 _KEYS = {
     "shortcut": ("property", "path", "label", "comment", "language", "unnamed", "why"),
     "inverse": ("property", "of", "label", "comment", "language", "why"),

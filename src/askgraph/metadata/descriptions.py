@@ -15,8 +15,6 @@ from typing import Any
 from askgraph.errors import SetupError
 from askgraph.rdf import vocabulary as v
 
-__all__ = ["Description", "descriptions_in", "json_ld_of"]
-
 _SPACES = (v.SCHEMA, v.SCHEMA_HTTPS, "schema:", "sdo:")
 _KINDS = ("Dataset", "DataCatalog", "WebAPI", "SoftwareApplication", "WebSite", "WebPage")
 _DEEPEST = 20

@@ -19,13 +19,6 @@ from askgraph.sparql.tree import Path, Predicate
 from askgraph.sparql.write import text_of
 from askgraph.traversal.arrays import GraphArrays, Ids
 
-__all__ = [
-    "links",
-    "path_pairs",
-    "statements",
-    "told_names",
-]
-
 _MOST = 1_000_000
 _TIMES = 20
 

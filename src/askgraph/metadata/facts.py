@@ -11,8 +11,6 @@ from askgraph.metadata.names import NameShape, naming_role, standard_naming
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term, value_of
 
-__all__ = ["Facts"]
-
 Tally = dict[str, Counter[str]]
 
 

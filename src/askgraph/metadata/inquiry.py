@@ -21,13 +21,6 @@ from askgraph.sparql.judge import own_limit
 from askgraph.sparql.results import Row, SelectResult, Term
 from askgraph.traversal.literals import split_literal
 
-__all__ = [
-    "PROBE",
-    "Inquiry",
-    "Reply",
-    "all_triples",
-]
-
 PROBE = 10_001
 """Rows that are asked for to see whether they come: caps are round numbers below it, mostly."""
 

@@ -15,8 +15,6 @@ from askgraph.metadata import (
     with_parts,
 )
 
-__all__ = ["first_names", "merged", "ordered", "united"]
-
 Counts = tuple[tuple[str, int], ...]
 Item = TypeVar("Item", ClassProfile, PredicateProfile, Partition)
 Joined = Callable[[Sequence[int]], int]

@@ -17,27 +17,6 @@ from askgraph.rdf.prefixes import namespace_of
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import Sort, split_literal
 
-__all__ = [
-    "SCHEMA_SPACES",
-    "NameShape",
-    "acronym",
-    "called",
-    "chain_label",
-    "closure_label",
-    "code_of",
-    "inverse_label",
-    "local_name",
-    "names_in",
-    "naming_role",
-    "role_label",
-    "same_property",
-    "schema_names",
-    "short_value",
-    "standard_naming",
-    "variants_in",
-    "virtual_iri",
-]
-
 SCHEMA_SPACES = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SH, v.VOID)
 _LONGEST_VALUE = 80
 _MOST_VALUE_TOKENS = 8

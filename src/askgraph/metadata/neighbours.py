@@ -12,8 +12,6 @@ from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort
 
-__all__ = ["Neighbours"]
-
 _PASSED_OVER = (v.RDF_TYPE, v.OWL_SAME_AS, *v.DESCRIPTION_PREDICATES)
 _EACH = 2
 _MOST = 8

@@ -22,8 +22,6 @@ from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
 
-__all__ = ["entity_resources", "literal_resources", "property_resources"]
-
 _PART = 1 << 15
 _LONGEST_NAME = 200
 _LONGEST_INFO = 200

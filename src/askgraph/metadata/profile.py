@@ -22,11 +22,6 @@ from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
 
-__all__ = [
-    "partitions_of",
-    "profile_of",
-]
-
 _SAMPLE = 2000
 _COUNTED = 100_000
 

@@ -22,8 +22,6 @@ from askgraph.rdf import vocabulary as v
 from askgraph.rdf.statements import Statements
 from askgraph.sparql.results import Row
 
-__all__ = ["RDF_KINDS", "Place", "Published", "described_document", "published_void"]
-
 RDF_KINDS = {
     "text/turtle": RdfFormat.TURTLE,
     "application/n-triples": RdfFormat.N_TRIPLES,

@@ -36,8 +36,6 @@ from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
 from askgraph.traversal.arrays import build_arrays
 
-__all__ = ["SMALL", "profile_endpoint"]
-
 SMALL = 50_000
 """A graph of at most so many triples is fetched as a whole."""
 

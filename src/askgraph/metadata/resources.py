@@ -18,8 +18,6 @@ from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import local_name
 from askgraph.rdf.labels import best_label, words_of_local_name
 
-__all__ = ["asked_resources", "named_resources", "profile_classes", "profile_properties"]
-
 _SHOWN = 3
 _PAGED = re.compile(r"GROUP\s+BY\s+\?iri\s*$", re.IGNORECASE)
 

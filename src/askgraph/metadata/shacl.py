@@ -14,8 +14,6 @@ from askgraph.rdf import vocabulary as v
 from askgraph.rdf.statements import Node, Statements
 from askgraph.sparql.results import Term
 
-__all__ = ["shapes_of_shacl"]
-
 _DEEPEST = 5
 _KINDS = {
     v.SH + "IRI": v.RDFS_RESOURCE,

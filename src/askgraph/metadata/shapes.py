@@ -23,17 +23,6 @@ from askgraph.sparql.results import Term
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import split_literal
 
-__all__ = [
-    "Shape",
-    "ShapeLine",
-    "ends_of",
-    "frequent",
-    "known_shape",
-    "narrowest",
-    "shape_at",
-    "with_examples",
-]
-
 _SAMPLE = 1_000
 _LINES = 60
 _FEW, _AGAIN = 6, 3  # values of an enumeration, at most, and how often each is used, at least

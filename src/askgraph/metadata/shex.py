@@ -23,8 +23,6 @@ from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import Term
 
-__all__ = ["document", "shex_of"]
-
 _LONGEST = 40
 _ONCE = 1.05  # triples an instance, up to which nobody would call it several
 

@@ -20,13 +20,6 @@ from askgraph.errors import SetupError
 from askgraph.metadata import VERSION, ClassProfile, Part, Partition, PredicateProfile, Profile
 from askgraph.rdf.statements import FORMATS, Statements
 
-__all__ = [
-    "load_profile",
-    "read_statements",
-    "save_profile",
-    "write_whole",
-]
-
 _BODY = '"profile": '
 
 

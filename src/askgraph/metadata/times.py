@@ -15,8 +15,6 @@ from askgraph.metadata.names import local_name
 from askgraph.rdf.vocabulary import DATE_DATATYPES, WIKIBASE_RANK
 from askgraph.traversal.arrays import GraphArrays, Ids
 
-__all__ = ["Span", "Times", "times_of"]
-
 _LIFE = 1  # which of the sets is of lives
 _IN_ORDER = 0.95
 """The share of things whose end is not before their start, at least."""

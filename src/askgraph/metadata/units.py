@@ -12,8 +12,6 @@ from askgraph.metadata import PredicateProfile
 from askgraph.metadata.names import local_name
 from askgraph.rdf import vocabulary as v
 
-__all__ = ["Unit", "is_unit_like", "unit_at", "unit_by_iri", "unit_of_text", "unit_said"]
-
 _OFTEN = 20  # times that each value is used, at least, in the mean
 _TEXTS = (v.XSD_STRING, v.RDF_LANG_STRING)
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$")

@@ -26,13 +26,6 @@ from askgraph.metadata.names import standard_naming
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.statements import Node, Statements
 
-__all__ = [
-    "OWN",
-    "SPACE",
-    "VOID_PREDICATES",
-    "profile_of_void",
-]
-
 VOID_PREDICATES = (
     v.VOID_TRIPLES,
     v.VOID_CLASSES,

@@ -15,8 +15,6 @@ from askgraph.metadata.merge import first_names, ordered
 from askgraph.metadata.void import OWN, SPACE
 from askgraph.rdf import vocabulary as v
 
-__all__ = ["void_of"]
-
 _PREFIXES = {
     "void": v.VOID,
     "void-ext": v.VOID_EXT,

@@ -17,19 +17,6 @@ from askgraph.tools import Context, Limits
 from askgraph.tools.query_run import answered
 from askgraph.trace import Answer, Confirmed, Question, Step, Thought, Usage
 
-__all__ = [
-    "Confirming",
-    "Method",
-    "bare",
-    "closed",
-    "confirmed_steps",
-    "converses",
-    "searches",
-    "wants_links",
-    "with_others",
-]
-
-
 _SECONDS = 60.0  # as long as the query may take when it is confirmed
 
 

@@ -15,8 +15,6 @@ from askgraph.trace import Outcome, Question, Step, Trace
 from askgraph.trace.codec import told
 from askgraph.trace.lines import GraphState, Head
 
-__all__ = ["head_of", "outcome_of", "steps_of"]
-
 
 async def steps_of(
     question: Question,

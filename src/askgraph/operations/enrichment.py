@@ -28,15 +28,6 @@ from askgraph.workspace.settings import with_graph
 from askgraph.workspace.sources import locked
 from askgraph.workspace.synchronous import result_of
 
-__all__ = [
-    "add_enriched",
-    "advised",
-    "definitions_for",
-    "enrich_virtually",
-    "with_drafted_comments",
-    "write_enriched",
-]
-
 
 def advised(
     workspace: Workspace, name: str | None, *, progress: Progress = silent

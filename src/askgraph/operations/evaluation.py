@@ -24,12 +24,6 @@ from askgraph.operations.plans import Asked, Wishes, planned
 from askgraph.operations.selection import Selection
 from askgraph.workspace import Progress, Workspace, silent
 
-__all__ = [
-    "Crew",
-    "evaluated",
-    "with_examples",
-]
-
 
 @dataclass(frozen=True)
 class Crew:

@@ -27,19 +27,6 @@ from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.sources import is_url, locked, replacing
 from askgraph.workspace.synchronous import result_of
 
-__all__ = [
-    "Checked",
-    "Status",
-    "check",
-    "confirm",
-    "convert",
-    "keep",
-    "read_source",
-    "stored",
-    "traced_example",
-    "withdraw",
-]
-
 MOST_ROWS = 100_000
 TIMEOUT = 60.0
 

@@ -25,8 +25,6 @@ from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["Generated", "generate"]
-
 _DRAFTS_FOR_ONE = 20
 _BATCH = 8
 

@@ -23,13 +23,6 @@ from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.sources import is_url
 from askgraph.workspace.synchronous import result_of
 
-__all__ = [
-    "Checks",
-    "check_gold",
-    "convert",
-    "freeze_gold",
-]
-
 
 @dataclass(frozen=True)
 class Checks:

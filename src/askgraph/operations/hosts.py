@@ -19,8 +19,6 @@ from askgraph.methods import Confirming, Method
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
-__all__ = ["Host", "MethodChoice", "Site", "work_in_process"]
-
 OPEN = 16  # graphs kept open; each has a process of its own
 
 

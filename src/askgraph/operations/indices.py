@@ -20,8 +20,6 @@ from askgraph.workspace.settings import GraphSettings, with_graph
 from askgraph.workspace.sources import locked
 from askgraph.workspace.synchronous import Progress
 
-__all__ = ["IndexInfo", "build_indices", "ground_of", "index_info"]
-
 
 @dataclass(frozen=True)
 class IndexInfo:

@@ -25,8 +25,6 @@ from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.sources import is_url, locked
 from askgraph.workspace.synchronous import Progress, result_of
 
-__all__ = ["Bound", "Fetched", "fetch", "known_profile", "profiled"]
-
 _KINDS = ("application/ld+json", "text/html")
 
 

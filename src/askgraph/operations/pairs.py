@@ -13,8 +13,6 @@ from askgraph.training.pairs import Asked, LeftOut, Pair, made_pairs, near_terms
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["MadePairs", "make_pairs"]
-
 
 @dataclass(frozen=True)
 class MadePairs:

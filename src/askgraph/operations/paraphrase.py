@@ -26,15 +26,6 @@ from askgraph.trace import Outcome as Answered
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
-__all__ = [
-    "SECONDS",
-    "Reading",
-    "Worder",
-    "results_of",
-    "same",
-    "worder_of",
-]
-
 _WRITES = "sparql-llm"
 _REVISIONS = 1
 

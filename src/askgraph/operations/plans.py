@@ -20,18 +20,6 @@ from askgraph.workspace import Progress, silent
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.method_settings import method_spec, named_setting
 
-__all__ = [
-    "Asked",
-    "Plan",
-    "Wishes",
-    "described",
-    "file_hash",
-    "method_choices",
-    "planned",
-    "sampled",
-    "states_of",
-]
-
 
 @dataclass(frozen=True)
 class Asked:

@@ -17,8 +17,6 @@ from askgraph.operations.hosts import Host, Site
 from askgraph.operations.plans import Asked, described, file_hash, states_of
 from askgraph.workspace import Workspace
 
-__all__ = ["needs_graph", "score_predictions"]
-
 NOWHERE = ""  # the graph of tasks that need none
 
 

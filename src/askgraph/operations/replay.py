@@ -24,8 +24,6 @@ from askgraph.trace import (
 from askgraph.trace.codec import read
 from askgraph.trace.lines import Head
 
-__all__ = ["Replay", "replayed"]
-
 
 @dataclass(frozen=True)
 class Replay:

@@ -14,13 +14,6 @@ from askgraph.operations.plans import Asked, sampled
 from askgraph.workspace import Workspace
 from askgraph.workspace.sources import is_url
 
-__all__ = [
-    "Selection",
-    "benchmark_name",
-    "graph_of",
-    "selected",
-]
-
 Json = dict[str, object]
 
 

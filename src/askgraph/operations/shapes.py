@@ -21,8 +21,6 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import Progress, result_of
 
-__all__ = ["Choice", "Shapes", "shapes"]
-
 
 @dataclass(frozen=True)
 class Shapes:

@@ -23,8 +23,6 @@ from askgraph.operations.plans import file_hash
 from askgraph.operations.selection import benchmark_name
 from askgraph.sparql.lexer import with_declared
 
-__all__ = ["Division", "write_splits"]
-
 Json = dict[str, object]
 
 

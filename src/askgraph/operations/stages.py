@@ -23,19 +23,6 @@ from askgraph.operations.selection import Selection
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.settings import method_settings, with_method
 
-__all__ = [
-    "INDICES",
-    "Gold",
-    "Searched",
-    "Staged",
-    "TunedIndex",
-    "gold_of",
-    "keep_tuned",
-    "searched_for",
-    "staged",
-    "tune_bm25",
-]
-
 INDICES = {"entities": "entities", "properties": "predicates"}
 """The indices that are searched, and what is found in them."""
 

@@ -19,8 +19,6 @@ from askgraph.operations.selection import Selection, selected
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["Studied", "Study", "studied"]
-
 _BOUNDARIES = frozenset(["individuals", "schema"])
 _INVERSE: tuple[AdviceKind, ...] = ("declared", "inverse")
 

@@ -5,8 +5,6 @@ from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
 from askgraph.workspace import Progress, Workspace, silent
 
-__all__ = ["known_services"]
-
 
 async def known_services(
     workspace: Workspace, name: str | None, query: str, *, progress: Progress | None = None

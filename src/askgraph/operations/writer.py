@@ -28,8 +28,6 @@ from askgraph.writing.pointer.network import Settings
 from askgraph.writing.pointer.stored import saved
 from askgraph.writing.pointer.writer import PointerWriter
 
-__all__ = ["PRACTICE", "STUDY", "Learned", "Wished", "train_folds", "train_writer"]
-
 STUDY = Plan(epochs=4, rate=2e-3, write=0.5, forget=0.25)
 """How made-up questions are learned from."""
 

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from urllib.parse import unquote
 
-__all__ = ["best_label", "language_chain", "words_of_local_name"]
-
 _SAYS_NOTHING = frozenset({"this", "it", "me", "self"})
 _EXTENSION = re.compile(r"\.(?:ttl|owl|rdf|xml|nt|html?|jsonld|json|trig)$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[_\s/#:=&;,+-]+")

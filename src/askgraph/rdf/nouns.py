@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["english_plural", "english_singular", "is_plural", "with_article", "within_sentence"]
-
 _SAME_IN_PLURAL = frozenset(
     ["data", "series", "species", "people", "news", "aircraft", "spacecraft", "headquarters"]
 )

@@ -8,8 +8,6 @@ from urllib.parse import unquote, urlsplit
 
 from askgraph.rdf import vocabulary as voc
 
-__all__ = ["WELL_KNOWN", "PrefixMap", "namespace_of"]
-
 WELL_KNOWN: Mapping[str, str] = {
     "rdf": voc.RDF,
     "rdfs": voc.RDFS,

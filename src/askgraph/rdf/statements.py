@@ -9,14 +9,6 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, p
 from askgraph.errors import SetupError
 from askgraph.rdf import vocabulary as voc
 
-__all__ = [
-    "FORMATS",
-    "Described",
-    "Node",
-    "Statements",
-    "parsed",
-]
-
 Node = NamedNode | BlankNode
 Term = NamedNode | BlankNode | Literal | Triple
 

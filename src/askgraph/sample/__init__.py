@@ -8,8 +8,6 @@
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["graph_path", "questions_path"]
-
 
 def graph_path() -> Path:
     """The file of the sample graph, in Turtle."""

@@ -2,19 +2,6 @@
 
 from dataclasses import dataclass, field
 
-__all__ = [
-    "Aggregate",
-    "Average",
-    "Column",
-    "Computed",
-    "Filter",
-    "Form",
-    "Given",
-    "Having",
-    "Key",
-    "Pattern",
-]
-
 End = int | str
 """An end of a pattern: a variable's number, or a constant as N-Triples text."""
 

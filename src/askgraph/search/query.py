@@ -37,8 +37,6 @@ from askgraph.sparql.tree import (
 from askgraph.sparql.tree import Filter as Condition
 from askgraph.traversal.literals import split_literal
 
-__all__ = ["answer_columns", "query_of"]
-
 _FUNCTIONS = {
     "COUNT": "number",
     "SUM": "total",

@@ -27,15 +27,6 @@ from askgraph.trace import Question
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.remote import Seeds
 
-__all__ = [
-    "Proposal",
-    "proposal_of",
-    "proposed",
-    "read_and_linked",
-    "schema_around",
-    "schema_of",
-]
-
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 
 

@@ -25,20 +25,6 @@ from askgraph.trace import Earlier
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
-__all__ = [
-    "Asker",
-    "Caller",
-    "Confirmer",
-    "Hub",
-    "HubDep",
-    "Manager",
-    "Querier",
-    "caller_of",
-    "hub_of",
-    "needs",
-    "open_hub",
-]
-
 
 @dataclass(eq=False)
 class Hub:

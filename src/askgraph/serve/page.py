@@ -12,8 +12,6 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.datastructures import Headers
 
-__all__ = ["STATIC", "is_built", "page_router"]
-
 STATIC = Path(__file__).parent / "web" / "static"
 
 PAGES = ("/", "/graphs", "/graphs/{graph}", "/add", "/compare", "/history", "/run/{run}")

@@ -17,16 +17,6 @@ from askgraph.errors import (
 )
 from askgraph.serve.identity.principal import NotAllowed, TooMany
 
-__all__ = [
-    "Failed",
-    "Missing",
-    "Problem",
-    "TooLarge",
-    "problem_headers",
-    "problem_of",
-    "problem_response",
-]
-
 
 class Missing(AskgraphError):
     """There is no such thing, or none that the caller may know of."""

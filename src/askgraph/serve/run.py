@@ -19,8 +19,6 @@ from askgraph.serve.store import Store
 from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
-__all__ = ["run", "server_of", "warm_up"]
-
 Report = Callable[[str, ServeSettings, Sequence[str]], None]
 _WARMED = 3  # graphs that are opened ahead
 _WARMING = 10.0  # seconds for the question to each

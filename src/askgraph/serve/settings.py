@@ -23,8 +23,6 @@ from askgraph.errors import SetupError
 from askgraph.serve.identity.principal import Scope
 from askgraph.workspace.settings import FILE, serve_table
 
-__all__ = ["ServeSettings"]
-
 _PREFIX = "ASKGRAPH_SERVE_"
 _DATABASE = "serve.db"
 _LOOPBACK_SCOPES: tuple[Scope, ...] = ("ask", "query", "confirm", "manage")

@@ -25,18 +25,6 @@ from pyoxigraph import Literal
 from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.results import Row, SelectResult, Term, value_of
 
-__all__ = [
-    "Cell",
-    "Differing",
-    "alike",
-    "cell_of_json",
-    "cell_of_term",
-    "differing",
-    "is_blank",
-    "of_columns",
-    "same_numbers",
-]
-
 TOLERANCE = 1e-6  # relative; the averages of two engines differ in the last digits
 
 Cell = tuple[str, str | int | float]  # what the value is (text, number, boolean, time); its key

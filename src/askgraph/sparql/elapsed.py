@@ -14,8 +14,6 @@ from pyoxigraph import Literal
 from askgraph.sparql.tree import Call, Expression
 from askgraph.sparql.write import expression_text
 
-__all__ = ["Between", "elapsed", "elapsed_in", "elapsed_text"]
-
 _UNITS = ("years", "months", "days", "calendar years")
 
 

@@ -31,18 +31,6 @@ from askgraph.sparql.lexer import (
     with_full_iris,
 )
 
-__all__ = [
-    "CheckedQuery",
-    "Form",
-    "admitted",
-    "algebra",
-    "checked",
-    "datasets",
-    "nodes",
-    "own_limit",
-    "starred",
-]
-
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 
 MAX_LENGTH = 1_000_000  # characters that are looked at at all

@@ -24,8 +24,6 @@ from askgraph.sparql.lines import (
 )
 from askgraph.sparql.write import CAMEL
 
-__all__ = ["formatted"]
-
 _BINARY = frozenset(["&&", "||", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "AS", "IN"])
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 _TERMS = frozenset(["iri", "pname", "variable", "blank", "string", "number"])

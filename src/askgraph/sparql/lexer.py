@@ -10,23 +10,6 @@ from typing import NoReturn
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.vocabulary import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER
 
-__all__ = [
-    "Token",
-    "declared_prefixes",
-    "expanded",
-    "fail",
-    "number_type",
-    "position",
-    "terminals",
-    "tokens",
-    "undeclared",
-    "unescaped",
-    "unquoted",
-    "with_declared",
-    "with_full_iris",
-    "without_comments",
-]
-
 
 @dataclass(frozen=True)
 class Token:

@@ -9,17 +9,6 @@ from dataclasses import dataclass, field
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import PrefixMap
 
-__all__ = [
-    "Names",
-    "Triples",
-    "braced",
-    "indented",
-    "opened",
-    "select_lines",
-    "union_lines",
-    "values_lines",
-]
-
 WIDTH = 100
 INLINE_WIDTH = 72
 _LABEL_LENGTH = 60

@@ -39,8 +39,6 @@ from askgraph.sparql.tree import (
     Values,
 )
 
-__all__ = ["read", "tree_of"]
-
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 _LEVELS = (
     frozenset(["||"]),

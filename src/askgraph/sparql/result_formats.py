@@ -24,18 +24,6 @@ from pyoxigraph import (
 from askgraph.rdf.vocabulary import XSD_STRING
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
 
-__all__ = [
-    "GRAPH_FORMATS",
-    "ROW_FORMATS",
-    "Result",
-    "ResultFormat",
-    "format_named",
-    "from_json",
-    "serialised",
-    "to_json",
-]
-
-
 Result = SelectResult | GraphResult | bool
 
 

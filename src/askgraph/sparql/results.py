@@ -8,8 +8,6 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 
-__all__ = ["GraphResult", "Row", "SelectResult", "Term", "Truncation", "value_of"]
-
 Term = NamedNode | BlankNode | Literal | Triple
 Row = tuple[Term | None, ...]
 

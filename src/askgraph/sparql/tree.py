@@ -9,29 +9,6 @@ from typing import Any, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
-__all__ = [
-    "Bind",
-    "Call",
-    "Element",
-    "Expression",
-    "Filter",
-    "Group",
-    "Nested",
-    "Path",
-    "Pattern",
-    "Predicate",
-    "Query",
-    "Span",
-    "Term",
-    "Union",
-    "Values",
-    "calls_in",
-    "children",
-    "transform",
-    "variables_of",
-    "walk",
-]
-
 Term: TypeAlias = NamedNode | Literal | BlankNode | Variable
 
 

@@ -44,15 +44,6 @@ from askgraph.sparql.tree import (
     transform,
 )
 
-__all__ = [
-    "CAMEL",
-    "by_subject",
-    "expression_text",
-    "laid_out",
-    "plain_text",
-    "text_of",
-]
-
 CAMEL = {
     name.lower(): name
     for name in ("isIRI", "isURI", "isLiteral", "isBlank", "isNumeric", "sameTerm", "true", "false")

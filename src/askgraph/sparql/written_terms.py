@@ -10,8 +10,6 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.rdf.vocabulary import XSD_BOOLEAN
 from askgraph.sparql.lexer import Token, declared_prefixes, number_type, terminals, unquoted
 
-__all__ = ["WrittenTerm", "written_terms"]
-
 _IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]*')
 _TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 _OPERANDS = frozenset(["number", "string", "variable", "language"])

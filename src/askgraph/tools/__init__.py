@@ -37,8 +37,6 @@ from askgraph.metadata.boundaries import Boundary
 from askgraph.tools.veil import Veil
 from askgraph.trace import Observation, Question, ToolUse
 
-__all__ = ["SETS", "Context", "Limits", "Tool", "Toolbox"]
-
 Tool = Callable[..., Awaitable[Observation]]
 """`async def tool(context: Context, **arguments) -> Observation`."""
 

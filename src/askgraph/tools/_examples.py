@@ -10,8 +10,6 @@ from askgraph.tools import Context
 from askgraph.tools.shown import Writer
 from askgraph.trace import Observation
 
-__all__ = ["shown_examples"]
-
 
 async def shown_examples(context: Context, examples: Sequence[QueryExample]) -> Observation:
     """Show examples, each with its question and its query, without the known prefixes."""

@@ -21,15 +21,6 @@ from askgraph.sparql.results import Row, Term
 from askgraph.tools import Context
 from askgraph.traversal.arrays import GraphArrays
 
-__all__ = [
-    "Facts",
-    "Meeting",
-    "Variants",
-    "facts_of",
-    "numbered",
-    "own_types",
-]
-
 _TYPES = 20  # classes of one node that are looked at
 _EDGES = 5_000  # of all nodes together, each way
 _TRIED = (TimedOut, ErrorReply, MalformedReply)

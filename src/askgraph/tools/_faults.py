@@ -29,18 +29,6 @@ from askgraph.tools.named import STANDARD, named_iris
 from askgraph.tools.shown import Shown, Writer, clipped, labels_in
 from askgraph.tools.terms import nearest, nearest_prefixes, unknown_iris
 
-__all__ = [
-    "emptiness_of",
-    "on_one_line",
-    "said_empty",
-    "said_failure",
-    "said_fault",
-    "said_unknown",
-    "said_unseen",
-    "unknown_in",
-    "unseen_in",
-]
-
 _WIDTH = 100
 _MOST = 5
 _PLACE = re.compile(r"line \d+, column \d+: ")

@@ -34,17 +34,6 @@ from askgraph.tools.named import term_of
 from askgraph.tools.shown import quoted
 from askgraph.trace import Observation
 
-__all__ = [
-    "Candidates",
-    "Sort",
-    "candidates_of",
-    "found_anywhere",
-    "found_within",
-    "keyword_scores",
-    "searched",
-    "searched_within",
-]
-
 Sort = Choice["entities", "properties"]
 """What a place holds: properties, or anything else, literal values among it."""
 

@@ -21,19 +21,6 @@ from askgraph.tools import Context
 from askgraph.tools._facts import numbered
 from askgraph.tools.shown import Writer, labels_in
 
-__all__ = [
-    "Edges",
-    "Statements",
-    "edge_lines",
-    "edges_at",
-    "held_beyond",
-    "iris_in",
-    "opened_around",
-    "opened_blanks",
-    "opened_nodes",
-    "types_in",
-]
-
 _WHOLE = 400  # statements that are simply fetched
 _COUNTED = 20_000  # statements that are counted where there are more
 _EACH = 5

@@ -18,19 +18,6 @@ from askgraph.tools._facts import Variants, numbered
 from askgraph.tools.shown import Shown, Writer
 from askgraph.traversal.arrays import GraphArrays, Ids
 
-__all__ = [
-    "Fixed",
-    "Group",
-    "Pair",
-    "asked_examples",
-    "asked_groups",
-    "chosen",
-    "lines_of",
-    "own_groups",
-    "told",
-    "where",
-]
-
 _COUNTED = 10_000
 _PREDICATES = 300
 _SAMPLE = 200

@@ -24,16 +24,6 @@ from askgraph.sparql.write import plain_text
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer
 
-__all__ = [
-    "BestCandidates",
-    "RunCandidate",
-    "best_candidates",
-    "distinct_results",
-    "preview",
-    "shown_iris",
-    "unused_words",
-]
-
 _SHOWN = 5
 _TRIED = 10
 _WORSE = 0.4  # score below the best from which a candidate is not worth its tokens

@@ -22,15 +22,6 @@ from askgraph.tools import Context
 from askgraph.tools._facts import Meeting, Variants, facts_of
 from askgraph.tools.shown import Writer, clipped, labels_in
 
-__all__ = [
-    "Found",
-    "HitLines",
-    "entity_lines",
-    "key_of",
-    "property_lines",
-]
-
-
 USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES)
 """Predicates that (nearly) everything has: they tell nothing of a hit."""
 

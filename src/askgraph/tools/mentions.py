@@ -13,8 +13,6 @@ from askgraph.tools._search import found_anywhere
 from askgraph.tools.hits import Found, key_of
 from askgraph.tools.named import term_of
 
-__all__ = ["mentioned", "named_links"]
-
 _READINGS = 3  # shown of the same words
 _MOST = 8
 _WHOLE = 0.9  # the score of a link to a name that the words hold, but for a small word

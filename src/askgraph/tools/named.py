@@ -14,15 +14,6 @@ from askgraph.sparql.tree import Nested, Pattern, children
 from askgraph.traversal.literals import split_literal
 from askgraph.validation.nearest import Sort
 
-__all__ = [
-    "ABSOLUTE_IRI",
-    "STANDARD",
-    "expanded_name",
-    "named_iris",
-    "term_of",
-    "unescaped_text",
-]
-
 STANDARD = tuple(
     WELL_KNOWN[prefix]
     for prefix in (

@@ -31,19 +31,6 @@ from askgraph.tools._faults import (
 from askgraph.tools.shown import Shown
 from askgraph.trace import Answer, Observation
 
-__all__ = [
-    "MOST_ROWS",
-    "Executed",
-    "Ran",
-    "answered",
-    "built_answer",
-    "executed",
-    "ready",
-    "row_count",
-    "run",
-]
-
-
 MOST_ROWS = 10_000
 
 

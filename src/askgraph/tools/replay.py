@@ -23,8 +23,6 @@ from askgraph.llm import (
 from askgraph.llm.calls import SoundCall, checked_call
 from askgraph.trace import Answer, ModelTurn, Outcome, Prompt, ToolUse, Trace
 
-__all__ = ["ReplayedModel", "ReplayedToolbox"]
-
 
 class ReplayedModel:
     """Says what the model of a trace said, turn by turn, and counts the same tokens for it.

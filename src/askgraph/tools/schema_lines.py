@@ -28,12 +28,6 @@ from askgraph.tools.shown import Writer
 from askgraph.tools.slice import Slice
 from askgraph.traversal.arrays import GraphArrays
 
-__all__ = [
-    "SchemaLines",
-    "terms_of",
-    "time_lines",
-]
-
 _ENDS = 3  # classes shown at each end of a predicate
 _ALSO = 3  # other predicates shown that are the same property
 

@@ -23,17 +23,6 @@ from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Trunca
 from askgraph.tools import Context, Limits
 from askgraph.traversal.literals import split_literal
 
-__all__ = [
-    "Shown",
-    "Writer",
-    "body_lines",
-    "clipped",
-    "labels_in",
-    "listed",
-    "quoted",
-    "table",
-]
-
 _PLAIN = (v.XSD_STRING, v.RDF_LANG_STRING, *v.INTEGER_DATATYPES, v.XSD_DECIMAL, v.XSD_BOOLEAN)
 
 

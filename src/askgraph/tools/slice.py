@@ -15,8 +15,6 @@ from askgraph.search.linking.link import Link, Linked
 from askgraph.tools._facts import Variants, own_types
 from askgraph.tools.mentions import named_links
 
-__all__ = ["Ends", "Slice"]
-
 _CLASSES = 30
 _NEAR = 45  # predicates told with their ends
 _LEAST = 20  # of them, where words lead to fewer

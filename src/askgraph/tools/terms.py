@@ -19,14 +19,6 @@ from askgraph.tools.named import ABSOLUTE_IRI, expanded_name, unescaped_text
 from askgraph.tools.shown import Writer, clipped
 from askgraph.validation.nearest import Sort, nearest_names
 
-__all__ = [
-    "named_node",
-    "nearest",
-    "nearest_prefixes",
-    "object_term",
-    "unknown_iris",
-]
-
 _WRITTEN = re.compile(
     r"""(?: <(?P<iri>[^<>"{}|^`\\\x00-\x20]+)>
           | (?P<name>[^<>"{}|^`\s]+?) )

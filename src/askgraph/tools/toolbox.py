@@ -26,8 +26,6 @@ from askgraph.tools import SETS, Context, Limits, Tool
 from askgraph.tools.veil import Veil
 from askgraph.trace import Observation, Question, ToolUse
 
-__all__ = ["GraphToolbox", "named_set", "set_schemas"]
-
 _ADDRESS = re.compile(r"https?://[^\s<>\"'{}|^`]+")
 _DATA = frozenset(
     "describe list propose_queries search_autocomplete search_constrained shape_of "

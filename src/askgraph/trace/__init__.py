@@ -12,32 +12,6 @@ from askgraph.errors import SetupError
 from askgraph.llm import Choice, Message, ToolSchema
 from askgraph.sparql.results import SelectResult
 
-__all__ = [
-    "Answer",
-    "Clarification",
-    "Confirmed",
-    "Draft",
-    "Earlier",
-    "Evidence",
-    "Findings",
-    "Mention",
-    "ModelTurn",
-    "Observation",
-    "Option",
-    "Outcome",
-    "Prompt",
-    "Question",
-    "Refusal",
-    "Step",
-    "Thought",
-    "ToolUse",
-    "Trace",
-    "Usage",
-    "attempt_of",
-    "follow_up",
-    "spent",
-]
-
 
 @dataclass(frozen=True)
 class Earlier:

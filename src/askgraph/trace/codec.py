@@ -14,8 +14,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from askgraph.sparql.result_formats import from_json, to_json
 from askgraph.sparql.results import SelectResult
 
-__all__ = ["MEMBER", "read", "spoken_name", "told"]
-
 MEMBER = "is"
 """The key under which a value says which class it has, if its field may have one of several."""
 

@@ -20,19 +20,6 @@ from askgraph.metadata.store import write_whole
 from askgraph.trace import Question, Step, Trace
 from askgraph.trace.codec import read, spoken_name, told
 
-__all__ = [
-    "VERSION",
-    "GraphState",
-    "Head",
-    "line_of",
-    "read_trace",
-    "step_of",
-    "step_told",
-    "trace_in",
-    "trace_text",
-    "write_trace",
-]
-
 VERSION = 1
 
 

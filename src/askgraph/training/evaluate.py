@@ -12,8 +12,6 @@ from askgraph.writing.model_writer import query_grammar
 from askgraph.writing.prompt import THEN, messages, query_in
 from askgraph.writing.references import References
 
-__all__ = ["Evaluated", "evaluated"]
-
 
 @dataclass(frozen=True)
 class Evaluated:

@@ -29,18 +29,6 @@ from askgraph.writing import Listed
 from askgraph.writing.prompt import target
 from askgraph.writing.references import References, gold_terms
 
-__all__ = [
-    "Asked",
-    "LeftOut",
-    "NearTerms",
-    "Pair",
-    "made_pairs",
-    "near_terms",
-    "read_pairs",
-    "write_pairs",
-]
-
-
 _KEYS = {
     Kind.ENTITY: "entities",
     Kind.CLASS: "entities",

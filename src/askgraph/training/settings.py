@@ -12,14 +12,6 @@ from safetensors import SafetensorError, safe_open
 
 from askgraph.errors import SetupError
 
-__all__ = [
-    "PRESETS",
-    "TrainSettings",
-    "begun",
-    "last_whole_checkpoint",
-    "preset",
-]
-
 
 @dataclass(frozen=True)
 class TrainSettings:

@@ -30,14 +30,6 @@ from askgraph.training.settings import TrainSettings, begun, last_whole_checkpoi
 from askgraph.writing.prompt import messages
 from askgraph.writing.references import References
 
-__all__ = [
-    "Trained",
-    "mean_loss",
-    "merge",
-    "result_object",
-    "train",
-]
-
 Progress = Callable[[str, int, int | None], None]
 
 

@@ -17,14 +17,6 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from askgraph.traversal.literals import Sort, measured, split_literal
 
-__all__ = [
-    "GraphArrays",
-    "Ids",
-    "TermTable",
-    "build_arrays",
-    "in_both",
-]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TermTable:

@@ -4,8 +4,6 @@ import re
 from datetime import date
 from enum import IntEnum
 
-__all__ = ["Sort", "day_number", "measured", "split_literal"]
-
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _STRING = _XSD + "string"
 _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"

@@ -23,9 +23,6 @@ from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
 from askgraph.traversal.arrays import GraphArrays, build_arrays
 
-__all__ = ["Counts", "Seeds", "neighbourhood"]
-
-
 _AT_ONCE = 4
 _SECONDS = 20.0
 

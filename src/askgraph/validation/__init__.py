@@ -8,20 +8,6 @@ from typing import Protocol
 from askgraph.sparql.tree import Query
 from askgraph.validation.knowledge import Services
 
-__all__ = [
-    "MAX_JUDGED",
-    "UNJUDGED",
-    "WRONG",
-    "Check",
-    "Finding",
-    "Kind",
-    "Place",
-    "Proposal",
-    "Repair",
-    "Subject",
-    "Validation",
-]
-
 MAX_JUDGED = 200_000
 """Characters of a query that are looked at."""
 

@@ -8,8 +8,6 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
 from askgraph.sparql.tree import Path, Pattern, Predicate, Term
 
-__all__ = ["Atom", "Step", "Typing", "atoms_of", "may_be_empty", "predicates_in"]
-
 
 @dataclass(frozen=True)
 class Step:

@@ -24,8 +24,6 @@ from askgraph.validation._atoms import Atom, Typing, atoms_of
 from askgraph.validation._inference import Env, closed, inferred, sorts_of
 from askgraph.validation.knowledge import Knowledge, Services, Sorts
 
-__all__ = ["Block", "block_of", "walk"]
-
 
 @dataclass
 class Block:

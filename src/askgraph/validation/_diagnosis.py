@@ -19,8 +19,6 @@ from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sort
 from askgraph.validation.repairs import is_misprint
 from askgraph.validation.source_position import place_of_term, written
 
-__all__ = ["diagnosed"]
-
 _MOST_EXPLAINED = 8
 _TRIED = tuple(WELL_KNOWN[name] for name in ("rdf", "rdfs", "owl", "skos"))
 _SHOWN = 3

@@ -19,8 +19,6 @@ from askgraph.sparql.tree import Term
 from askgraph.validation._atoms import Atom, Step, Typing
 from askgraph.validation.knowledge import Knowledge, PredicateUse, Sorts
 
-__all__ = ["Env", "allowed", "closed", "inferred", "sorts_of"]
-
 Env = Mapping[str, Sorts]
 """The sorts of variables by name; a variable that it lacks may be anything."""
 

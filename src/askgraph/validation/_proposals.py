@@ -14,14 +14,6 @@ from askgraph.validation._atoms import Step
 from askgraph.validation._inference import allowed
 from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts
 
-__all__ = [
-    "MOST",
-    "classes_like",
-    "comparable",
-    "fitting",
-    "predicates_like",
-]
-
 MOST = 3
 _FIT, _HINT, _SAME_SPACE, _TYPO = 3.0, 2.5, 0.3, 6.0
 _CLOSE = 0.72  # by characters: the same name, mistyped

@@ -16,12 +16,6 @@ from askgraph.traversal.arrays import GraphArrays
 from askgraph.validation.knowledge import UNTYPED, ClassUse, Knowledge, PredicateUse, Sorts
 from askgraph.validation.nearest import nearest_names
 
-__all__ = [
-    "array_knowledge",
-    "graph_knowledge",
-    "profile_knowledge",
-]
-
 _KNOWN: dict[NameIndex, Knowledge] = {}
 _MOST = 8  # graphs whose knowledge is kept
 

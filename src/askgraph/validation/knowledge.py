@@ -13,8 +13,6 @@ from typing import Protocol, TypeAlias
 
 from askgraph.rdf.prefixes import PrefixMap
 
-__all__ = ["UNTYPED", "ClassUse", "Entities", "Knowledge", "PredicateUse", "Services", "Sorts"]
-
 Sorts: TypeAlias = frozenset[str]
 UNTYPED = ""
 _DESCRIPTION = "/.well-known/void"

@@ -14,8 +14,6 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import namespace_of
 
-__all__ = ["Sort", "likeness", "nearest_names"]
-
 Sort = Literal["entities", "properties", ""]
 """Where to look: among things and classes, among properties, or among all."""
 

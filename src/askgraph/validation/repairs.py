@@ -7,8 +7,6 @@ from rapidfuzz.distance import OSA
 from askgraph.rdf.prefixes import namespace_of
 from askgraph.validation import Finding, Kind, Place, Repair
 
-__all__ = ["SURE", "is_misprint", "repaired_by"]
-
 SURE = 0.9
 _NAMES = frozenset({Kind.CLASS, Kind.PREDICATE, Kind.ENTITY})
 _SHORT = 4  # characters of a name below which one of them makes another word

@@ -12,8 +12,6 @@ from askgraph.sparql.lexer import Token, declared_prefixes, position, terminals,
 from askgraph.sparql.tree import Span, Term
 from askgraph.validation import Place
 
-__all__ = ["place_of", "place_of_term", "place_of_variable", "written"]
-
 
 def place_of(text: str, span: Span) -> Place:
     """Return a span of a text as a place."""

@@ -24,8 +24,6 @@ from askgraph.validation import (
 from askgraph.validation.knowledge import Services
 from askgraph.validation.repairs import is_misprint, repaired_by
 
-__all__ = ["CHECKS", "findings_on", "validated"]
-
 CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
 """The checks that are made if no others are asked for, in the order of their findings."""
 

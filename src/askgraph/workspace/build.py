@@ -35,8 +35,6 @@ from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.sources import SourceFile, fingerprint, replacing
 from askgraph.workspace.synchronous import Progress
 
-__all__ = ["build_local", "build_remote", "enrich_endpoint", "with_prefixes"]
-
 _READ = 2**16
 _SAMPLE = 5000
 _TURTLE = re.compile(r"^\s*@?prefix\s+([^\s:]*):\s*<([^<>\s]+)>", re.IGNORECASE | re.MULTILINE)

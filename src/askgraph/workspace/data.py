@@ -20,15 +20,6 @@ from askgraph.sparql.rewrite.virtual import VirtualPaths
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.workspace.sources import SourceFile
 
-__all__ = [
-    "ENRICHMENT",
-    "FORMAT",
-    "known_content",
-    "known_paths",
-    "known_snapshot",
-    "known_sources",
-]
-
 ENRICHMENT = "enrichment.toml"
 FORMAT = 1
 """Grows whenever what lies in a data folder changes its form; older folders are built again."""

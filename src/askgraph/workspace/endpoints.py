@@ -12,8 +12,6 @@ from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.workspace.data import known_paths
 from askgraph.workspace.settings import GraphSettings
 
-__all__ = ["WorkspaceServices", "only_services", "open_endpoint"]
-
 _SCHEME = "askgraph:"
 _ALLOWED: ContextVar[Set[str] | None] = ContextVar("services that may be called", default=None)
 

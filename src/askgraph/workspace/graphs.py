@@ -22,15 +22,6 @@ from askgraph.workspace.indices import GraphIndices
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import Progress, result_of, silent
 
-__all__ = [
-    "Ready",
-    "build_missing",
-    "kept_descriptions",
-    "open_graph",
-    "read_descriptions",
-    "ready_graphs",
-]
-
 Source = TypeVar("Source")
 
 

@@ -15,9 +15,6 @@ from askgraph.workspace.endpoints import open_endpoint
 from askgraph.workspace.index_sources import Ground, Source
 from askgraph.workspace.synchronous import result_of
 
-__all__ = ["resources_for"]
-
-
 _SECONDS = 3600.0
 
 

@@ -10,8 +10,6 @@ from askgraph.metadata import Profile
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.workspace.settings import GraphSettings
 
-__all__ = ["KEYS", "Ground", "Source", "source_for"]
-
 KEYS = ("entities", "properties", "literals")
 """The indices that each graph has."""
 _ROWS = (".tsv", ".tsv.gz")

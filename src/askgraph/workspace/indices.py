@@ -27,16 +27,6 @@ from askgraph.workspace.index_sources import KEYS, Ground, source_for
 from askgraph.workspace.sources import SourceFile, differs, fingerprint, locked
 from askgraph.workspace.synchronous import Progress
 
-__all__ = [
-    "EMBEDDED",
-    "GraphIndices",
-    "Made",
-    "build_index",
-    "index_folder",
-    "made_of",
-    "open_index",
-]
-
 EMBEDDED = ("vector", "hybrid")
 """The kinds of index that embeddings are for."""
 

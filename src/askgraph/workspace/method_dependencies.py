@@ -21,8 +21,6 @@ from askgraph.methods import Method
 from askgraph.workspace.models import CHOICE, Models
 from askgraph.workspace.settings import method_settings, model_tables
 
-__all__ = ["with_further", "with_others"]
-
 Make = Callable[[str, Mapping[str, Any]], "Method"]
 
 

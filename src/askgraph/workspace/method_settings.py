@@ -8,13 +8,6 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from askgraph.errors import SetupError
 
-__all__ = [
-    "check_fields",
-    "check_settings",
-    "method_spec",
-    "named_setting",
-]
-
 _WORDS: Mapping[type, str] = {
     bool: "true or false",
     int: "a whole number",

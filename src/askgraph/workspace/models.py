@@ -31,8 +31,6 @@ from askgraph.llm.budget import Prices
 from askgraph.workspace.method_settings import check_fields
 from askgraph.workspace.settings import FILE, model_tables
 
-__all__ = ["CHOICE", "ModelSettings", "Models", "with_model"]
-
 PROVIDERS = ("openai", "anthropic", "google", "transformers")
 _KEY = "ASKGRAPH_API_KEY"
 _SERVER = ("provider", "base_url")

@@ -9,8 +9,6 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
 from askgraph.workspace.settings import GraphSettings
 
-__all__ = ["cached_endpoint", "guard_of", "remote_endpoint"]
-
 
 def cached_endpoint(
     settings: GraphSettings, folder: Path, prefixes: Mapping[str, str] | None = None

@@ -32,18 +32,6 @@ from tomlkit.exceptions import ParseError
 from askgraph.errors import SetupError
 from askgraph.metadata.store import write_whole
 
-__all__ = [
-    "FILE",
-    "GraphSettings",
-    "graph_settings",
-    "method_settings",
-    "model_tables",
-    "serve_table",
-    "with_graph",
-    "with_method",
-    "without",
-]
-
 FILE = "askgraph.toml"
 _PATHS = ("ranking", "writer")
 _KINDS: dict[type, str] = {

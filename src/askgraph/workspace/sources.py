@@ -12,17 +12,6 @@ from typing import Any
 
 from askgraph.errors import SetupError
 
-__all__ = [
-    "SourceFile",
-    "changed_file",
-    "differs",
-    "fingerprint",
-    "is_url",
-    "locked",
-    "rdf_files",
-    "replacing",
-]
-
 _SURE_ENDINGS = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
 _ENDINGS = (*_SURE_ENDINGS, ".xml", ".json")
 _PACKED = (".gz", ".bz2", ".xz")

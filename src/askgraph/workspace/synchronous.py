@@ -7,8 +7,6 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-__all__ = ["Progress", "result_of", "silent"]
-
 Result = TypeVar("Result")
 
 Progress = Callable[[str, int, int | None], None]

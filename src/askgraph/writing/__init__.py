@@ -8,8 +8,6 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.trace import Question
 
-__all__ = ["Hypothesis", "Listed", "QueryWriter"]
-
 
 @dataclass(frozen=True)
 class Listed:

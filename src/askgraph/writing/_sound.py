@@ -33,14 +33,6 @@ from askgraph.sparql.tree import (
     variables_of,
 )
 
-__all__ = [
-    "Change",
-    "changed",
-    "sound",
-    "visible",
-]
-
-
 _Part = TypeVar("_Part")
 
 

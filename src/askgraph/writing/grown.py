@@ -21,8 +21,6 @@ from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
 
-__all__ = ["GrownWriter"]
-
 _STANDARD = (voc.RDF, voc.RDFS, voc.XSD)
 _LEAST = 0.01  # a chance that is said to be smaller is said as this
 _NEXT = 0.8  # what is left of the chance for each query that is believed more

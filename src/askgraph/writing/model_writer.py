@@ -15,11 +15,6 @@ from askgraph.writing import Hypothesis, Listed
 from askgraph.writing.prompt import IT, MULTI_HOP, SINGLE_HOP, THEN, messages, query_in
 from askgraph.writing.references import ALWAYS, CASTS, SEPARATOR, References
 
-__all__ = [
-    "PromptedWriter",
-    "query_grammar",
-]
-
 _DEPTH = 3  # groups within groups
 _LEVELS = 4  # operations within operations
 _ONE = (

@@ -49,8 +49,6 @@ from askgraph.writing import Listed
 from askgraph.writing._sound import Change, changed, sound
 from askgraph.writing.references import References
 
-__all__ = ["IT", "MULTI_HOP", "SINGLE_HOP", "THEN", "messages", "prompt", "query_in", "target"]
-
 SINGLE_HOP = "single-hop"
 MULTI_HOP = "multi-hop"
 THEN = "THEN"

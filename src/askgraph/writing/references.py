@@ -32,19 +32,6 @@ from askgraph.sparql.write import text_of
 from askgraph.writing import Listed
 from askgraph.writing._sound import Change, changed, sound
 
-__all__ = [
-    "ALWAYS",
-    "CASTS",
-    "FREE_TYPES",
-    "SEPARATOR",
-    "References",
-    "Unlisted",
-    "gold_terms",
-    "gold_values",
-    "needs_listing",
-    "numbered",
-]
-
 ALWAYS = (
     "rdf:type",
     "rdfs:label",

@@ -10,8 +10,6 @@ from typing import ClassVar, Protocol
 
 from askgraph.evaluation.questions import GoldQuestion
 
-__all__ = ["Benchmark", "Contents", "Unreadable"]
-
 
 @dataclass(frozen=True)
 class Unreadable:

@@ -9,8 +9,6 @@ from askgraph.evaluation.benchmarks._records import Unfit
 from askgraph.sparql.comparison import cell_of_json, cell_of_term
 from askgraph.sparql.results import SelectResult, Term
 
-__all__ = ["table_of_bindings", "table_of_result"]
-
 
 def table_of_result(result: object) -> Table:
     """Return one result, solutions or a boolean; `Unfit` if it is neither."""

@@ -12,26 +12,6 @@ from askgraph.evaluation.benchmarks import Contents, Unreadable
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.metadata.bundles import plain_name, text_of
 
-__all__ = [
-    "Item",
-    "Record",
-    "Text",
-    "Unfit",
-    "each",
-    "gathered",
-    "identity",
-    "keys_in",
-    "lines",
-    "listed",
-    "loaded",
-    "numbered",
-    "query_in",
-    "split_in",
-    "text_in",
-    "texts_in",
-    "wordings",
-]
-
 Item = tuple[str, GoldQuestion | str]
 """Where an item stands; the question, or the reason why there is none."""
 

@@ -20,8 +20,6 @@ from askgraph.evaluation.benchmarks._records import (
 )
 from askgraph.evaluation.questions import GoldQuestion
 
-__all__ = ["SPLITS", "scholarly"]
-
 SPLITS = ("train", "valid", "test")
 
 _ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from askgraph.rdf import vocabulary as voc
 
-__all__ = ["DBPEDIA", "FREEBASE", "ORKG", "WIKIDATA", "graph_of", "wikidata_iri"]
-
 _STANDARD = {
     "rdf": voc.RDF,
     "rdfs": voc.RDFS,

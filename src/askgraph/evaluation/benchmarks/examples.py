@@ -13,8 +13,6 @@ from askgraph.metadata.examples import Collection, QueryExample, Unread, Wording
 from askgraph.metadata.examples.shacl import read_shacl
 from askgraph.sparql.lexer import with_declared
 
-__all__ = ["examples_in", "write_lines_of"]
-
 _SHACL = "shacl_examples"
 _WORDING = re.compile(r"(?:@[\w-]+)?(?:#\d+)?$")
 

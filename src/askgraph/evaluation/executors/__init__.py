@@ -8,8 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, ClassVar, Protocol, TypeVar
 
-__all__ = ["Executor"]
-
 Result = TypeVar("Result")
 
 

@@ -36,12 +36,6 @@ from askgraph.sparql.results import Row, value_of
 from askgraph.sparql.tree import Call, Expression, Nested, Query, children, variables_of, walk
 from askgraph.sparql.write import text_of
 
-__all__ = [
-    "Audited",
-    "audit",
-    "ties",
-]
-
 Prefixes = Mapping[str, str]
 Progress = Callable[[int, int], None]
 """Told after each question: how many are done, and of how many."""

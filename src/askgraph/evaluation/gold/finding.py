@@ -8,8 +8,6 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.comparison import Cell
 
-__all__ = ["KINDS", "Finding", "Severity", "table_in_words"]
-
 Severity = Literal["error", "warning"]
 ROWS, LONGEST = 3, 60  # shown of a table: rows, and characters of a value
 

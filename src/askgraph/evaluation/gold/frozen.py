@@ -35,16 +35,6 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import Row, SelectResult, Term
 
-__all__ = [
-    "HEADER",
-    "Freezer",
-    "Frozen",
-    "drift",
-    "query_hash",
-    "read_frozen",
-    "table_object",
-]
-
 Json = dict[str, object]
 
 HEADER = {"frozen": "askgraph gold"}

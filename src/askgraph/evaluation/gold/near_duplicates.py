@@ -22,15 +22,6 @@ from askgraph.evaluation.gold.finding import Finding
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.rewrite.canonical import canonical_query
 
-__all__ = [
-    "SIMILAR",
-    "Pair",
-    "duplicate_groups",
-    "leaks",
-    "near_duplicates",
-    "repeats",
-]
-
 SIMILAR = 0.9  # share of the characters that two texts have in common, words sorted
 
 BANDS, ROWS = 32, 3  # texts that share half of their pieces meet with a probability of 0.99

@@ -8,8 +8,6 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.gold.near_duplicates import duplicate_groups
 from askgraph.evaluation.questions import GoldQuestion
 
-__all__ = ["Split", "folds", "leave_one_out"]
-
 
 @dataclass(frozen=True)
 class Split:

@@ -12,8 +12,6 @@ from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 
-__all__ = ["answer_table", "gold_or_reason", "gold_table", "query_table"]
-
 Prefixes = Mapping[str, str] | None
 
 

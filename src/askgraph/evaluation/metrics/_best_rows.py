@@ -15,8 +15,6 @@ from askgraph.evaluation import Score
 from askgraph.evaluation.metrics._hubs import Numbers, codes
 from askgraph.evaluation.metrics._row_matching import equal_cells
 
-__all__ = ["best_row_score"]
-
 MAPPINGS = 500  # tried at most: all of five columns to five, of three to eight
 WORK = 8_000_000  # rows times subsets of columns, of all mappings tried beyond SURE
 SURE = 6

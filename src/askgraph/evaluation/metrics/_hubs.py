@@ -14,8 +14,6 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Hubs", "Numbers", "codes", "hubs", "hubs_of_sizes"]
-
 PAIRS_PER_MEMBER = 2  # a hub with no more pairs than this for each member becomes its pairs
 
 Numbers = NDArray[np.int64]

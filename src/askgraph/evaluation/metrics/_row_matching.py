@@ -18,8 +18,6 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from askgraph.evaluation.metrics._hubs import Hubs, Numbers, codes, hubs, hubs_of_sizes
 
-__all__ = ["equal_cells"]
-
 PAIRS = 40_000  # of rows; up to here a matrix is faster than hubs, the result is the same
 WIDE_PAIRS = 4_000_000  # up to here if there may be more hubs than pairs
 MEMBERSHIPS = 10_000_000  # of rows in hubs, about 1 GB; above, similarities are rounded down

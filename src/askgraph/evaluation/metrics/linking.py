@@ -23,8 +23,6 @@ from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Bind, Call, Path, Pattern, Query, Values, walk
 
-__all__ = ["LinkScores", "Links", "compared", "linking", "links"]
-
 STANDARD = (voc.RDF, voc.RDFS, voc.OWL, voc.XSD)
 
 Found = Iterator[tuple[str, bool]]  # an IRI, and whether it is a predicate

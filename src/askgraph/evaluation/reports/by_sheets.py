@@ -20,8 +20,6 @@ from askgraph.evaluation.reports.report import MAIN, SLICES
 from askgraph.evaluation.reports.sheet import Column, Sheet
 from askgraph.evaluation.runs.run_folder import Run
 
-__all__ = ["BY", "by_sheet"]
-
 FITTED = (
     "The confidence of graph search was fitted to some graphs (docs/evaluation.md): on one of "
     "these what is caught comes out better than on a graph that nobody has seen."

@@ -12,17 +12,6 @@ from askgraph.evaluation.reports.statistics import Difference, holm, paired_diff
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import Run
 
-__all__ = [
-    "Change",
-    "Comparison",
-    "Part",
-    "Side",
-    "compare",
-    "compare_json",
-    "compare_sheets",
-    "side_of",
-]
-
 TINY = 1e-9
 NAMED = 3  # questions that an error names
 

@@ -15,26 +15,6 @@ import numpy as np
 from askgraph.evaluation.reports.statistics import Interval, bootstrap_interval
 from askgraph.evaluation.runs.record import REJECTED, Record
 
-__all__ = [
-    "LOST",
-    "RIGHT_FROM",
-    "RISKS",
-    "Bin",
-    "Calibration",
-    "Pairs",
-    "Point",
-    "auc",
-    "auc_interval",
-    "aurc",
-    "calibration",
-    "coverage_at",
-    "excess_aurc",
-    "limit_for",
-    "mean_at",
-    "policies",
-    "risk_coverage",
-]
-
 Pairs = Sequence[tuple[float, float]]
 """The confidence of each answer, and its score."""
 

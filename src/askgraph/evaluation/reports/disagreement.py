@@ -11,8 +11,6 @@ from askgraph.evaluation import Metric, Score, Table
 from askgraph.rdf import vocabulary as voc
 from askgraph.sparql.results import Row, SelectResult
 
-__all__ = ["EXAMPLES", "Example", "Scored", "scored"]
-
 
 @dataclass(frozen=True)
 class Example:

@@ -21,9 +21,6 @@ from askgraph.sparql.lexer import declared_prefixes
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Term, variables_of
 
-__all__ = ["Failure", "failure_of"]
-
-
 Join = tuple[str, str, str]  # subject, predicate, object, a variable by its place in the query
 Use = tuple[str, tuple[str, ...]]  # an operator and the variables that it is given
 

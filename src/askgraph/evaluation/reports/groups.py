@@ -12,22 +12,6 @@ from askgraph.evaluation.reports.statistics import Interval, bootstrap_interval
 from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run_folder import Run
 
-__all__ = [
-    "ANSWERED",
-    "ENDS",
-    "LABEL",
-    "Group",
-    "MethodsOracle",
-    "Row",
-    "answered",
-    "groups_of",
-    "incomplete",
-    "label",
-    "mean_and_ends",
-    "methods_oracles",
-    "report_json",
-]
-
 
 @dataclass(frozen=True)
 class Group:

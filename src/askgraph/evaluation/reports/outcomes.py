@@ -11,23 +11,6 @@ from askgraph.evaluation.reports.failures import failure_of
 from askgraph.evaluation.runs.record import REJECTED, Record
 from askgraph.trace import Usage
 
-__all__ = [
-    "Executable",
-    "Rejection",
-    "calibration_of",
-    "drafts_oracle",
-    "errors_of",
-    "executable",
-    "executable_of",
-    "failure_class",
-    "failure_counts",
-    "has_failed",
-    "is_right",
-    "rejection",
-    "rejection_of",
-    "usage_of",
-]
-
 
 @dataclass(frozen=True)
 class Executable:

@@ -25,13 +25,6 @@ from askgraph.sparql.tree import (
 )
 from askgraph.sparql.write import text_of
 
-__all__ = [
-    "Found",
-    "Triple",
-    "digests",
-]
-
-
 Triple = tuple[Term, str, Term]  # subject, predicate as text, object
 
 ROUNDS = 6  # as far as a variable's neighbourhood is looked at

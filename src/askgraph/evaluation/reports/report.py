@@ -27,8 +27,6 @@ from askgraph.evaluation.reports.outcomes import (
 from askgraph.evaluation.reports.statistics import Interval, bootstrap_interval
 from askgraph.evaluation.runs.record import REJECTED, Record
 
-__all__ = ["MAIN", "SLICES", "Report", "coverage_mean", "percentile", "slice_place"]
-
 Json = dict[str, object]
 
 MAIN = "best_column"

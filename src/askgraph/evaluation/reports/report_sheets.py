@@ -32,8 +32,6 @@ from askgraph.evaluation.reports.sheet import Column, Sheet
 from askgraph.evaluation.runs.record import GOLD_LINKS
 from askgraph.evaluation.runs.run_folder import Run
 
-__all__ = ["report_sheets", "score_sheet"]
-
 BESIDE = ("exact_match", "flattened", "rows")  # metrics beside the main one
 REASON = 200  # characters of an error that a table shows
 

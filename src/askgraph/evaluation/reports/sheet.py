@@ -7,18 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "Cell",
-    "Column",
-    "Kind",
-    "Sheet",
-    "as_csv",
-    "as_latex",
-    "as_markdown",
-    "rounded",
-    "shown",
-]
-
 Cell = str | int | float | None
 
 Kind = Literal["text", "count", "share", "number", "p"]

@@ -14,15 +14,6 @@ from statistics import NormalDist, fmean
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Difference",
-    "Interval",
-    "bootstrap_interval",
-    "holm",
-    "paired_difference",
-    "permutation_p",
-]
-
 Numbers = npt.NDArray[np.float64]
 
 SAMPLES = 10_000

@@ -7,8 +7,6 @@ from typing import Any
 
 from askgraph.evaluation.runs.record import Detail, Record
 
-__all__ = ["failed", "headline", "indented", "story"]
-
 Json = Mapping[str, object]
 
 MENTIONS = 12  # of the things that words were taken to mean, the likeliest

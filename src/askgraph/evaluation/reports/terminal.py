@@ -12,14 +12,6 @@ from rich.text import Text
 
 from askgraph.evaluation.reports.sheet import Sheet
 
-__all__ = [
-    "as_blocks",
-    "as_tables",
-    "broken",
-    "fitted",
-]
-
-
 GAPS = 3, 2  # characters between two columns: if there is room, and if there is none
 WORD = 16  # a text column is no narrower than its longest word, up to this
 

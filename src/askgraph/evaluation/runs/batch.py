@@ -17,8 +17,6 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method
 from askgraph.trace import Outcome, Question, Refusal, Usage
 
-__all__ = ["answer_all", "answerer"]
-
 
 async def answer_all(
     questions: Sequence[GoldQuestion],

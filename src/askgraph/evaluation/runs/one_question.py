@@ -34,8 +34,6 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method
 from askgraph.trace import Answer, Draft, Outcome, Question, Step, Trace, Usage, attempt_of, spent
 
-__all__ = ["Asker", "asked", "asker", "collect", "gold_links", "trace_of"]
-
 Asker = Callable[[Question, list[Step]], Awaitable[None]]
 """Answers a question and adds each step to the list as it comes; may raise."""
 

@@ -38,12 +38,6 @@ from askgraph.evaluation.runs.scores import (
 )
 from askgraph.trace import Usage
 
-__all__ = [
-    "Prediction",
-    "read_predictions",
-    "scored",
-]
-
 Line = Mapping[str, object]
 
 STATUSES = ("answer", "clarification", "refusal", "error")

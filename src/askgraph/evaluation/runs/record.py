@@ -10,18 +10,6 @@ from askgraph.evaluation import Score
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.trace import Usage
 
-__all__ = [
-    "GOLD_LINKS",
-    "REJECTED",
-    "Detail",
-    "Done",
-    "Options",
-    "Record",
-    "Task",
-    "Worker",
-    "record_key",
-]
-
 Json = dict[str, object]
 
 GOLD_LINKS = "[gold links]"

@@ -22,13 +22,6 @@ from askgraph.evaluation.runs.run_folder import (
 )
 from askgraph.llm.budget import Budget as Models
 
-__all__ = [
-    "Budget",
-    "Progress",
-    "Spent",
-    "evaluate",
-]
-
 
 @dataclass(frozen=True)
 class Budget:

@@ -14,16 +14,6 @@ from pathlib import Path
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs.record import Detail, Record
 
-__all__ = [
-    "EXAMPLES",
-    "RECORDS",
-    "SETTINGS",
-    "TRACES",
-    "Run",
-    "read_run",
-    "read_settings",
-]
-
 Json = dict[str, object]
 
 SETTINGS, RECORDS, TRACES = "run.json", "records.jsonl", "traces.jsonl"

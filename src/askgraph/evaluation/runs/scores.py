@@ -18,17 +18,6 @@ from askgraph.sparql.read import read
 from askgraph.sparql.tree import Pattern, walk
 from askgraph.trace import Usage
 
-__all__ = [
-    "Scored",
-    "detail_of",
-    "done_task",
-    "link_scores",
-    "named",
-    "same_scores",
-    "scores_of",
-    "table_metrics",
-]
-
 
 @dataclass(frozen=True)
 class Scored:

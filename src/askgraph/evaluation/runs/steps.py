@@ -17,8 +17,6 @@ from askgraph.trace import (
     attempt_of,
 )
 
-__all__ = ["sound_steps", "step_object"]
-
 ROWS = 20
 TEXT = 8_000  # characters of a prompt, a reply or a tool's output that are kept
 

@@ -10,17 +10,6 @@ from statistics import fmean
 from askgraph.agent.kept_index import Bm25
 from askgraph.index import Resource, SearchIndex
 
-__all__ = [
-    "EVALUATIONS",
-    "K1",
-    "LIMITS",
-    "Recall",
-    "Sought",
-    "Tuned",
-    "recall_at",
-    "tuned",
-]
-
 LIMITS = (10, 100)
 
 

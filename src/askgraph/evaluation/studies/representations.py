@@ -24,18 +24,6 @@ from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.evaluation.runs.record import Record
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
 
-__all__ = [
-    "EXPERIMENTS",
-    "Experiment",
-    "Figures",
-    "Published",
-    "figures_of",
-    "published_figures",
-    "read_experiments",
-    "read_published",
-    "study_sheet",
-]
-
 
 @dataclass(frozen=True)
 class Experiment:

@@ -12,8 +12,6 @@ from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.evaluation.studies.recall import Recall
 from askgraph.evaluation.studies.stages import CONFIGURATIONS, TOGETHER, StageCase, policies
 
-__all__ = ["recall_sheet", "stage_sheets"]
-
 _CONTEXT = Column("benchmark", context=True)
 
 

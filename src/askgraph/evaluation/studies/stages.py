@@ -16,14 +16,6 @@ from askgraph.evaluation.reports.confidence import LOST, limit_for
 from askgraph.evaluation.reports.outcomes import Rejection, is_right, rejection
 from askgraph.evaluation.runs.record import Detail, Record
 
-__all__ = [
-    "CONFIGURATIONS",
-    "TOGETHER",
-    "StageCase",
-    "policies",
-    "stage_case",
-]
-
 TOGETHER = "together"
 """The configuration that the rejection study reads: all stages, and nothing filtered."""
 

@@ -10,8 +10,6 @@ from typing import Protocol, cast
 
 from askgraph import registry
 
-__all__ = ["EntityLinker", "Span", "linker_of"]
-
 
 @dataclass(frozen=True)
 class Span:

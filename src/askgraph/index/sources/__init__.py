@@ -9,8 +9,6 @@ from importlib.resources import files
 
 from askgraph.errors import SetupError
 
-__all__ = ["KINDS", "entities_query", "graphs", "properties_query"]
-
 KINDS = ("entities", "properties")
 
 

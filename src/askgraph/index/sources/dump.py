@@ -23,8 +23,6 @@ from askgraph.index import Resource
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label, words_of_local_name
 
-__all__ = ["entities_of_dump", "properties_of_dump"]
-
 _KEPT = 500_000
 _LABELS = frozenset(v.LABEL_PREDICATES)
 _NAMES = frozenset(v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES)

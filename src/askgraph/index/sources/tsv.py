@@ -20,12 +20,6 @@ from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.sparql.results import SelectResult, value_of
 
-__all__ = [
-    "read_tsv",
-    "resources_of",
-    "write_tsv",
-]
-
 _COLUMNS = ("iri", "label", "score", "synonyms", "infos")
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _PLAIN = {written: sign for sign, written in _ESCAPES.items()}

@@ -9,16 +9,6 @@ from askgraph.errors import SetupError
 from askgraph.metadata.bundles import text_of
 from askgraph.sparql.rewrite.repair import form_of
 
-__all__ = [
-    "Collection",
-    "Confirmation",
-    "Origin",
-    "QueryExample",
-    "Unread",
-    "Wording",
-    "read_examples",
-]
-
 Origin = Literal["written", "confirmed", "generated"]
 """Written by a person, confirmed by a user who saw the answer, or generated from a profile."""
 

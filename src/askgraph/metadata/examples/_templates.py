@@ -16,16 +16,6 @@ from askgraph.rdf.nouns import (
 )
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 
-__all__ = [
-    "KINDS",
-    "Made",
-    "Sample",
-    "Template",
-    "called",
-    "is_noun",
-]
-
-
 _NO_NOUN = re.compile(r"^(?:is|has|was|had) | (?:of|in|for|at|with|by|to|from|on|as)$|[^e]ed$")
 _TECHNICAL = frozenset(["fk", "id", "identifier", "iri", "key", "pk", "ref", "uri", "url"])
 _OF_LINKS = _TECHNICAL | {"code"}

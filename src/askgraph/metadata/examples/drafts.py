@@ -22,9 +22,6 @@ from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import Row, Term, value_of
 
-__all__ = ["Draft", "drafts"]
-
-
 ROWS = 50
 _FALSE = 0.5  # the share of yes-or-no questions whose value is another thing's
 _DENSE = 1.5  # numbers this close to each other, each once, only number things

@@ -16,8 +16,6 @@ from askgraph.metadata.examples.turtle import declarations, example_turtle, shar
 from askgraph.metadata.store import write_whole
 from askgraph.rdf.statements import parsed
 
-__all__ = ["ExampleFolder", "Stored", "named"]
-
 _LONGEST = 60
 
 

@@ -16,8 +16,6 @@ from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 from askgraph.sparql.results import GraphResult, SelectResult, Term
 from askgraph.sparql.rewrite.repair import form_of
 
-__all__ = ["Outcome", "Result", "outcome_of", "run", "what_changed"]
-
 Result = SelectResult | GraphResult | bool
 _EXACT = 2.0**53  # whole numbers above it are compared by their digits
 

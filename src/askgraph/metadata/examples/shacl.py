@@ -34,21 +34,6 @@ from askgraph.sparql.judge import algebra
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.read import read
 
-__all__ = [
-    "PREFIXES",
-    "Executable",
-    "Item",
-    "collected",
-    "executables",
-    "executables_in",
-    "in_description",
-    "plain",
-    "prefixes_beside",
-    "published",
-    "read_shacl",
-    "syntax_fault",
-]
-
 PREFIXES = "prefixes.ttl"
 """The file of a folder that declares the prefixes of its examples."""
 

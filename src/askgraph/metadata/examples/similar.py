@@ -9,15 +9,6 @@ from rapidfuzz import fuzz, process
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata.examples import QueryExample
 
-__all__ = [
-    "confirmed_repeat",
-    "plain_question",
-    "random_examples",
-    "same_language",
-    "similar_examples",
-    "similarities",
-]
-
 
 def similar_examples(
     question: str, examples: Sequence[QueryExample], *, limit: int = 3

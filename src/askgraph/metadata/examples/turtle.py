@@ -19,8 +19,6 @@ from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import declared_prefixes, undeclared, with_declared
 
-__all__ = ["declarations", "document", "example_turtle", "shared_prefixes"]
-
 _NODE = "_:prefixes"
 _SHORT = PrefixMap(
     {

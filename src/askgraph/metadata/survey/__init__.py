@@ -15,8 +15,6 @@ from askgraph.metadata.survey.predicates import (
 )
 from askgraph.metadata.survey.uncounted import ask_uncounted
 
-__all__ = ["surveyed"]
-
 
 async def surveyed(inquiry: Inquiry, total: int | None, *, source: str, created: str) -> Profile:
     """Ask for the profile of a graph; what could not be had is said in `cuts`.

@@ -9,21 +9,6 @@ from askgraph.metadata import GRAPHS, Part
 from askgraph.metadata.inquiry import PROBE, Inquiry
 from askgraph.sparql.results import Row, Term, value_of
 
-__all__ = [
-    "SAMPLE",
-    "TOLD",
-    "Graphs",
-    "Listing",
-    "ask_cap",
-    "ask_graphs",
-    "ask_size",
-    "batches",
-    "can_count",
-    "listed",
-    "number_in",
-    "together",
-]
-
 TOGETHER = 20  # predicates or classes in one query, at least
 _GROUPS = 20  # queries for all of a big schema
 _MOST_TOGETHER = 250

@@ -12,12 +12,6 @@ from askgraph.metadata.survey.asking import TOLD, batches, listed, number_in
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
-__all__ = [
-    "ask_classes",
-    "ask_descriptions",
-    "ask_texts",
-]
-
 _MOST = 10_000
 _TYPED = 100_000
 

@@ -14,8 +14,6 @@ from askgraph.metadata.survey.asking import SAMPLE, TOLD, number_in, together
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
-__all__ = ["ask_partitions"]
-
 _COUNTABLE = 100_000  # instances that are counted together; a bigger class is sampled
 _SAMPLED_TOGETHER = 5
 _KEPT = 0.3  # of the bound, for what is asked after this

@@ -13,14 +13,6 @@ from askgraph.metadata.survey.asking import SAMPLE, TOLD, batches, listed, numbe
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
-__all__ = [
-    "ask_chains",
-    "ask_ends",
-    "ask_mirrors",
-    "ask_predicates",
-    "fill_ends",
-]
-
 _MOST = 25_000
 _KEPT = 0.8  # of the bound, for what is asked after this
 _VAIN = 3  # failures in a row, after which counting is given up

@@ -17,8 +17,6 @@ from askgraph.metadata.survey.asking import batches, listed
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
 
-__all__ = ["ask_uncounted"]
-
 _MOST = 2_000  # classes
 _INSTANCES = 30  # of each class
 _TOGETHER = 5  # classes in one query

@@ -16,8 +16,6 @@ from askgraph.sparql.comparison import alike
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.rewrite.canonical import canonical_query
 
-__all__ = ["CHOICES", "Hypothesis", "by_belief", "chosen", "queries_in", "weighed"]
-
 CHOICES = ("first", "largest", "vote")
 
 _TAGGED = re.compile(r"<sparql>(.*?)(?:</sparql>|\Z)", re.DOTALL | re.IGNORECASE)

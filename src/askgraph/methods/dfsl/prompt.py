@@ -27,14 +27,6 @@ from askgraph.tools.shown import Writer, labels_in
 from askgraph.tools.slice import Slice
 from askgraph.trace import Prompt
 
-__all__ = [
-    "AskedTerms",
-    "few_shot_prompt",
-    "given_terms",
-    "linked_terms",
-]
-
-
 _SCHEMA = 15  # predicates and classes
 
 

@@ -23,8 +23,6 @@ from askgraph.sparql.tree import (
 )
 from askgraph.sparql.write import text_of
 
-__all__ = ["Outcome", "Runs", "TooMuch", "is_joined"]
-
 _ROWS = 1_000
 _JOINED = 2  # parts of a group that nothing joins: of more all the solutions are too many
 

@@ -18,8 +18,6 @@ from askgraph.tools.slice import Slice
 from askgraph.tools.veil import Sees, Veil
 from askgraph.trace import Question
 
-__all__ = ["Candidates", "GraphCandidates", "Numbered", "candidates_of", "with_results"]
-
 _TRIED = 2  # times as many clusters are looked at as candidates are shown
 _AFAR = 3.0  # seconds for the results of candidates of a graph that is elsewhere
 _READ = 3  # candidates of a graph that tell what words of the question are taken for

@@ -32,13 +32,6 @@ from askgraph.tools import Context
 from askgraph.tools.shown import Writer
 from askgraph.trace import Answer
 
-__all__ = [
-    "Apart",
-    "shrunk",
-    "told_apart",
-]
-
-
 _SOLUTIONS = 40  # of each query, whose triples are looked at
 _WAY = 20  # triples that are looked at, of each way that they are found
 _SHOWN = 6  # triples; an example of more says nothing

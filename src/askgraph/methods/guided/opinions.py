@@ -15,16 +15,6 @@ from askgraph.sparql.comparison import alike, is_blank, of_columns
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 
-__all__ = [
-    "Agreement",
-    "Opinion",
-    "Signs",
-    "Vote",
-    "agreements",
-    "answer_confidence",
-    "voted",
-]
-
 _NEVER, _SURE = 0.001, 0.97  # no source is worse or better
 _WRONG = 8  # wrong answers that a source errs between, all told
 _TOGETHER = 0.5  # how much the opinions of one source correlate

@@ -37,14 +37,6 @@ from askgraph.trace import (
     ToolUse,
 )
 
-__all__ = [
-    "Ending",
-    "Panel",
-    "Voice",
-    "outcome_of",
-    "searched_outcome",
-]
-
 _AGAIN = "Reply again, in the same form: mended, or the same if you are sure of it."
 _DECLINED = """\
 Are you sure? Candidate 1 uses the words of the question like this and has a result. If the graph

@@ -23,13 +23,6 @@ from askgraph.trace import (
     ToolUse,
 )
 
-__all__ = [
-    "Answering",
-    "consulted",
-    "looked_up_further",
-    "merged",
-]
-
 _GO_ON = """\
 You may now look up what is missing with the functions, in at most {turns} turns, several calls in
 one turn if they do not depend on each other. End with `answer`, or with `cancel` if the graph

@@ -24,15 +24,6 @@ from askgraph.search.rank.expected_misfits import misfits
 from askgraph.tools.shown import table
 from askgraph.trace import Answer
 
-__all__ = [
-    "REPLY",
-    "Judge",
-    "Reply",
-    "Verdict",
-    "read_reply",
-]
-
-
 REPLY: Mapping[str, object] = {
     "type": "object",
     "properties": {

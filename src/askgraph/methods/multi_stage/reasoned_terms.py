@@ -20,8 +20,6 @@ from askgraph.methods.multi_stage.staged_terms import Ground
 from askgraph.trace import ModelTurn, Prompt, Usage
 from askgraph.writing import Listed
 
-__all__ = ["numbers_in", "picked", "reason_prompt", "reasoned", "retrieved"]
-
 _PICKED = 0.9  # how sure a pick counts
 _SYNONYMS, _INFO = 3, 160  # of a candidate that are shown; of its description so many characters
 _MARKER = re.compile(

@@ -25,19 +25,6 @@ from askgraph.tools.terms import unknown_iris
 from askgraph.trace import Findings, Mention
 from askgraph.writing import Listed
 
-__all__ = [
-    "Ground",
-    "findings",
-    "given_predicates",
-    "given_things",
-    "grounded",
-    "linked_predicates",
-    "linked_things",
-    "linked_values",
-    "outside_things",
-    "predicate_listed",
-]
-
 _THINGS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
 
 

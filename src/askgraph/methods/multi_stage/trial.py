@@ -20,14 +20,6 @@ from askgraph.writing.grown import GrownWriter
 from askgraph.writing.model_writer import PromptedWriter
 from askgraph.writing.pointer.writer import pointer_writer
 
-__all__ = [
-    "Tried",
-    "check_writer",
-    "chosen_of",
-    "tried",
-    "writer_of",
-]
-
 _UNSAID = 0.6  # what is believed of a query whose writer does not say
 _PASSED = 0.8  # what is left of that for each query before it
 

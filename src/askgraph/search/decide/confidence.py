@@ -19,24 +19,6 @@ from pathlib import Path
 
 from askgraph.errors import SetupError
 
-__all__ = [
-    "CURVE",
-    "EVIDENCE",
-    "FOR",
-    "WEIGHTS_FILE",
-    "Curve",
-    "Knot",
-    "Scored",
-    "calibrated",
-    "curve_text",
-    "fitted",
-    "own_weights",
-    "read_curve",
-    "read_weights",
-    "weighed",
-    "weights_text",
-]
-
 WEIGHTS_FILE = Path(__file__).with_name("confidence.toml")
 """The weights that the package uses."""
 

@@ -13,15 +13,6 @@ from askgraph.search.rank.clusters import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
 from askgraph.search.run import Proposal
 
-__all__ = [
-    "EMPTY",
-    "Decision",
-    "Thresholds",
-    "confidence_of",
-    "decided",
-    "evidence_for",
-]
-
 EMPTY = 0.6
 """What is left of a confidence if the result is empty.
 

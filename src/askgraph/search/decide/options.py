@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from askgraph.index.tokens import tokens
 from askgraph.trace import Answer, Option
 
-__all__ = ["worth_asking"]
-
 _MOST = 4
 _SHORT = 6  # words that are said first
 

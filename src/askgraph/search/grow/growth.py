@@ -29,8 +29,6 @@ from askgraph.search.linking.quantities import Quantity
 from askgraph.traversal.arrays import Ids
 from askgraph.traversal.literals import Sort
 
-__all__ = ["grown"]
-
 
 def grown(grower: Grower) -> list[PartialMatch]:
     """Grow all states; best first."""

@@ -23,8 +23,6 @@ from askgraph.search.grow.weights import (
 )
 from askgraph.traversal.arrays import Ids, in_both
 
-__all__ = ["joins", "lacking", "unmet"]
-
 _BE = frozenset("is are was were ist sind war waren es son era eran fue est sont etait".split())
 
 

@@ -7,8 +7,6 @@ from askgraph.search.linking.link import Link
 from askgraph.search.linking.quantities import Quantity
 from askgraph.traversal.arrays import Ids
 
-__all__ = ["Edge", "Node", "PartialMatch", "common_words", "named_steps", "named_words", "together"]
-
 
 @dataclass(frozen=True, slots=True)
 class Edge:

@@ -17,8 +17,6 @@ from askgraph.search.grow.unit_nodes import descriptions_of, stated_units
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort
 
-__all__ = ["Schema"]
-
 Path = tuple[tuple[int, bool], ...]
 
 _MOST_KEPT = 50_000

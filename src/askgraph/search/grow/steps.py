@@ -38,8 +38,6 @@ from askgraph.search.linking.operators import Frame
 from askgraph.traversal.arrays import GraphArrays, Ids, in_both
 from askgraph.traversal.literals import Sort
 
-__all__ = ["Grower"]
-
 _TIMES = frozenset("year date time day month jahr datum ano fecha annee".split())
 _LEAST_DOUBT = 0.5
 """What a step costs at least, about, if no word names it: less would have to be an obvious one."""

@@ -9,8 +9,6 @@ from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import split_literal
 
-__all__ = ["descriptions_of", "stated_units"]
-
 _MOST_UNITS = 200
 
 

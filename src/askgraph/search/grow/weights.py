@@ -8,46 +8,6 @@ other partial matches, and answers change.
 
 from typing import Final
 
-__all__ = [
-    "BEAM_COVERED",
-    "BEAM_PATTERN",
-    "BEAM_SPREAD",
-    "BEAM_UNKNOWN",
-    "DOUBT_ALTERNATIVES",
-    "DOUBT_AND",
-    "DOUBT_BACK",
-    "DOUBT_BRIDGE",
-    "DOUBT_CLASS_GUESSED",
-    "DOUBT_CLASS_LIKE",
-    "DOUBT_DATE",
-    "DOUBT_DATE_SHOWN",
-    "DOUBT_DEEP",
-    "DOUBT_ENUMERATED",
-    "DOUBT_FURTHER",
-    "DOUBT_KEY",
-    "DOUBT_KIND",
-    "DOUBT_MISTAKEN",
-    "DOUBT_NAMED_AND_CLASSED",
-    "DOUBT_NOT_DATED",
-    "DOUBT_OBVIOUS",
-    "DOUBT_OTHER_FITS",
-    "DOUBT_PATH",
-    "DOUBT_SEVERAL",
-    "DOUBT_SPAN_END",
-    "DOUBT_STEP",
-    "DOUBT_VALUE",
-    "SURE",
-    "WORTH_AGAIN",
-    "WORTH_ALTERNATIVES",
-    "WORTH_EXACT",
-    "WORTH_INDEFINITE",
-    "WORTH_KNOWN",
-    "WORTH_LITTLE",
-    "WORTH_NAMING",
-    "WORTH_OPERATOR",
-    "WORTH_SPELLED",
-]
-
 BEAM_COVERED: Final = 2.0
 """All words of content used; the scale of the others."""
 BEAM_PATTERN: Final = 0.05

@@ -14,8 +14,6 @@ from askgraph.search.linking.link import Link, Linked, link
 from askgraph.search.linking.text import Reading, read
 from askgraph.search.linking.word_lists import Phrase
 
-__all__ = ["Alike", "completed", "leans_on_a_thing", "with_thing"]
-
 Alike = Callable[[str, str], bool]
 """Whether two things, by their IRIs, are of one class."""
 

@@ -10,13 +10,6 @@ from askgraph.index.tokens import tokens
 from askgraph.search.linking.text import Reading
 from askgraph.search.linking.variants import Variant, variants
 
-__all__ = [
-    "Link",
-    "Linked",
-    "also_meant",
-    "link",
-]
-
 _AT_LEAST = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
 _BEST = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
 _CLOSE = 0.55

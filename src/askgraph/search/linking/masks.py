@@ -8,8 +8,6 @@ from rapidfuzz.distance import Indel
 from askgraph.search.linking.text import Reading, read
 from askgraph.search.linking.word_lists import Measure
 
-__all__ = ["form_likeness", "question_form"]
-
 _THING, _NUMBER, _QUOTED = "_", "<number>", "<quoted>"
 
 

@@ -13,13 +13,6 @@ from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.text import Reading
 from askgraph.search.linking.word_lists import Measure, Phrase
 
-__all__ = [
-    "Frame",
-    "Operator",
-    "Zones",
-    "frame_of",
-]
-
 COMPARING = {
     "more_than": ">",
     "less_than": "<",

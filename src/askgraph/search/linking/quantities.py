@@ -12,8 +12,6 @@ from askgraph.search.linking.relative_times import Relative, relative_at, time_w
 from askgraph.search.linking.word_lists import WordList
 from askgraph.traversal.literals import day_number
 
-__all__ = ["Quantity", "quantities"]
-
 _ROMAN = {
     word: number
     for number, word in enumerate(

@@ -6,8 +6,6 @@ from datetime import date, timedelta
 
 from askgraph.search.linking.word_lists import Phrase, WordList
 
-__all__ = ["Relative", "days_from", "relative_at", "time_word"]
-
 _EPOCH = date(1970, 1, 1)
 _SECONDS = {"years": 31_557_600.0, "months": 2_629_800.0, "weeks": 604_800.0, "days": 86_400.0}
 _NAMED = {

@@ -8,8 +8,6 @@ from askgraph.search.linking.quantities import Quantity, quantities
 from askgraph.search.linking.relative_times import days_from
 from askgraph.search.linking.word_lists import WordList, detected_language, word_list
 
-__all__ = ["Reading", "Token", "read"]
-
 _POWER = r"(?<![\w.,])\d+(?:\.\d+)?[eE][+-]?\d+(?![\w-])"
 _WORD = re.compile(rf"{_POWER}|[^\W_]+(?:[.,]\d+)*", re.UNICODE)
 _PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)

@@ -15,8 +15,6 @@ from rapidfuzz.process import extract
 from askgraph.index.names import NameIndex
 from askgraph.search.linking.text import Reading, Token
 
-__all__ = ["Variant", "variants"]
-
 _EXACT, _JOINED, _TYPO, _SYNONYM, _SHORT = 1.0, 0.95, 0.8, 0.75, 0.8
 _ROOT = 5
 _LONGEST = 60

@@ -8,16 +8,6 @@ from importlib.resources import files
 
 from askgraph.index.tokens import stem, tokens
 
-__all__ = [
-    "LANGUAGES",
-    "Following",
-    "Measure",
-    "Phrase",
-    "WordList",
-    "detected_language",
-    "word_list",
-]
-
 LANGUAGES = ("en", "de", "es", "fr")
 
 Phrase = tuple[str, ...]

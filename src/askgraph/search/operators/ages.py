@@ -15,8 +15,6 @@ from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
 from askgraph.search.operators.times import Spanned, overlapping, spanned
 from askgraph.traversal.literals import Sort
 
-__all__ = ["age", "compared_age", "duration", "is_age", "is_duration", "lasting"]
-
 _OLDEST = 200
 _DAY, _YEAR = 86_400.0, 31_557_600.0
 

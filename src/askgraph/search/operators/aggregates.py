@@ -6,8 +6,6 @@ from askgraph.search.operators.attachment import NUMERIC, Places
 from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.traversal.literals import Sort
 
-__all__ = ["aggregated", "alone", "average", "count", "each", "total"]
-
 _MEASURABLE = (*NUMERIC, Sort.DATE, Sort.YEAR)
 
 

@@ -22,8 +22,6 @@ from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
 from askgraph.traversal.arrays import Ids, in_both
 from askgraph.traversal.literals import Sort
 
-__all__ = ["DATED", "NUMERIC", "Places", "unnamed_spot"]
-
 NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
 DATED = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
 

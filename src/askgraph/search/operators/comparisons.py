@@ -24,8 +24,6 @@ from askgraph.search.operators.times import asked_span, is_point, overlapping, s
 from askgraph.traversal.arrays import in_both
 from askgraph.traversal.literals import Sort, day_number
 
-__all__ = ["between", "comparative", "comparison"]
-
 _MEASURED = (*NUMERIC, Sort.DATE, Sort.YEAR)
 
 

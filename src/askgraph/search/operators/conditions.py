@@ -6,8 +6,6 @@ from askgraph.search.operators.attachment import Places
 from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.traversal.literals import Sort
 
-__all__ = ["containing", "ending", "exists", "starting", "without"]
-
 
 def containing(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "Containing 'x'"."""

@@ -12,14 +12,6 @@ from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.quantities import Quantity
 from askgraph.traversal.literals import Sort, day_number, split_literal
 
-__all__ = [
-    "FIRST_DAY",
-    "Draft",
-    "Place",
-    "day_literal",
-    "year_of",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:

@@ -9,8 +9,6 @@ from askgraph.search.operators.attachment import DATED, NUMERIC, Places
 from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
 from askgraph.traversal.literals import Sort
 
-__all__ = ["fewest", "maximum", "measure", "minimum", "most", "superlative"]
-
 
 def minimum(places: Places, work: QueryBuilder, operator: Operator) -> bool:
     """ "The minimum X": the lowest value, or what has it."""

@@ -30,8 +30,6 @@ from askgraph.search.operators.query_builder import Candidate, QueryBuilder
 from askgraph.search.operators.shape import choose_columns, closed, show_rest
 from askgraph.traversal.arrays import Ids
 
-__all__ = ["Finisher"]
-
 _BEHIND = 0.5
 """A partial match is given up if it can only come so far behind the best candidate."""
 _LUCK = 0.3

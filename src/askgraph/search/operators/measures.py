@@ -16,9 +16,6 @@ from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
 from askgraph.traversal.arrays import Ids
 
-__all__ = ["by_dimension", "compared_nodes", "converted", "fits_unit", "number_of", "plain"]
-
-
 _NEAR = 5
 
 

@@ -11,8 +11,6 @@ from askgraph.search.query import answer_columns, query_of
 from askgraph.sparql.tree import Query
 from askgraph.traversal.arrays import Ids
 
-__all__ = ["Candidate", "QueryBuilder", "Slot", "Spot"]
-
 
 @dataclass(frozen=True, eq=False)
 class Candidate:

@@ -9,8 +9,6 @@ from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder
 from askgraph.traversal.literals import Sort
 
-__all__ = ["choose_columns", "closed", "show_rest"]
-
 
 def show_rest(places: Places, work: QueryBuilder) -> None:
     """Slots that no operator took: shown if they are asked for, else required."""

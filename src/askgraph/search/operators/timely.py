@@ -7,8 +7,6 @@ from askgraph.metadata.units import Unit, unit_at
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.operators import Frame, Operator
 
-__all__ = ["timely"]
-
 _OF_SPANS = frozenset("now past during ongoing lasted".split())
 _ASKED = ("lasting", "measure")
 

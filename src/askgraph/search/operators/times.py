@@ -17,20 +17,6 @@ from askgraph.search.operators.query_builder import QueryBuilder, Slot
 from askgraph.traversal.arrays import Ids
 from askgraph.traversal.literals import Sort
 
-__all__ = [
-    "Spanned",
-    "asked_span",
-    "at",
-    "during",
-    "is_point",
-    "lasted",
-    "now",
-    "ongoing",
-    "overlapping",
-    "past",
-    "spanned",
-]
-
 _NOTED = frozenset(("at", "now", "past", "during", "between"))
 
 

@@ -12,8 +12,6 @@ from askgraph.search.form import Aggregate, Average, Filter, Form, Pattern
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.traversal.arrays import Ids
 
-__all__ = ["Cluster", "clusters", "together"]
-
 _NEAR = 0.5
 _AGREES, _ENOUGH = 0.02, 3
 

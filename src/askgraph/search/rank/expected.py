@@ -8,8 +8,6 @@ from askgraph.search.linking.operators import COMPARING, Frame, Operator, frame_
 from askgraph.search.linking.text import Reading
 from askgraph.search.rank.expected_items import Item, interrogative, items_of
 
-__all__ = ["Expected", "Kind", "expected_of"]
-
 Kind = Literal["yes_no", "count", "number", "when", "who", "where", "things"]
 
 

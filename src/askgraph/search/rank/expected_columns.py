@@ -12,8 +12,6 @@ from askgraph.search.rank.expected import Expected
 from askgraph.search.rank.expected_query import QueryColumns, Step, columns_of
 from askgraph.sparql.results import SelectResult
 
-__all__ = ["answer_columns_of"]
-
 _LABEL_SUFFIX = "Label"  # ?cityLabel of the label service, which no pattern binds
 
 

@@ -11,8 +11,6 @@ from askgraph.search.linking.operators import Frame, Zones
 from askgraph.search.linking.text import Reading
 from askgraph.search.linking.word_lists import WordList
 
-__all__ = ["Item", "interrogative", "items_of"]
-
 AGGREGATING = ("average", "sum", "minimum", "maximum")
 _SURE = 0.7
 _NEAR = 0.15

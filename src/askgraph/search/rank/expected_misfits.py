@@ -13,8 +13,6 @@ from askgraph.search.rank.expected_query import QueryColumns, columns_of
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.traversal.literals import Sort, measured
 
-__all__ = ["misfits"]
-
 _LOOKED_AT = 200  # rows
 _MANY = 50  # rows are too many for one thing
 _NUMBERS = (Sort.NUMBER, Sort.TEXT_NUMBER)

@@ -28,8 +28,6 @@ from askgraph.sparql.tree import (
     variables_of,
 )
 
-__all__ = ["Made", "QueryColumns", "Step", "columns_of"]
-
 _KEEPING = frozenset(["MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "STR", "COALESCE", "LCASE", "UCASE"])
 
 

@@ -19,9 +19,6 @@ from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank.expected import Expected, expected_of
 from askgraph.search.run import Proposal
 
-__all__ = ["FAULTS", "Subject", "faults_of"]
-
-
 _FIRST_NUMBER = re.compile(r'^"?(-?\d+(?:\.\d+)?)')
 _LOWER, _UPPER = (">", ">=", "="), ("<", "<=", "=")
 

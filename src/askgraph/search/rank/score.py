@@ -23,16 +23,6 @@ from askgraph.search.operators.attachment import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.traversal.literals import Sort
 
-__all__ = [
-    "FEATURES",
-    "RANKING",
-    "Ranking",
-    "ranked",
-    "ranking_text",
-    "read_ranking",
-    "weights_for",
-]
-
 _BODY = 0.6
 """An organisation if a person is asked for: "who" may mean it."""
 _NAMED = 0.7

@@ -13,8 +13,6 @@ from xml.parsers import expat
 from askgraph.errors import SetupError
 from askgraph.serve.problems import TooLarge
 
-__all__ = ["check_files", "unpacked"]
-
 _PART = 1 << 20
 _ENTITIES = 1000  # that a document may define
 _LONGEST_ENTITY = 1000  # characters of one

@@ -24,8 +24,6 @@ from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import UNDER_WAY, JobRow, JobState, Store, new_id
 from askgraph.workspace import Workspace, check_name
 
-__all__ = ["Jobs", "NewGraph", "check_room"]
-
 _log = logging.getLogger("askgraph.serve.graphs")
 _AT_ONCE, _WAITING = 2, 20
 _LOOK = 1.0  # seconds between two looks at whether another process was asked to stop a job here

@@ -22,8 +22,6 @@ from askgraph.workspace.endpoints import only_services
 from askgraph.workspace.graphs import build_missing, kept_descriptions
 from askgraph.workspace.settings import GraphSettings
 
-__all__ = ["OpenGraphs", "Summaries"]
-
 _LOOK = 2.0  # seconds between two looks at whether a graph's files changed
 _FILES = 20  # names of files that are told
 _LANGUAGES = 20

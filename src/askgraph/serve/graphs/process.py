@@ -16,8 +16,6 @@ from askgraph import errors
 from askgraph.errors import AskgraphError, ServiceError, SetupError, TimedOut
 from askgraph.serve.problems import TooLarge
 
-__all__ = ["Added", "Doing", "Task", "add_in_process"]
-
 _log = logging.getLogger("askgraph.serve.graphs")
 _LINE = 1 << 20
 _TAIL = 8 * 1024  # bytes of what a worker that died says on its standard error

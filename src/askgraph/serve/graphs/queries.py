@@ -12,8 +12,6 @@ from askgraph.sparql.judge import CheckedQuery, admitted
 from askgraph.sparql.result_formats import Result
 from askgraph.sparql.rewrite.dataset import with_dataset
 
-__all__ = ["Queries"]
-
 _PARSED = 20_000  # characters of a query that is parsed: a second or two of this process
 
 

@@ -19,8 +19,6 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.sources import locked
 
-__all__ = ["Sent", "clear_graph", "clear_orphans", "stored", "upload_folder", "uploads_of"]
-
 _FOLDER = "uploads"
 _PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
 _ARCHIVES = (b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf")

@@ -22,8 +22,6 @@ from askgraph.workspace.sources import is_url, locked
 if sys.platform != "win32":
     import resource
 
-__all__ = ["main"]
-
 _PAUSE = 0.2  # seconds between two lines on the same work
 
 

@@ -12,17 +12,6 @@ from askgraph.errors import SetupError
 from askgraph.serve.identity.principal import SCOPES, OwnLimits, Scope
 from askgraph.serve.store import KeyRow, Store, now, time_text
 
-__all__ = [
-    "PREFIX",
-    "expiry",
-    "found_key",
-    "given_parts",
-    "is_of",
-    "new_key",
-    "read_scopes",
-    "state_of",
-]
-
 PREFIX = "askgraph_"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 _ID_LETTERS = 12

@@ -10,8 +10,6 @@ from datetime import UTC, datetime, timedelta
 from askgraph.serve.identity.principal import Principal, TooMany
 from askgraph.serve.store import Store
 
-__all__ = ["KeyThrottle", "Meter"]
-
 _STEPS = 20  # how often in using up its limit a caller is counted in the database
 _REMEMBERED = 10_000  # callers
 _WINDOW = 60.0  # seconds

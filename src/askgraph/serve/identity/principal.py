@@ -5,17 +5,6 @@ from typing import Literal, get_args
 
 from askgraph.errors import AskgraphError
 
-__all__ = [
-    "ANONYMOUS",
-    "SCOPES",
-    "Limits",
-    "NotAllowed",
-    "OwnLimits",
-    "Principal",
-    "Scope",
-    "TooMany",
-]
-
 Scope = Literal["ask", "query", "confirm", "manage", "admin"]
 """Ask questions, run queries, confirm answers, add and remove graphs, everything."""
 

@@ -10,16 +10,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from askgraph.errors import SetupError
 from askgraph.serve.settings import ServeSettings
 
-__all__ = [
-    "PEER",
-    "BehindProxy",
-    "Network",
-    "client_address",
-    "counted_address",
-    "is_trusted",
-    "networks",
-]
-
 Network = IPv4Network | IPv6Network
 _SITE = 64  # bits: who has an address of IPv6 has all with these in common
 PEER = "askgraph.peer"

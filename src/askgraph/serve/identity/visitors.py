@@ -8,8 +8,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["VISITOR", "VisitorCookie", "new_visitor", "visitor_id"]
-
 VISITOR = "askgraph_visitor"
 """The name of the cookie; it is set HttpOnly and SameSite=Lax."""
 

@@ -18,8 +18,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from askgraph.serve.problems import Problem, problem_response
 from askgraph.serve.settings import ServeSettings
 
-__all__ = ["LARGEST", "BodyLimit", "HostCheck", "NoNul", "OriginCheck", "route_path"]
-
 LARGEST = 2**20
 """Bytes of the body of any request but an upload."""
 

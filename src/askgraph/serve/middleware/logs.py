@@ -10,8 +10,6 @@ import structlog
 from askgraph.serve.middleware.masking import masked_value
 from askgraph.serve.settings import ServeSettings
 
-__all__ = ["log_handler", "set_up_logs"]
-
 _TWICE = frozenset({"color_message"})  # what uvicorn says again, in colours
 _LOUD = ("alembic", "httpcore2", "httpx2", "mcp", "openai", "sqlalchemy", "uvicorn")
 

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from askgraph.workspace.settings import graph_settings, model_tables
 
-__all__ = ["MASK", "known_secrets", "masked", "masked_lines", "masked_value", "without"]
-
 MASK = "***"
 
 _NAME = (

@@ -14,8 +14,6 @@ from prometheus_client.registry import Collector
 from askgraph.serve.runs.lifecycle import Runs
 from askgraph.serve.runs.views import RunView
 
-__all__ = ["Metrics"]
-
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "WEBSOCKET"})
 

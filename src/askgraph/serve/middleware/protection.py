@@ -12,8 +12,6 @@ from askgraph.serve.middleware.metrics import Metrics
 from askgraph.serve.middleware.requests import Requests
 from askgraph.serve.settings import ServeSettings
 
-__all__ = ["SecurityHeaders", "content_policy", "protect"]
-
 _FIXED = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",

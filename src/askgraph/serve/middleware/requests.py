@@ -14,8 +14,6 @@ from askgraph.serve.middleware.metrics import Metrics
 from askgraph.serve.middleware.telemetry import request_span
 from askgraph.serve.problems import Problem, problem_response
 
-__all__ = ["Requests"]
-
 _log = logging.getLogger("askgraph.serve.requests")
 _ID = re.compile(r"[\w-]{8,64}")
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})

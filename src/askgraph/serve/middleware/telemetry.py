@@ -19,8 +19,6 @@ except ImportError:
 else:
     _INSTALLED = True
 
-__all__ = ["RequestSpan", "question_span", "request_span"]
-
 _TRACER = "askgraph.serve"
 
 

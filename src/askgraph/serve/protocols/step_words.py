@@ -4,8 +4,6 @@ import json
 
 from askgraph.trace import Draft, Findings, ModelTurn, Prompt, Step, Thought, ToolUse
 
-__all__ = ["one_line", "words_of"]
-
 _LONGEST = 160
 _MENTIONS = 6
 

@@ -16,8 +16,6 @@ from askgraph.serve.runs.events import Event
 from askgraph.serve.runs.lifecycle import Run
 from askgraph.trace import Step, Thought
 
-__all__ = ["event_stream", "steps_of_run", "text_stream", "unless_disconnected"]
-
 _QUIET = 15.0  # seconds after which a comment keeps the connection alive
 Value = TypeVar("Value")
 

@@ -20,8 +20,6 @@ from askgraph.serve.problems import Failed, Missing, Problem
 from askgraph.serve.protocols.streams import unless_disconnected
 from askgraph.serve.runs.views import MOST_QUESTION, AskBody
 
-__all__ = ["Text2Sparql", "graph_of", "router"]
-
 _FIELDS = ("question", "dataset")
 
 

@@ -26,8 +26,6 @@ from askgraph.serve.runs.events import Event
 from askgraph.serve.runs.replies import chosen
 from askgraph.serve.runs.views import AskBody, ChooseBody
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/api/v1")
 _LARGEST = 256 * 1024  # characters of a message
 _AT_ONCE = 32  # questions of one connection

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from typing import Literal
 
-__all__ = ["ENDS", "Event", "EventName", "Events"]
-
 EventName = Literal["run", "queued", "step", "outcome", "problem", "cancelled", "handed_back"]
 ENDS = frozenset({"outcome", "problem", "cancelled", "handed_back"})
 """The events that end the log."""

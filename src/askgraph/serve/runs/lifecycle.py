@@ -36,8 +36,6 @@ from askgraph.trace.lines import Head
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
-__all__ = ["Run", "Runs"]
-
 _log = logging.getLogger("askgraph.serve")
 _LOOK, _BEAT = 1.0, 5  # seconds between two looks at the store, looks between two signs of life
 _KNOWN = 60.0  # seconds for which a run that ended is known here

@@ -16,8 +16,6 @@ from askgraph.serve.store import Cost
 from askgraph.workspace import DEFAULT_METHOD
 from askgraph.workspace.settings import model_tables
 
-__all__ = ["MethodsView", "choices"]
-
 _KINDS = {bool: "boolean", int: "integer", float: "number"}
 
 

@@ -10,8 +10,6 @@ from askgraph.serve.store import Json, Store
 from askgraph.trace import Trace, spent
 from askgraph.trace.lines import Head, trace_text
 
-__all__ = ["Ending", "Outbox", "ending_of"]
-
 
 @dataclass(frozen=True)
 class Ending:

@@ -8,8 +8,6 @@ from itertools import islice
 
 from askgraph.serve.identity.principal import TooMany
 
-__all__ = ["Queue"]
-
 Report = Callable[[int], None]
 _FIRST = 10  # of those that wait get their place each time
 

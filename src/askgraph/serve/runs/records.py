@@ -16,8 +16,6 @@ from askgraph.serve.store import RunRow, SessionRow, Store, new_id
 from askgraph.trace import Earlier, Outcome, Step, Trace
 from askgraph.trace.lines import Head, step_told, trace_in
 
-__all__ = ["RunRecords"]
-
 _CONVERSATION = 20  # earlier questions that a question may follow
 _TITLE = 120
 

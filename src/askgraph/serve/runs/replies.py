@@ -14,8 +14,6 @@ from askgraph.serve.store import RunRow, Verified, new_id
 from askgraph.sparql.lexer import with_declared
 from askgraph.trace import Clarification, Trace
 
-__all__ = ["chosen", "confirmed", "withdrawn"]
-
 
 async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
     """Return a new run whose answer is the reading at a place in the options of another run.

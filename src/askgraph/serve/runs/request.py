@@ -16,15 +16,6 @@ from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.models import Models
 from askgraph.workspace.settings import model_tables
 
-__all__ = [
-    "RunRequest",
-    "check_choice",
-    "method_names",
-    "model_names",
-    "open_settings",
-    "requested",
-]
-
 _TIMES = 10  # how far a caller's number may go beyond the default
 
 

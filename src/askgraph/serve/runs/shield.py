@@ -5,8 +5,6 @@ import contextlib
 from collections.abc import Coroutine
 from typing import Any
 
-__all__ = ["shield"]
-
 
 async def shield(work: Coroutine[Any, Any, None]) -> None:
     """Do some work, however often this is cancelled meanwhile, and raise what the work raises."""

@@ -14,29 +14,6 @@ from askgraph.sparql.result_formats import Result
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
 from askgraph.trace import Outcome, attempt_of
 
-__all__ = [
-    "MOST_QUESTION",
-    "AnswerView",
-    "AskBody",
-    "Body",
-    "Cell",
-    "ChooseBody",
-    "ConfirmBody",
-    "EarlierView",
-    "EvidenceView",
-    "FeedbackBody",
-    "FeedbackView",
-    "RunSummary",
-    "RunView",
-    "RunsView",
-    "ShareBody",
-    "State",
-    "TableView",
-    "answer_view",
-    "cell_of",
-    "table_of",
-]
-
 _STRING = f"{XSD}string"
 State = Choice["queued", "running", "done", "failed", "cancelled", "handed_back"]
 MOST_QUESTION = 4000

@@ -14,8 +14,6 @@ from askgraph.serve.store.database import Area, row_as, values_of
 from askgraph.serve.store.rows import KeyRow, Used, ago, now
 from askgraph.serve.store.tables import keys, usage
 
-__all__ = ["KeyStore", "UsageStore", "added"]
-
 _TOUCHED = 60.0  # seconds; to the second it interests nobody, and each is a write
 _ADDED = text(
     'INSERT INTO usage (principal, "window", requests, tokens, money) '

@@ -11,17 +11,6 @@ from sqlalchemy.sql.dml import UpdateBase
 
 from askgraph.errors import ServiceError, SetupError
 
-__all__ = [
-    "Area",
-    "Database",
-    "DatabaseFailed",
-    "Work",
-    "database_url",
-    "failed",
-    "row_as",
-    "values_of",
-]
-
 Result = TypeVar("Result")
 Record = TypeVar("Record")
 Work = Callable[[Connection], Result]

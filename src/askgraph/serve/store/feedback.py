@@ -9,8 +9,6 @@ from askgraph.serve.store.database import Area, row_as, values_of
 from askgraph.serve.store.rows import Feedback, Verified
 from askgraph.serve.store.tables import feedback, runs, verified, verified_versions
 
-__all__ = ["FeedbackStore", "VerifiedStore"]
-
 _RAISED = text(
     "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "
     "ON CONFLICT (graph) DO UPDATE SET version = verified_versions.version + 1"

@@ -11,8 +11,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from askgraph.errors import SetupError
 from askgraph.serve.store.database import Work, failed
 
-__all__ = ["PostgresqlDatabase"]
-
 Result = TypeVar("Result")
 _CONNECTIONS = 10
 

@@ -14,8 +14,6 @@ from askgraph.serve.store.database import Area, row_as, values_of
 from askgraph.serve.store.rows import UNDER_WAY, JobRow, ago, now
 from askgraph.serve.store.tables import jobs, processes, runs
 
-__all__ = ["SILENT", "HandedBack", "JobStore", "ProcessStore"]
-
 SILENT = 30.0
 """Seconds without a beat after which a process is taken to be dead."""
 

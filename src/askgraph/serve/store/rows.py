@@ -12,24 +12,6 @@ from typing import Literal
 from askgraph.metadata.examples import Confirmation, QueryExample
 from askgraph.serve.identity.principal import OwnLimits, Scope
 
-__all__ = [
-    "UNDER_WAY",
-    "Feedback",
-    "JobRow",
-    "JobState",
-    "Json",
-    "KeyRow",
-    "RunRow",
-    "RunState",
-    "SessionRow",
-    "Used",
-    "Verdict",
-    "Verified",
-    "ago",
-    "new_id",
-    "now",
-    "time_text",
-]
 Json = Mapping[str, object]
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "handed_back"]
 JobState = RunState

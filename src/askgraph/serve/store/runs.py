@@ -15,8 +15,6 @@ from askgraph.serve.store.database import Area, row_as, values_of
 from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState, SessionRow, now, time_text
 from askgraph.serve.store.tables import runs, sessions
 
-__all__ = ["Cost", "RunStore", "SessionStore"]
-
 _LISTED = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
 _LONG = 100_000  # characters that take about a millisecond
 _LATEST = 200  # runs that costs are averaged over

@@ -25,8 +25,6 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from askgraph.errors import SetupError
 from askgraph.serve.store.database import DatabaseFailed, Work, failed
 
-__all__ = ["SqliteDatabase"]
-
 Result = TypeVar("Result")
 _READERS = 4
 _TOGETHER = 100  # pieces of work that are written in one transaction

@@ -17,19 +17,6 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-__all__ = [
-    "METADATA",
-    "feedback",
-    "jobs",
-    "keys",
-    "processes",
-    "runs",
-    "sessions",
-    "usage",
-    "verified",
-    "verified_versions",
-]
-
 METADATA = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",

@@ -10,14 +10,6 @@ from typing import Literal as Choice
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql.lexer import Token, tokens
 
-__all__ = [
-    "Braces",
-    "Element",
-    "Outline",
-    "outline",
-]
-
-
 Kind = Choice[
     "triples",
     "filter",

@@ -8,8 +8,6 @@ from askgraph.errors import ForbiddenQuery, QueryError
 from askgraph.sparql.federation.outline import Braces, Element, Outline, outline
 from askgraph.sparql.lexer import declared_prefixes, tokens, with_full_iris
 
-__all__ = ["Clause", "Level", "called_services", "clauses", "prologue", "sole_clause"]
-
 _FIRST = ("triples", "filter", "values", "graph", "groups")
 
 

@@ -26,16 +26,6 @@ from askgraph.sparql.tree import (
     Values,
 )
 
-__all__ = [
-    "Solved",
-    "Surroundings",
-    "anchoring",
-    "beside",
-    "filters_on",
-    "surroundings",
-]
-
-
 NAMED = 3
 """A subject, an object or a row is named: few solutions are to be expected."""
 

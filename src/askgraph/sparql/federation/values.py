@@ -7,8 +7,6 @@ from pyoxigraph import BlankNode, Triple
 from askgraph.errors import QueryError
 from askgraph.sparql.results import Row, Term
 
-__all__ = ["batches", "values_of"]
-
 
 def values_of(names: Sequence[str], rows: Sequence[Row]) -> str:
     """Return solutions as a VALUES block, as often as they come; None is UNDEF.

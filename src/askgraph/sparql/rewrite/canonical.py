@@ -17,12 +17,6 @@ from askgraph.sparql.read import read
 from askgraph.sparql.tree import Element, Filter, Group, Path, Pattern, Query, transform
 from askgraph.sparql.write import text_of
 
-__all__ = [
-    "canonical_query",
-    "canonical_text",
-    "skeleton",
-]
-
 VARIABLE = re.compile(r"[?$]\w+")
 
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from askgraph.errors import QueryError
 from askgraph.sparql.lexer import Token, tokens
 
-__all__ = ["with_dataset"]
-
 _FORMS = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
 _AFTER = ("WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 

@@ -23,8 +23,6 @@ from askgraph.sparql.tree import (
     walk,
 )
 
-__all__ = ["flipped"]
-
 _MOST = 12  # triples that are flipped at all
 
 

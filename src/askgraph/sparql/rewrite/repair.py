@@ -15,9 +15,6 @@ from askgraph.rdf.vocabulary import RDFS_LABEL, SCHEMA_DESCRIPTION, SKOS_ALT_LAB
 from askgraph.sparql.lexer import Token, declared_prefixes, tokens
 from askgraph.sparql.tree import AGGREGATES
 
-__all__ = ["Repaired", "form_of", "repaired"]
-
-
 Edit = tuple[int, int, str]
 
 

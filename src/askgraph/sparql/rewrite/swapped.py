@@ -11,8 +11,6 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import declared_prefixes, tokens, unescaped
 from askgraph.sparql.written_terms import WrittenTerm, written_terms
 
-__all__ = ["swapped"]
-
 _IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]+')
 _ZONE = r"(?:Z|[+-]\d\d:\d\d)?"
 _DAY = r"-?\d{4,9}-\d\d-\d\d"

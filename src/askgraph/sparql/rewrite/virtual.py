@@ -38,14 +38,6 @@ from askgraph.sparql.tree import (
 )
 from askgraph.sparql.write import text_of
 
-__all__ = [
-    "VirtualPaths",
-    "predicates_in",
-    "read_path",
-    "written_out",
-]
-
-
 VirtualPaths = Mapping[str, Predicate]
 """The path that each virtual predicate stands for, by its IRI; of the graph's own predicates."""
 

@@ -23,8 +23,6 @@ from askgraph.tools.veil.placeholders import Hidden, masked_query
 from askgraph.tools.veil.question import Stretch, stretches
 from askgraph.traversal.arrays import GraphArrays
 
-__all__ = ["Sees", "Veil"]
-
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
 _CHANGES = re.compile(r" Rows with a change: [^\n]*")
 _ROWS = re.compile(r"\d[\d,]* rows")

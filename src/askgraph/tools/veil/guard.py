@@ -12,8 +12,6 @@ from askgraph.tools.named import term_of
 from askgraph.tools.veil.placeholders import PLACEHOLDER, Hidden
 from askgraph.tools.veil.question import NAMED, iri_in
 
-__all__ = ["Guard"]
-
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*", re.UNICODE)
 _UNSPACED = re.compile(r"[฀-໿က-႟ក-៿぀-ヿ㐀-鿿豈-﫿]+")  # scripts without spaces between words
 _OURS = frozenset(

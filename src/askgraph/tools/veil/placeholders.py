@@ -17,12 +17,6 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import Token, number_type, terminals, tokens, without_comments
 from askgraph.tools.named import expanded_name, unescaped_text
 
-__all__ = [
-    "PLACEHOLDER",
-    "Hidden",
-    "masked_query",
-]
-
 PLACEHOLDER = re.compile(r"(?<!\w)hidden:[ev]\d+(?!\d)", re.IGNORECASE | re.ASCII)
 
 _IN_WORDS = re.compile(r"hidden:(?:[ev]\d+|\w*)", re.IGNORECASE | re.ASCII)

@@ -19,14 +19,6 @@ from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.text import Reading
 from askgraph.tools.named import term_of
 
-__all__ = [
-    "NAMED",
-    "Stretch",
-    "iri_in",
-    "stretches",
-]
-
-
 NAMED = re.compile(
     r"<[^<>\s\"{}|^`\\]+>|(?<!\w)(?:https?://|urn:)[^\s<>\"{}|^`\\]*[\w/#]"
     r"|(?<![\w:])[\w.-]*:[^\W_](?:(?:[\w:%.-]|\\[^\w\s])*(?:\w|\\[^\w\s]))?"

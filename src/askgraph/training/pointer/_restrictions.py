@@ -17,14 +17,6 @@ from askgraph.search.linking.word_lists import word_list
 from askgraph.traversal.arrays import Ids
 from askgraph.traversal.literals import Sort, split_literal
 
-__all__ = [
-    "Facts",
-    "Restricted",
-    "called",
-    "phrased",
-]
-
-
 _NUMBERS = (Sort.NUMBER, Sort.TEXT_NUMBER)
 _SAID = 8  # words of a value that a question repeats at most
 _LOOSE = ("of", "in", "by", "for", "to", "at", "from", "with", "on")

@@ -22,14 +22,6 @@ from askgraph.writing.pointer.inputs import Units, listed_terms, units_of, writt
 from askgraph.writing.pointer.network import fits
 from askgraph.writing.pointer.skeleton import Skeleton, skeleton_of, terms_of
 
-__all__ = [
-    "RIGHT",
-    "Lesson",
-    "from_examples",
-    "generated",
-]
-
-
 RIGHT = 0.99
 """From this worth on a query is right."""
 

@@ -14,8 +14,6 @@ from askgraph.search.form import Aggregate, Column, Form, Key, Pattern
 from askgraph.search.grow.schema import Schema
 from askgraph.training.pointer._restrictions import Facts, Restricted, called, phrased
 
-__all__ = ["Asked", "asked"]
-
 _OPEN = (
     "What are", "Show", "List", "Find", "Give me", "Return", "Tell me", "Please list", "Display",
     "Which are", "I want", "Can you show me", "Provide", "Give", "Get",

@@ -21,8 +21,6 @@ from askgraph.writing.pointer.network import (
 )
 from askgraph.writing.pointer.writer import RANK
 
-__all__ = ["Plan", "TorchLibrary", "Trained", "continued", "losses", "started", "trained"]
-
 _LAST = 20
 
 

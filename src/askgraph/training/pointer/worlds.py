@@ -18,8 +18,6 @@ from askgraph.rdf.vocabulary import (
     XSD_INTEGER,
 )
 
-__all__ = ["world"]
-
 _NOUNS = (
     "actor album airport author bakery bank bridge book bottle building camera castle channel "
     "church city club coach college company computer contract country course customer dancer "

@@ -30,21 +30,6 @@ from askgraph.writing import Listed
 from askgraph.writing.pointer.pieces import Roles
 from askgraph.writing.pointer.skeleton import number_of
 
-__all__ = [
-    "BUCKETS",
-    "FACTS",
-    "MOST",
-    "RELATIONS",
-    "WORDS",
-    "Units",
-    "listed_terms",
-    "plain_number",
-    "roles_of",
-    "said_numbers",
-    "units_of",
-    "written",
-]
-
 BUCKETS = 8192
 WORDS = 40
 """How many words of a question are read."""

@@ -17,22 +17,6 @@ from askgraph.writing.pointer.inputs import BUCKETS, FACTS, RELATIONS, WORDS, Un
 from askgraph.writing.pointer.pieces import STAGES, SYMBOLS, Next, awaited
 from askgraph.writing.pointer.skeleton import Skeleton
 
-__all__ = [
-    "LONGEST",
-    "Array",
-    "Known",
-    "Library",
-    "Memory",
-    "Settings",
-    "Steps",
-    "encoded",
-    "fits",
-    "judged",
-    "known_steps",
-    "shapes",
-    "unit_arrays",
-]
-
 LONGEST = 64
 """How many pieces a skeleton has at most, with the last one."""
 

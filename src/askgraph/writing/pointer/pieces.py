@@ -21,22 +21,6 @@ from askgraph.search.form import (
     Pattern,
 )
 
-__all__ = [
-    "COMPARED",
-    "DIGITS",
-    "FUNCTIONS",
-    "MOST_VARIABLES",
-    "STAGES",
-    "STOP",
-    "SYMBOLS",
-    "VARIABLES",
-    "Next",
-    "Piece",
-    "Roles",
-    "awaited",
-    "parsed",
-]
-
 Piece = str | int
 """A symbol, or the place of a listed term."""
 

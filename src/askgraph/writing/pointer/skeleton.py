@@ -21,8 +21,6 @@ from askgraph.search.form import (
 )
 from askgraph.writing.pointer.pieces import DIGITS, FUNCTIONS, STOP, VARIABLES, Piece, parsed
 
-__all__ = ["Inexpressible", "Skeleton", "form_of", "number_of", "skeleton_of", "terms_of"]
-
 Skeleton = tuple[Piece, ...]
 _NUMBER = re.compile(r'"?([+-]?\d+(?:\.\d+)?)"?(?:\^\^<[^>]+>)?')
 

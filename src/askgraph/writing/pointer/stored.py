@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from askgraph.writing.pointer.network import Settings, shapes
 
-__all__ = ["UNREADABLE", "saved", "stored"]
-
 UNREADABLE = (
     OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, SyntaxError, struct.error,
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, tokenize.TokenError,

@@ -43,14 +43,6 @@ from askgraph.writing.pointer.pieces import STOP, SYMBOLS, Piece
 from askgraph.writing.pointer.skeleton import Skeleton, form_of, skeleton_of, terms_of
 from askgraph.writing.pointer.stored import UNREADABLE, stored
 
-__all__ = [
-    "RANK",
-    "NumpyLibrary",
-    "PointerWriter",
-    "pointer_writer",
-    "reranked",
-]
-
 RANK = 5.0
 """What graph search's own score is multiplied by, beside verdicts."""
 

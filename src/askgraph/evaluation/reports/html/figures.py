@@ -13,8 +13,6 @@ from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.evaluation.runs.run_folder import Run
 
-__all__ = ["Figure", "Section", "sections"]
-
 MOST = 20  # categories in a plot; its table has all
 SHARES = tuple(at / 20 for at in range(1, 21))  # of the questions, in the order of their times
 SLICES = {

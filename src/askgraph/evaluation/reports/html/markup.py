@@ -6,8 +6,6 @@ from html import escape
 
 from askgraph.evaluation.reports.sheet import Sheet
 
-__all__ = ["data_script", "details", "escaped", "json_script", "table"]
-
 
 def escaped(text: str) -> str:
     """Return text that stands in HTML, and in a quoted attribute, for itself."""

@@ -23,8 +23,6 @@ from askgraph.evaluation.reports.html.markup import (
 from askgraph.evaluation.reports.html.payload import CLOCK, payload_of, told_apart
 from askgraph.evaluation.runs.run_folder import Run
 
-__all__ = ["BUILT", "built", "html_page"]
-
 # Built from serve/web/src/report with the web page, whose parts it uses; a wheel carries it.
 BUILT = files("askgraph") / "serve" / "web" / "static" / "report"
 

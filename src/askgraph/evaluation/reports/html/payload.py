@@ -22,8 +22,6 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import declared_prefixes
 
-__all__ = ["Payload", "packed", "payload_of", "system_of", "told_apart"]
-
 Json = dict[str, object]
 
 PART = 24  # questions

@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass
 
 import altair as alt
 
-__all__ = ["Bar", "Dot", "Point", "bars", "dots", "lines"]
-
 Spec = dict[str, object]
 
 # Okabe and Ito's colours, which most people with colour vision deficiencies tell apart, without

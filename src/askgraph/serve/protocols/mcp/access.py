@@ -23,21 +23,6 @@ from askgraph.tools import Context, Limits
 from askgraph.trace import Question, Step
 from askgraph.workspace import Workspace
 
-__all__ = [
-    "CALLER",
-    "Access",
-    "GraphName",
-    "Known",
-    "Language",
-    "chosen",
-    "class_lines",
-    "current",
-    "graph_context",
-    "label_of",
-    "resource_errors",
-    "tool_errors",
-]
-
 GraphName = Annotated[
     str | None, Field(description="The graph's name; may be left out if there is only one.")
 ]

@@ -26,8 +26,6 @@ from askgraph.serve.runs.request import RunRequest
 from askgraph.trace import Answer, Clarification, Earlier, Outcome, Question, Refusal, attempt_of
 from askgraph.workspace import DEFAULT_METHOD
 
-__all__ = ["answered", "ask"]
-
 _QUESTION = 4_000  # characters
 _GRAPHS = 10
 _EVIDENCE, _LINES, _LINE = 5, 6, 300

@@ -20,8 +20,6 @@ from askgraph.serve.protocols.step_words import one_line
 from askgraph.trace import Clarification, Option
 from askgraph.trace.codec import read, told
 
-__all__ = ["OpenState", "answer_given", "ask_back"]
-
 _KEY = "reading"
 _MODERN = "2026-07-28"
 _WORDS = 200

@@ -41,8 +41,6 @@ from askgraph.tools.named import term_of
 from askgraph.tools.shape_of import shape_of
 from askgraph.tools.shown import Writer, clipped, labels_in
 
-__all__ = ["describe", "examples", "list_graphs", "search", "shapes"]
-
 Kind = Literal["entity", "class", "property", "value"]
 _TOLD = 10  # classes of a graph in the list of graphs
 _NAME = 200  # characters

@@ -27,8 +27,6 @@ from askgraph.serve.runs.request import RunRequest, method_names
 from askgraph.serve.runs.views import AskBody
 from askgraph.trace import Step
 
-__all__ = ["mcp_route", "mcp_running"]
-
 PATH = "/mcp"
 _BODY = 1024 * 1024
 

@@ -31,8 +31,6 @@ from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.knowledge import Services
 from askgraph.validation.validate import validated
 
-__all__ = ["execute", "propose_queries", "validate"]
-
 _TAKEN = 1_000  # rows that are fetched
 _PREVIEW = 5
 _FINDINGS = 20

@@ -20,8 +20,6 @@ from askgraph.serve.protocols.mcp.access import (
 )
 from askgraph.serve.protocols.mcp.results import NOTICE
 
-__all__ = ["PARTS", "explore_graph", "listed", "write_query"]
-
 _CLASSES, _PREDICATES, _SHAPES = 50, 100, 20
 _ENDS = 2
 _LISTED_CLASSES = 20

@@ -19,8 +19,6 @@ from askgraph.serve.protocols.mcp.query import execute, propose_queries, validat
 from askgraph.serve.protocols.mcp.resources import PARTS, explore_graph, listed, write_query
 from askgraph.serve.protocols.mcp.results import NOTICE
 
-__all__ = ["AccessOf", "graph_server"]
-
 Request = ServerRequestContext[Any, Any]
 
 AccessOf = Callable[[Request], Awaitable[Access]]

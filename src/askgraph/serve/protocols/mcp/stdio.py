@@ -20,8 +20,6 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.models import Models
 
-__all__ = ["LocalAccess", "run"]
-
 
 class LocalAccess:
     """The graphs of a workspace, or some of them; close it after use.

@@ -15,8 +15,6 @@ from askgraph.serve.protocols.openai.conversation import marker
 from askgraph.sparql.results import Term, value_of
 from askgraph.trace import Answer, Clarification, Outcome, Refusal
 
-__all__ = ["code_block", "link", "message_parts", "plain", "table"]
-
 _ROWS, _COLUMNS = 20, 8
 _EVIDENCE, _LINES = 3, 4
 _WORDS = 1_000

@@ -22,8 +22,6 @@ from askgraph.serve.protocols.step_words import words_of
 from askgraph.serve.runs.views import answer_view
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Step, Usage
 
-__all__ = ["Completion"]
-
 _ROWS = 100  # in what programs get of the answer
 
 

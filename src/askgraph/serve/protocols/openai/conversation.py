@@ -14,8 +14,6 @@ from askgraph.serve.protocols.openai.views import ChatMessage
 from askgraph.sparql.judge import admitted
 from askgraph.trace import Earlier
 
-__all__ = ["Talk", "marker", "talk_of"]
-
 _FENCED = re.compile(r"^(`{3,})sparql[ \t]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _MARKER = re.compile(r"^\[askgraph\]: # \(([A-Za-z0-9_-]{8,64})\)\s*$", re.MULTILINE)
 _CHOICE = re.compile(r"\s*#?(\d{1,2})[.)]?\s*")

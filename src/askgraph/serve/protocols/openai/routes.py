@@ -27,8 +27,6 @@ from askgraph.serve.runs.views import MOST_QUESTION, AskBody
 from askgraph.trace import Clarification, Step
 from askgraph.workspace import DEFAULT_METHOD
 
-__all__ = ["DEFAULT", "asked_of", "model_ids", "router"]
-
 DEFAULT = "askgraph"
 """The model that stands for the default method."""
 

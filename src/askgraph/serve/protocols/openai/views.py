@@ -17,22 +17,6 @@ from askgraph.errors import AskgraphError
 from askgraph.serve.problems import Problem, problem_headers, problem_of
 from askgraph.serve.runs.views import AnswerView
 
-__all__ = [
-    "ChatAnswer",
-    "ChatBody",
-    "ChatChoice",
-    "ChatCompletion",
-    "ChatError",
-    "ChatMessage",
-    "ChatModel",
-    "ChatModels",
-    "ChatReply",
-    "ChatRoute",
-    "ChatUsage",
-    "InputDetails",
-    "error_of",
-]
-
 _TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 _KINDS = {
     401: "authentication_error",

@@ -10,8 +10,6 @@ from askgraph.serve.runs.replies import confirmed, withdrawn
 from askgraph.serve.runs.views import ConfirmBody, FeedbackBody, FeedbackView, RunView
 from askgraph.serve.store import Feedback, Verified
 
-__all__ = ["VerifiedList", "VerifiedOne", "router"]
-
 router = APIRouter(prefix="/api/v1", tags=["feedback"])
 
 

@@ -14,8 +14,6 @@ from askgraph.serve.graphs.open_graphs import GraphSummary
 from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest.parameters import GraphName, Offset, Tongue
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
 _STARTERS = 8

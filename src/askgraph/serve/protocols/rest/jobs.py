@@ -17,8 +17,6 @@ from askgraph.serve.protocols.streams import event_stream
 from askgraph.serve.runs.views import Body
 from askgraph.serve.store import new_id
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 _FILES = 100
 _RESOLVING = 10.0  # seconds

@@ -15,8 +15,6 @@ from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.serve.runs.views import Body, Language
 from askgraph.sparql.lexer import unescaped, with_declared
 
-__all__ = ["GraphName", "NamedQuery", "Offset", "QueryText", "Tongue", "label_of", "named_query"]
-
 GraphName = Annotated[str, Path(max_length=200, description="The name of a graph.")]
 Offset = Annotated[int, Query(ge=0, le=100_000_000)]
 Tongue = Annotated[Language, Query()]

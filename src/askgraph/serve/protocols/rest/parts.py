@@ -21,8 +21,6 @@ from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest.parameters import GraphName, NamedQuery, QueryText, named_query
 from askgraph.sparql.rewrite.swapped import swapped
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
 _MOST = 40  # parts that have alternatives

@@ -19,8 +19,6 @@ from askgraph.serve.protocols.rest.parameters import GraphName, Offset, Tongue, 
 from askgraph.serve.runs.views import Cell, cell_of
 from askgraph.sparql.results import Term
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 Iri = Annotated[str, Query(min_length=1, max_length=4000, description="An IRI in full.")]
 

@@ -29,8 +29,6 @@ from askgraph.validation.knowledge import Knowledge, Services
 from askgraph.validation.repairs import SURE
 from askgraph.validation.validate import validated
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
 _LABELLED = 500  # things of a result that are named

@@ -27,8 +27,6 @@ from askgraph.sparql.result_formats import (
 from askgraph.sparql.results import GraphResult
 from askgraph.trace import Evidence, attempt_of
 
-__all__ = ["download", "stop_runs"]
-
 router = APIRouter(prefix="/api/v1", tags=["questions"])
 _STREAM = "text/event-stream"
 Format = Literal["csv", "tsv", "json", "xml", "ttl", "nt", "rdf", "jsonld"]

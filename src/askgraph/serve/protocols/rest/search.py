@@ -16,17 +16,6 @@ from askgraph.rdf.vocabulary import RDF, RDFS, XSD
 from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest.parameters import GraphName, Tongue, label_of
 
-__all__ = [
-    "CompletionView",
-    "CompletionsView",
-    "HitView",
-    "HitsView",
-    "TermKind",
-    "TermView",
-    "VocabularyView",
-    "router",
-]
-
 TermKind = Literal["entity", "class", "property"]
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 _TERMS = 2000  # classes, and predicates, that an editor is given

@@ -13,8 +13,6 @@ from askgraph.serve.middleware.metrics import Metrics
 from askgraph.serve.problems import Missing
 from askgraph.serve.runs.methods import MethodsView, choices
 
-__all__ = ["health_router", "methods_router", "router"]
-
 router = APIRouter(prefix="/api/v1", tags=["server"])
 methods_router = APIRouter(prefix="/api/v1", tags=["methods"])
 health_router = APIRouter(tags=["operations"])

@@ -10,8 +10,6 @@ from askgraph.serve.protocols.rest.questions import stop_runs
 from askgraph.serve.runs.views import Body, RunSummary
 from askgraph.serve.store import SessionRow, new_id
 
-__all__ = ["SessionBody", "SessionSummary", "SessionView", "SessionsView", "router"]
-
 router = APIRouter(prefix="/api/v1", tags=["sessions"])
 _QUESTIONS = 200
 

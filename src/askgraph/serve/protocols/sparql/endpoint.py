@@ -29,8 +29,6 @@ from askgraph.sparql.result_formats import (
 )
 from askgraph.sparql.results import GraphResult
 
-__all__ = ["router", "service_description"]
-
 router = APIRouter(prefix="/sparql", tags=["SPARQL protocol"])
 _SD = "http://www.w3.org/ns/sparql-service-description#"
 _FORMATS = "http://www.w3.org/ns/formats/"

@@ -12,8 +12,6 @@ from askgraph.serve.problems import TooLarge
 from askgraph.sparql.judge import MAX_LENGTH
 from askgraph.sparql.result_formats import ResultFormat
 
-__all__ = ["ProtocolRequest", "WrongKind", "accepted", "protocol_request"]
-
 _FORM, _QUERY = "application/x-www-form-urlencoded", "application/sparql-query"
 _MOST_BYTES = 4 * MAX_LENGTH
 _MOST_FIELDS = 200

@@ -15,8 +15,6 @@ from sqlalchemy import Connection, text
 from askgraph.errors import SetupError
 from askgraph.serve.store.database import Database
 
-__all__ = ["VERSION_TABLE", "migrate"]
-
 VERSION_TABLE = "askgraph_version"
 """The table that holds the step of the database; others may keep theirs beside it."""
 
