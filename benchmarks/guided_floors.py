@@ -28,7 +28,7 @@ from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
-from askgraph.methods.guided.candidates import Searches, searches_of, with_candidates
+from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
 from askgraph.tools import Limits
 from askgraph.trace import Answer, Clarification, Question, Refusal
 
@@ -60,10 +60,10 @@ async def row(gold: GoldQuestion, graph: KnowledgeGraph) -> Row | None:
     own = await best(GraphSearch(), question, graph)
     asked = AskedGraphs.of(question, [graph], Limits())
     most = Guided(ScriptedModel([])).candidates
-    searches = await with_candidates(await searches_of(question, asked, most=most))
+    candidates = await with_results(await candidates_of(question, asked, most=most))
     first = await best(choosing(1), question, graph)
-    there = bool(searches.numbered)
-    top = await best(choosing(best_number(searches, table)), question, graph) if there else own
+    there = bool(candidates.numbered)
+    top = await best(choosing(best_number(candidates, table)), question, graph) if there else own
     broken = [await best(saying(reply), question, graph) for reply in BROKEN]
     return Row(
         f1_of(own, table),
@@ -74,11 +74,11 @@ async def row(gold: GoldQuestion, graph: KnowledgeGraph) -> Row | None:
     )
 
 
-def best_number(searches: Searches, gold: Table) -> int:
+def best_number(candidates: Candidates, gold: Table) -> int:
     """The number of the candidate that gold likes best."""
     scored = {}
-    for one in searches.numbered:
-        found = one.proposed
+    for one in candidates.numbered:
+        found = one.ran
         scored[one.number] = f1_of(
             Answer(found.query, "", found.result, found.columns, "", 0.0, found.boolean), gold
         )

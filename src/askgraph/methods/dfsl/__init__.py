@@ -32,6 +32,8 @@ from askgraph.tools import Context, Limits
 from askgraph.tools.query_run import Ran, built_answer, ready, run
 from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought, Usage
 
+__all__ = ["Dfsl"]
+
 _VARIANTS = ("plain", "zero", "fixed", "dynamic")
 _HYPOTHESES = ("one", "beams", "samples", "prompt", "flips")
 _LINKS = ("linked", "given")

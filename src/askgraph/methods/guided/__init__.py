@@ -37,6 +37,8 @@ from askgraph.tools.toolbox import GraphToolbox
 from askgraph.tools.veil import Sees
 from askgraph.trace import Answer, Clarification, Question, Refusal, Step
 
+__all__ = ["Guided"]
+
 _ASKS = ("always", "unsure", "never")
 _SCHEMAS = ("shapes", "list", "both")
 _TOOLS = ("execute", "search_constrained", "describe", "answer", "cancel")

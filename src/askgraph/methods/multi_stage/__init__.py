@@ -42,6 +42,8 @@ from askgraph.writing import Hypothesis, Listed
 from askgraph.writing.prompt import messages
 from askgraph.writing.references import References
 
+__all__ = ["MultiStage"]
+
 _LINKS = ("linked", "reason", "given")
 
 
