@@ -19,7 +19,7 @@ async def cancel(
     reason: Annotated[str, "why, for the asker"],
     query: Annotated[str | None, "best attempt, SPARQL"] = None,
 ) -> Observation:
-    """Give up, if the graph cannot answer; ends the run.
+    """Give up, where the graph cannot answer; ends the run.
 
     The observation has the best attempt as its answer if the query runs.
     """
