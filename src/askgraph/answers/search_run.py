@@ -27,7 +27,6 @@ from askgraph.trace import (
     Question,
     Refusal,
 )
-from askgraph.writing.pointer.writer import pointer_writer, reranked
 
 _DRAFTS = 5
 _MENTIONS = 20
@@ -81,6 +80,9 @@ class SearchRun:
             return grown
         if confidence_of(grown, clusters(grown.candidates)) >= limits.answer_from:
             return grown
+        # Late: only a question with trained weights needs the network.
+        from askgraph.writing.pointer.writer import pointer_writer, reranked
+
         writer = pointer_writer(limits.writer.replace("{graph}", self.graph.name))
         return await asyncio.to_thread(reranked, grown, writer, self.graph)
 

@@ -1,23 +1,13 @@
 """The one contract of all methods: a question goes in, a stream of steps comes out."""
 
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from askgraph.endpoint.counted import Counted
-from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.examples.outcome import outcome_of, what_changed
-from askgraph.metadata.examples.similar import confirmed_repeat
-from askgraph.tools import Context, Limits
-from askgraph.tools.query_run import answered
-from askgraph.trace import Answer, Confirmed, Question, Step, Thought, Usage
-
-_SECONDS = 60.0  # as long as the query may take when it is confirmed
+from askgraph.trace import Answer, Question, Step
 
 
 class Method(Protocol):
@@ -48,11 +38,15 @@ class Confirming:
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         """Give the answer that was confirmed, as the graph has it now; else the method's steps."""
-        async with aclosing(confirmed_steps(question, graphs)) as known:
-            async for step in known:
-                yield step
-                if isinstance(step, Answer):
-                    return
+        if any(graph.examples for graph in graphs):
+            # Late: most graphs have no examples, and need none of what runs these.
+            from askgraph.agent.confirmed import confirmed_steps
+
+            async with aclosing(confirmed_steps(question, graphs)) as known:
+                async for step in known:
+                    yield step
+                    if isinstance(step, Answer):
+                        return
         steps = self.method.answer(question, graphs)
         try:
             async for found in steps:
@@ -117,68 +111,3 @@ def _mapped(method: Method, field: str) -> Iterable[Any]:
     """What a field that names objects holds; nothing if a method has no such field."""
     held = getattr(method, field, None)
     return held.values() if isinstance(held, Mapping) else ()
-
-
-async def confirmed_steps(
-    question: Question, graphs: Sequence[KnowledgeGraph]
-) -> AsyncGenerator[Thought | Answer, None]:
-    """Yield the answer of a confirmed query to the same question, as its graph has it now.
-
-    If several graphs have one, the one confirmed last goes first. A thought says which query can
-    no longer be used: it fails, or had a result and has none now. Nothing comes if nobody
-    confirmed an answer, and for a question that goes on from an earlier one.
-    """
-    for graph, example in _repeats(question, graphs):
-        started = time.perf_counter()
-        endpoint = Counted(graph.endpoint)
-        context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=_SECONDS))
-        try:
-            answer = await answered(context, example.query, confidence=1.0)
-        except (QueryError, ServiceError) as problem:
-            yield _unused(example, str(problem))
-            continue
-        answer = replace(
-            answer,
-            confirmed=_confirmed(example, answer),
-            usage=Usage(time.perf_counter() - started, endpoint.requests),
-        )
-        if _has_dried_up(example, answer):
-            yield _unused(example, "it has no result any more")
-            continue
-        yield answer
-        return
-
-
-def _repeats(
-    question: Question, graphs: Sequence[KnowledgeGraph]
-) -> list[tuple[KnowledgeGraph, QueryExample]]:
-    if question.before:
-        return []
-    found = (
-        (graph, confirmed_repeat(question.text, question.language, graph.examples))
-        for graph in graphs
-    )
-    known = [(graph, example) for graph, example in found if example is not None]
-    return sorted(known, key=lambda one: _when(one[1]), reverse=True)
-
-
-def _confirmed(example: QueryExample, answer: Answer) -> Confirmed:
-    change = None
-    if example.confirmation and not answer.result.truncated:
-        result = answer.result if answer.boolean is None else answer.boolean
-        change = what_changed(example.confirmation, outcome_of(result))
-    by = example.confirmation.by if example.confirmation else None
-    return Confirmed(example.question, _when(example), by, example.iri, change)
-
-
-def _has_dried_up(example: QueryExample, answer: Answer) -> bool:
-    had = example.confirmation is not None and example.confirmation.rows > 0
-    return had and answer.is_empty
-
-
-def _unused(example: QueryExample, why: str) -> Thought:
-    return Thought(f"The confirmed query of {example.question!r} is not used: {why}")
-
-
-def _when(example: QueryExample) -> str:
-    return example.confirmation.when if example.confirmation else ""

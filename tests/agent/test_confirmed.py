@@ -9,10 +9,10 @@ import pytest
 from tests.graphs import MOONS, PETS
 from tests.tools.exploring import served
 
+from askgraph.agent.confirmed import confirmed_steps
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import Confirmation, QueryExample, Wording
 from askgraph.metadata.examples.outcome import outcome_of
-from askgraph.methods import confirmed_steps
 from askgraph.trace import Answer, Confirmed, Earlier, Question, Step, Thought
 
 ORBITS = "?moon <http://example.org/onto#orbits>"
