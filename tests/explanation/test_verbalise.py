@@ -354,9 +354,9 @@ def test_gold_queries_read_without_residue_and_fast(folder: str) -> None:
     if not path.exists():
         pytest.skip(f"needs the benchmark data: {path} is not there")
     queries = [json.loads(line)["sparql"] for line in path.read_text(encoding="utf-8").splitlines()]
-    began = time.perf_counter()
+    began = time.process_time()
     texts = [in_words(query, {}) for query in queries]
-    assert (time.perf_counter() - began) / len(queries) < 0.01
+    assert (time.process_time() - began) / len(queries) < 0.01
     for text in texts:
         assert not any(mark in text.rstrip("?") for mark in ("?", "http", "cannot be put"))
 

@@ -16,7 +16,7 @@ def test_the_page_has_all_parts() -> None:
 
     assert re.findall(r"<!-- (\w+) -->", text) == ["layers", "path", "files"]
     assert "<!--" not in whole
-    assert "<svg" in whole and "| 1 | `__init__.py` |" in whole and "src/askgraph/\n" in whole
+    assert "<svg" in whole and "| 1 | `api.py` |" in whole and "src/askgraph/\n" in whole
 
 
 def test_every_package_is_in_the_drawing_in_its_layer() -> None:
@@ -33,7 +33,7 @@ def test_every_package_is_in_the_drawing_in_its_layer() -> None:
 def test_a_question_passes_its_method_before_the_query_is_read_back() -> None:
     files = list(passed())
 
-    assert files[0] == "__init__.py"
+    assert files[0] == "api.py"
     read_back = next(file for file in files if file.startswith("explanation/"))
     assert files.index("methods/graph_search.py") < files.index(read_back)
     assert all((PACKAGE / file).is_file() for file in files)

@@ -14,6 +14,6 @@ def remove(
         typer.Argument(metavar="NAME", autocompletion=graph_names, help="The graph to take away."),
     ],
 ) -> None:
-    """Take a graph and its data out of the workspace; its sources stay if they are."""
+    """Take a graph and its data out of the workspace; its sources stay where they are."""
     common.workspace.remove(name)
     typer.echo(f"removed {name}", err=True)

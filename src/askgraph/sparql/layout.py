@@ -275,7 +275,7 @@ class _Layout:
         return self.term()
 
     def path(self) -> str:
-        """A property path; the alternatives inside stay if they are."""
+        """A property path; the alternatives inside stay where they are."""
         text = self.path_step()
         while self.says("/", "|"):
             text += self.take() + self.path_step()

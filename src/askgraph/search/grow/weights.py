@@ -41,7 +41,7 @@ DOUBT_NAMED_AND_CLASSED: Final = 1.5
 DOUBT_VALUE: Final = 0.5
 """The predicate of a value that is not a time."""
 DOUBT_DATE: Final = 0.3
-"""The predicate of a date: dates are looked for if they are."""
+"""The predicate of a date: dates are looked for where they are."""
 DOUBT_SPAN_END: Final = 0.4
 """The same if it is an end: the start is meant more often."""
 DOUBT_NOT_DATED: Final = 0.9
