@@ -89,6 +89,22 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 
 
+@pytest.mark.parametrize("command", ["ask", "add", "describe", "query", "batch", "evaluate"])
+def test_the_help_of_a_command_imports_no_library_that_it_does_not_use(command: str) -> None:
+    unused = {"rdflib", "openai", "anthropic", "torch", "transformers", "fastapi", "altair"}
+    if command not in ("batch", "evaluate"):  # which speak of failures of HTTP
+        unused.add("httpx2")
+    script = (
+        "import sys\n"
+        "from askgraph.cli import app\n"
+        f"try: app([{command!r}, '--help'])\n"
+        "except SystemExit: pass\n"
+        f"heavy = {unused!r} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_summary_of_a_command_is_how_its_help_begins(name: str) -> None:
     command = getattr(import_module(f"askgraph.cli.{name}"), name)
