@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 from askgraph.index.tokens import folded, tokens
 from askgraph.metadata import PredicateProfile
@@ -15,13 +16,6 @@ from askgraph.rdf import vocabulary as v
 _OFTEN = 20  # times that each value is used, at least, in the mean
 _TEXTS = (v.XSD_STRING, v.RDF_LANG_STRING)
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$")
-_IN = frozenset("in en auf".split())
-_SCALES = {
-    **dict.fromkeys(("thousand", "thousands", "tausend", "milliers"), 1e3),
-    **dict.fromkeys(("million", "millions", "millionen", "millones"), 1e6),
-    **dict.fromkeys(("billion", "billions", "milliarden", "milliards"), 1e9),
-}
-_OF = frozenset("of de von".split())
 
 
 @dataclass(frozen=True)
@@ -114,12 +108,13 @@ def _named(name: str) -> Unit | None:
 
 def _after_in(words: Sequence[str], *, last: bool = False) -> Unit | None:
     """Return the first unit after "in"; with `last` only one that ends the text."""
+    around, scales = _raw()["words"], _raw()["scales"]
     for at, word in enumerate(words):
-        if word not in _IN:
+        if word not in around["in"]:
             continue
         start, scale = at + 1, 1.0
-        while start < len(words) and (words[start] in _SCALES or words[start] in _OF):
-            scale *= _SCALES.get(words[start], 1.0)
+        while start < len(words) and (words[start] in scales or words[start] in around["of"]):
+            scale *= scales.get(words[start], 1.0)
             start += 1
         found = unit_at(words, start)
         if found is not None and not (last and start + found[1] < len(words)):
@@ -128,11 +123,9 @@ def _after_in(words: Sequence[str], *, last: bool = False) -> Unit | None:
 
 
 @lru_cache(maxsize=1)
-def _raw() -> list[dict[str, object]]:
+def _raw() -> dict[str, Any]:
     text = files("askgraph.metadata").joinpath("units.toml").read_text(encoding="utf-8")
-    listed = tomllib.loads(text)["units"]
-    assert isinstance(listed, list)
-    return listed
+    return tomllib.loads(text)
 
 
 @lru_cache(maxsize=1)
@@ -140,7 +133,7 @@ def _table() -> dict[tuple[str, ...], Unit]:
     """Units by the folded words of their symbols and names; a symbol wins."""
     found: dict[tuple[str, ...], Unit] = {}
     for key in ("symbols", "names"):
-        for entry in _raw():
+        for entry in _raw()["units"]:
             for text in _texts(entry[key]):
                 found.setdefault(tokens(text), _unit(entry))
     return found
@@ -148,7 +141,7 @@ def _table() -> dict[tuple[str, ...], Unit]:
 
 @lru_cache(maxsize=1)
 def _qudt() -> dict[str, Unit]:
-    return {name: _unit(entry) for entry in _raw() for name in _texts(entry["qudt"])}
+    return {name: _unit(entry) for entry in _raw()["units"] for name in _texts(entry["qudt"])}
 
 
 def _unit(entry: dict[str, object]) -> Unit:

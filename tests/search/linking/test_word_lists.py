@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 
 from askgraph.index.tokens import folded, stem, tokens
-from askgraph.search.linking.word_lists import LANGUAGES, detected_language, word_list
+from askgraph.search.linking.word_lists import (
+    LANGUAGES,
+    detected_language,
+    shared_words,
+    word_list,
+)
 
 DEGREES = {"plain", "comparative", "superlative"}
+TABLES = ("asks", "operators", "clauses", "yes_or_no", "numbers", "times", "naming", "follow")
 
 
 def raw(language: str) -> Mapping[str, Any]:
@@ -29,7 +35,7 @@ def test_there_are_four_languages() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("path", [(), ("asks",), ("operators",), ("clauses",), ("numbers",)])
+@pytest.mark.parametrize("path", [(), *((table,) for table in TABLES)])
 def test_all_lists_have_the_keys_of_the_english_one(language: str, path: tuple[str, ...]) -> None:
     assert keys(raw(language), *path) == keys(raw("en"), *path)
 
@@ -41,7 +47,8 @@ def test_no_list_is_empty(language: str) -> None:
     assert len(words.stop) > 50
     assert all(words.operators.values())
     assert all(words.asks.values())
-    assert words.restrict and words.synonyms and words.naming
+    assert all(words.clauses.values()) and all(words.yes_or_no.values())
+    assert words.minus and words.synonyms and words.naming
     assert len(words.measures) > 50
 
 
@@ -84,6 +91,14 @@ def test_the_longest_phrase_of_a_word_comes_first(language: str) -> None:
     for pairs in word_list(language).phrases.values():
         sizes = [len(phrase) for phrase, _ in pairs]
         assert sizes == sorted(sizes, reverse=True)
+
+
+def test_the_shared_words_hold_the_function_words_of_each_language_and_words_of_names() -> None:
+    shared = shared_words()
+    assert set(shared.stop) == set(LANGUAGES)
+    assert shared.roman[19] == "xx"
+    assert shared.names["subject"] == {"of"}
+    assert all(shared.names.values()) and all(shared.endings.values())
 
 
 def test_an_unknown_language_takes_the_english_list() -> None:

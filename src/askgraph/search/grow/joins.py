@@ -23,8 +23,6 @@ from askgraph.search.grow.weights import (
 )
 from askgraph.traversal.arrays import Ids, in_both
 
-_BE = frozenset("is are was were ist sind war waren es son era eran fue est sont etait".split())
-
 
 def lacking(grower: Grower, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
     """All of a class but those that fit a state, if no word names the class."""
@@ -149,5 +147,6 @@ def _merged(grower: Grower, one: Node, other: Node, ids: Ids) -> Node:
 
 
 def _opens_with_be(grower: Grower) -> bool:
-    tokens = grower.linked.reading.tokens
-    return bool(tokens) and tokens[0].folded in _BE
+    reading = grower.linked.reading
+    first = reading.tokens[0].folded if reading.tokens else ""
+    return first in reading.words.yes_or_no["being"]

@@ -14,6 +14,7 @@ from askgraph.metadata.units import Unit, is_unit_like, unit_said
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.search.grow.unit_nodes import descriptions_of, stated_units
+from askgraph.search.linking.word_lists import shared_words
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort
 
@@ -354,8 +355,9 @@ class Schema:
     def names_subject(self, predicate: int) -> bool:
         """Whether a predicate's name says what its subject is: it ends in "of"."""
         if predicate not in self._subjects:
+            last = shared_words().names["subject"]
             self._subjects[predicate] = any(
-                text.split()[-1:] == ["of"] for text in self._texts(predicate)
+                not last.isdisjoint(text.split()[-1:]) for text in self._texts(predicate)
             )
         return self._subjects[predicate]
 
@@ -372,7 +374,8 @@ class Schema:
     def is_noun(self, name: str) -> bool:
         """Whether a predicate's name is a noun, as far as words tell: a class has it, or "… of"."""
         words = [stem(word) for word in tokens(name)]
-        return bool(set(words) & self.class_words) or words[-1:] == ["of"]
+        last = shared_words().names["subject"]
+        return bool(set(words) & self.class_words) or not last.isdisjoint(words[-1:])
 
     @cached_property
     def class_words(self) -> frozenset[str]:

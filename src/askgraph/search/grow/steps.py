@@ -35,10 +35,10 @@ from askgraph.search.grow.weights import (
 )
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
+from askgraph.search.linking.word_lists import shared_words
 from askgraph.traversal.arrays import GraphArrays, Ids, in_both
 from askgraph.traversal.literals import Sort
 
-_TIMES = frozenset("year date time day month jahr datum ano fecha annee".split())
 _LEAST_DOUBT = 0.5
 """What a step costs at least, about, if no word names it: less would have to be an obvious one."""
 _REPEATED = 0.6
@@ -290,7 +290,7 @@ class Grower:
         if quantity is None or quantity.days is None:
             return DOUBT_VALUE
         dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
-        if not dated and not self.schema.words(predicate) & _TIMES:
+        if not dated and self.schema.words(predicate).isdisjoint(shared_words().names["times"]):
             return DOUBT_NOT_DATED
         is_end = any(predicate == end for _, end, _ in self.schema.spans)
         return DOUBT_SPAN_END if is_end else DOUBT_DATE

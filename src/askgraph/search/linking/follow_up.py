@@ -47,8 +47,8 @@ def completed(
 def leans_on_a_thing(text: str, language: str | None = None) -> bool:
     """Whether a question says "it" or "its" of something named before."""
     reading = read(text, language)
-    words = reading.words.following
-    return bool(_pronoun(reading)) or any(token.folded in words.its for token in reading.tokens)
+    its = reading.words.following["its"]
+    return bool(_pronoun(reading)) or any((token.folded,) in its for token in reading.tokens)
 
 
 def with_thing(text: str, name: str, language: str | None = None) -> str:
@@ -56,11 +56,11 @@ def with_thing(text: str, name: str, language: str | None = None) -> str:
     reading = read(text, language)
     words = reading.words.following
     for token in reading.tokens:
-        if token.folded in words.its:
+        if (token.folded,) in words["its"]:
             rest = text[token.end :].strip()
             mark = rest[-1] if rest.endswith(("?", ".", "!")) else ""
             had = rest.removesuffix(mark)
-            return f"{text[: token.start]}{had} {words.of} {name}{mark}"
+            return f"{text[: token.start]}{had} {words['of'][0][0]} {name}{mark}"
     found = _pronoun(reading)
     if found is None:
         return text
@@ -72,9 +72,9 @@ def _after_lead(reading: Reading) -> range | None:
     """The tokens of an elliptical question after "and", "what about"; None for a whole question."""
     folded = [token.folded for token in reading.tokens]
     words = reading.words.following
-    start = next((len(p) for p in words.lead if tuple(folded[: len(p)]) == p), 0)
+    start = next((len(p) for p in words["lead"] if tuple(folded[: len(p)]) == p), 0)
     rest = range(start, len(folded))
-    if not rest or any(folded[at] in words.whole for at in rest):
+    if not rest or any((folded[at],) in words["whole"] for at in rest):
         return None
     return rest
 
@@ -113,7 +113,7 @@ def _pronoun(reading: Reading) -> tuple[int, int] | None:
     for opening in reading.words.operators["exists"]:
         if len(opening) > 2 and tuple(folded[: len(opening)]) == opening:
             folded[: len(opening)] = [""] * len(opening)
-    for phrase in reading.words.following.it:
+    for phrase in reading.words.following["it"]:
         if (at := _found(folded, phrase)) is not None:
             return at, at + len(phrase) - 1
     return None

@@ -252,9 +252,9 @@ class Zones:
             gap = self.reading.text[tokens[before].end : tokens[before + 1].start]
             if "," in gap:
                 return True
-            if tokens[before].folded in _THEIR:
+            if tokens[before].folded in lists.clauses["possessive"]:
                 return True
-            if tokens[before].folded in lists.restrict:
+            if tokens[before].folded in lists.clauses["restrict"]:
                 return False
             before -= 1
         if before < 0:
@@ -263,11 +263,8 @@ class Zones:
         return "," in gap or tokens[before].folded in joins
 
 
-_WEAK = frozenset("of for to by than de von des du of pour por para fur zu zum zur".split())
-_THEIR = frozenset("their its his her ihren ihrem ihrer ihre seinen sus su leur leurs ses".split())
-
-
 def _opens(at: int, reading: Reading) -> bool:
+    clauses, word = reading.words.clauses, reading.tokens[at].folded
     following = reading.tokens[at + 1].folded if at + 1 < len(reading.tokens) else ""
-    word = reading.tokens[at].folded
-    return word in reading.words.restrict and word not in _WEAK and following not in _THEIR
+    restricts = word in clauses["restrict"] and word not in clauses["weak"]
+    return restricts and following not in clauses["possessive"]

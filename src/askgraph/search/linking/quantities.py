@@ -2,30 +2,19 @@
 
 import calendar
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import zip_longest
 from math import isfinite
 
+from askgraph.index.tokens import folded
 from askgraph.metadata.units import Unit, unit_at
 from askgraph.search.linking.relative_times import Relative, relative_at, time_word
-from askgraph.search.linking.word_lists import WordList
+from askgraph.search.linking.word_lists import Phrase, WordList, shared_words
 from askgraph.traversal.literals import day_number
 
-_ROMAN = {
-    word: number
-    for number, word in enumerate(
-        ("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx xxi").split(),
-        start=1,
-    )
-}
-_POINTS = frozenset(("de", "es", "fr"))
-"""Languages that group thousands by points and write a comma before decimals."""
-
 _MINUS = re.compile(r"(?:^|(?<!\d)\s|[(=<>])[-\N{MINUS SIGN}]$")
-_MINUS_WORDS = frozenset(
-    (before, word) for word in ("menos", "moins") for before in ("a", "de", "que", "y", "et")
-)
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 
 
@@ -72,7 +61,7 @@ def quantities(
         if quantity is None:
             at += 1
         else:
-            found.append(_signed(quantity, words, text[: starts[at]]))
+            found.append(_signed(quantity, words, text[: starts[at]], lists.minus))
             at = quantity.last + 1
     return tuple(_with_unit_of_next(found, words, lists))
 
@@ -90,15 +79,19 @@ def _with_unit_of_next(
             yield one
 
 
-def _signed(quantity: Quantity, words: Sequence[str], before: str) -> Quantity:
+def _signed(
+    quantity: Quantity, words: Sequence[str], before: str, minus: Iterable[Phrase]
+) -> Quantity:
     """The quantity below zero if a minus stands before it: "-10", "minus 10"; not "20-10"."""
     if quantity.value is None:
         return quantity
     below = replace(quantity, value=-quantity.value, text=f"-{quantity.text}", days=None)
     if not quantity.spelled and _MINUS.search(before):
         return below
-    said = words[max(0, quantity.first - 2) : quantity.first]
-    led = said[-1:] == ["minus"] or (len(said) == 2 and tuple(said) in _MINUS_WORDS)
+    led = any(
+        tuple(words[max(0, quantity.first - len(phrase)) : quantity.first]) == phrase
+        for phrase in minus
+    )
     return replace(below, first=quantity.first - 1) if led else quantity
 
 
@@ -147,13 +140,16 @@ def _epoch(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
     word, following = words[at], words[at + 1] if at + 1 < len(words) else ""
     if word in lists.decades and word not in lists.units:
         return _decade(at, at, word, lists.decades[word])
-    if digits := re.fullmatch(r"([12]\d)?(\d0)er", word):
+    digits = _decade_in_digits().fullmatch(word)
+    if digits and (digits.group(1) or digits.group(3) in shared_words().endings["short_decades"]):
         return _decade(at, at, word, int(digits.group(2)), int(digits.group(1) or 19))
-    if word in lists.decades_before and (number := _decade_of(following, lists)) is not None:
+    if (word,) in lists.times["decade_before"] and (
+        number := _decade_of(following, lists)
+    ) is not None:
         return _decade(at, at + 1, f"{word} {following}", number % 100, number // 100 or 19)
-    if following in lists.centuries and (number := _ordinal(word, lists)):
+    if (following,) in lists.times["century"] and (number := _ordinal(word, lists)):
         return _century(at, number, words)
-    if word in lists.centuries and (number := _ordinal(following, lists)):
+    if (word,) in lists.times["century"] and (number := _ordinal(following, lists)):
         return _century(at, number, words)
     return None
 
@@ -181,14 +177,28 @@ def _years(first: int, last: int, text: str, start: int, end: int) -> Quantity:
 
 def _ordinal(word: str, lists: WordList) -> int | None:
     """1 to 21, in digits, as an ordinal, in words or in Roman numerals."""
-    digits = re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th|er|e|eme)?", word)
-    number = int(digits.group(1)) if digits else lists.ordinals.get(word, _ROMAN.get(word, 0))
+    roman = shared_words().roman
+    if digits := _ordinal_in_digits().fullmatch(word):
+        number = int(digits.group(1))
+    else:
+        number = lists.ordinals.get(word, roman.index(word) + 1 if word in roman else 0)
     return number if 1 <= number <= 21 else None
+
+
+@cache
+def _ordinal_in_digits() -> re.Pattern[str]:
+    endings = "|".join(folded(ending) for ending in shared_words().endings["ordinals"])
+    return re.compile(rf"(\d{{1,2}})(?:{endings})?")
+
+
+@cache
+def _decade_in_digits() -> re.Pattern[str]:
+    return re.compile(rf"([12]\d)?(\d0)({'|'.join(shared_words().endings['decades'])})")
 
 
 def _dates(at: int, words: Sequence[str], lists: WordList) -> Iterator[Quantity | None]:
     """Day month year, month day year, month year; "de" and "of" may stand between."""
-    places = [p for p in range(at, min(at + 6, len(words))) if words[p] not in ("de", "of", "the")]
+    places = [p for p in range(at, min(at + 6, len(words))) if words[p] not in lists.in_dates]
     if not places or places[0] != at:
         return
     parts = [words[p] for p in places]
@@ -214,7 +224,7 @@ def _day(first: int, last: int, text: str, year: int, month: int, day: int) -> Q
 
 
 def _day_of_month(word: str) -> int | None:
-    digits = re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th|er)?", word)
+    digits = _ordinal_in_digits().fullmatch(word)
     return int(digits.group(1)) if digits and 1 <= int(digits.group(1)) <= 31 else None
 
 
@@ -224,11 +234,7 @@ def _year(word: str) -> int | None:
 
 def _number(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
     word = words[at]
-    decade = re.fullmatch(r"([12]\d{2}0)s", word)
-    if decade:
-        year = int(decade.group(1))
-        return Quantity(at, at, word, None, (day_number(year), day_number(year + 9, 12, 31)))
-    digits = _digits(word, points=lists.language in _POINTS)
+    digits = _digits(word, points=lists.decimal_comma)
     spelled = digits is None
     value: float | None = lists.units.get(word) if digits is None else digits
     if value is None:

@@ -18,7 +18,6 @@ _NAMED = {
     "yesterday": ("days", -1),
     "tomorrow": ("days", 1),
 }
-_THE = ("the", "das")
 
 
 @dataclass(frozen=True)
@@ -56,9 +55,11 @@ def relative_at(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Re
 
 def _named(at: int, words: Sequence[str], lists: WordList) -> tuple[int, Relative] | None:
     """ "Last year"."""
+    if at and (words[at - 1],) in lists.times["the"]:
+        return None
     for name, (unit, away) in _NAMED.items():
         for phrase in lists.times[name]:
-            if _is_at(at, words, phrase) and not (at and words[at - 1] in _THE):
+            if _is_at(at, words, phrase):
                 return at + len(phrase) - 1, Relative(unit, away)
     return None
 

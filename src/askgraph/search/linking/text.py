@@ -2,11 +2,17 @@
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 
 from askgraph.index.tokens import folded, stem
 from askgraph.search.linking.quantities import Quantity, quantities
 from askgraph.search.linking.relative_times import days_from
-from askgraph.search.linking.word_lists import WordList, detected_language, word_list
+from askgraph.search.linking.word_lists import (
+    WordList,
+    detected_language,
+    shared_words,
+    word_list,
+)
 
 _POWER = r"(?<![\w.,])\d+(?:\.\d+)?[eE][+-]?\d+(?![\w-])"
 _WORD = re.compile(rf"{_POWER}|[^\W_]+(?:[.,]\d+)*", re.UNICODE)
@@ -14,7 +20,6 @@ _PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)
 _QUOTED = re.compile(
     r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)['‘]([^'’]+)['’](?!\w)"
 )
-_GENITIVE = re.compile(r"['’]s\b")
 _MOST_TOKENS = 120
 
 
@@ -70,7 +75,8 @@ class Reading:
 def read(text: str, language: str | None = None) -> Reading:
     """Read a question; the language is detected by its function words if none is given."""
     quotes = [match.span() for match in _QUOTED.finditer(text)]
-    plain = _GENITIVE.sub("  ", text)
+    genitive = _genitive()
+    plain = genitive.sub("  ", text)
     found = list(_WORD.finditer(plain))
     tokens = tuple(
         Token(
@@ -86,7 +92,7 @@ def read(text: str, language: str | None = None) -> Reading:
     )
     code = (language or "").split("-")[0].lower()
     words = word_list(code or detected_language([token.folded for token in tokens]))
-    genitives = {match.start() for match in _GENITIVE.finditer(text)}
+    genitives = {match.start() for match in genitive.finditer(text)}
     return Reading(
         text,
         tokens,
@@ -99,8 +105,20 @@ def read(text: str, language: str | None = None) -> Reading:
 
 def _parts(word: str) -> list[re.Match[str]]:
     """Split letters from digits, but keep ordinals ("3rd") and decades ("1990s") whole."""
-    whole = re.fullmatch(r"\d+(?:st|nd|rd|th|s|er|e|ème|(?:\.\d+)?[eE][+-]?\d+)", word)
+    whole = _bent_number().fullmatch(word)
     return [whole] if whole else list(_PARTS.finditer(word))
+
+
+@cache
+def _bent_number() -> re.Pattern[str]:
+    endings = shared_words().endings
+    bent = "|".join((*endings["ordinals"], *endings["decades"]))
+    return re.compile(rf"\d+(?:{bent}|(?:\.\d+)?[eE][+-]?\d+)")
+
+
+@cache
+def _genitive() -> re.Pattern[str]:
+    return re.compile(rf"['’]{shared_words().endings['possessor'][0]}\b")
 
 
 def _quote_of(start: int, quotes: list[tuple[int, int]]) -> int | None:

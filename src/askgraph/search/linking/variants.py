@@ -14,11 +14,11 @@ from rapidfuzz.process import extract
 
 from askgraph.index.names import NameIndex
 from askgraph.search.linking.text import Reading, Token
+from askgraph.search.linking.word_lists import shared_words
 
 _EXACT, _JOINED, _TYPO, _SYNONYM, _SHORT = 1.0, 0.95, 0.8, 0.75, 0.8
 _ROOT = 5
 _LONGEST = 60
-_ENDINGS = frozenset("e n s en er es em ed ing".split())
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ def _same_root(at: int, token: Token, words: Sequence[str], index: NameIndex) ->
 def _alikeness(own: str, word: str) -> float:
     shared = _shared(own, word)
     left, right = len(own) - shared, len(word) - shared
-    if min(left, right) == 0 and shared >= 4 and (own[shared:] or word[shared:]) in _ENDINGS:
+    ending = own[shared:] or word[shared:]
+    if min(left, right) == 0 and shared >= 4 and ending in shared_words().endings["words"]:
         return 0.95
     if shared >= _ROOT and left <= 4 and right <= 4 and shared > 0.6 * max(len(own), len(word)):
         return 0.9 - 0.05 * (left + right)

@@ -1,10 +1,11 @@
-"""The closed word lists of a language: function words, operators, measures, synonyms."""
+"""Closed word lists: of each language what questions are made of, and what all languages share."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.resources import files
+from typing import Any
 
 from askgraph.index.tokens import stem, tokens
 
@@ -25,39 +26,34 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Following:
-    """How questions lean on the one before: their first words, words that only whole questions
-    have, words that stand for a thing, for what a thing has, and the word between the two.
-    """
-
-    lead: tuple[Phrase, ...]
-    whole: frozenset[str]
-    it: tuple[Phrase, ...]
-    its: frozenset[str]
-    of: str
-
-
-@dataclass(frozen=True)
 class WordList:
-    """One language's lists; phrases are folded tokens, synonyms and naming words are stems."""
+    """One language's lists; phrases are folded tokens, synonyms and naming words are stems.
+
+    `clauses` are words that open a part of a question, and possessives; `following` is how
+    questions lean on the one before, longest phrases first. With a `decimal_comma` points group
+    the thousands; `minus` are phrases that end in a word for it; words `in_dates` part day,
+    month and year.
+    """
 
     language: str
     stop: frozenset[str]
     asks: Mapping[str, tuple[Phrase, ...]]
     operators: Mapping[str, tuple[Phrase, ...]]
-    restrict: frozenset[str]
+    clauses: Mapping[str, frozenset[str]]
+    yes_or_no: Mapping[str, frozenset[str]]
+    decimal_comma: bool
+    minus: tuple[Phrase, ...]
+    in_dates: frozenset[str]
     units: Mapping[str, float]
     scales: Mapping[str, float]
     ordinals: Mapping[str, int]
     months: Mapping[str, int]
     decades: Mapping[str, int]
-    decades_before: frozenset[str]
-    centuries: frozenset[str]
     times: Mapping[str, tuple[Phrase, ...]]
     measures: tuple[Measure, ...]
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
-    following: Following
+    following: Mapping[str, tuple[Phrase, ...]]
 
     @cached_property
     def phrases(self) -> Mapping[str, tuple[tuple[Phrase, str], ...]]:
@@ -83,51 +79,74 @@ class WordList:
         }
 
 
-@lru_cache(maxsize=len(LANGUAGES))
+@dataclass(frozen=True)
+class SharedWords:
+    """Words that are read before a language is known, and those in a graph's own names (stems)."""
+
+    stop: Mapping[str, frozenset[str]]
+    endings: Mapping[str, tuple[str, ...]]
+    roman: tuple[str, ...]
+    names: Mapping[str, frozenset[str]]
+
+
+@cache
 def word_list(language: str) -> WordList:
     """Return the lists of a language, English if there is none."""
-    code = language if language in LANGUAGES else "en"
-    source = files("askgraph.search.linking").joinpath("words", f"{code}.toml")
-    raw = tomllib.loads(source.read_text(encoding="utf-8"))
+    if language not in LANGUAGES:
+        return word_list("en")
+    raw = _read(language)
     numbers = raw["numbers"]
     return WordList(
-        language=code,
-        stop=frozenset(word for text in raw["stop"].split() for word in tokens(text)),
-        asks={key: _phrases(listed) for key, listed in raw["asks"].items()},
-        operators={key: _phrases(listed) for key, listed in raw["operators"].items()},
-        restrict=frozenset(p[0] for p in _phrases(raw["clauses"]["restrict"])),
+        language=language,
+        stop=shared_words().stop[language],
+        asks=_phrases_by_name(raw["asks"]),
+        operators=_phrases_by_name(raw["operators"]),
+        clauses=_words_by_name(raw["clauses"]),
+        yes_or_no=_words_by_name(raw["yes_or_no"]),
+        decimal_comma=numbers["decimal_comma"],
+        minus=_phrases(numbers["minus"]),
+        in_dates=frozenset(numbers["in_dates"]),
         units=_folded(numbers["units"]),
         scales=_folded(numbers["scales"]),
-        ordinals={key: int(value) for key, value in _folded(numbers["ordinals"]).items()},
-        months={key: int(value) for key, value in _folded(numbers["months"]).items()},
-        decades={key: int(value) for key, value in _folded(numbers["decades"]).items()},
-        decades_before=frozenset(p[0] for p in _phrases(raw["times"]["decade_before"])),
-        centuries=frozenset(p[0] for p in _phrases(raw["times"]["century"])),
-        times={key: _phrases(listed) for key, listed in raw["times"].items()},
+        ordinals=_folded(numbers["ordinals"]),
+        months=_folded(numbers["months"]),
+        decades=_folded(numbers["decades"]),
+        times=_phrases_by_name(raw["times"]),
         measures=tuple(_measures(raw["adjectives"])),
         synonyms=_synonyms(raw["synonyms"]["sets"]),
         naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),
-        following=_following(raw["follow"]),
+        following={
+            name: tuple(sorted(listed, key=lambda phrase: -len(phrase)))
+            for name, listed in _phrases_by_name(raw["follow"]).items()
+        },
+    )
+
+
+@cache
+def shared_words() -> SharedWords:
+    """Return the words of any language."""
+    raw = _read("shared")
+    return SharedWords(
+        stop={code: frozenset(tokens(text)) for code, text in raw["stop"].items()},
+        endings={name: tuple(listed) for name, listed in raw["endings"].items()},
+        roman=tuple(raw["numerals"]["roman"]),
+        names={
+            name: frozenset(stem(word) for text in listed for word in tokens(text))
+            for name, listed in raw["names"].items()
+        },
     )
 
 
 def detected_language(words: Sequence[str]) -> str:
     """Return the language whose function words the text holds most of; English on a draw."""
-    votes = {code: sum(word in word_list(code).stop for word in words) for code in LANGUAGES}
+    stop = shared_words().stop
+    votes = {code: sum(word in stop[code] for word in words) for code in LANGUAGES}
     return max(LANGUAGES, key=lambda code: votes[code])
 
 
-def _following(raw: Mapping[str, object]) -> Following:
-    def longest_first(key: str) -> tuple[Phrase, ...]:
-        return tuple(sorted(_phrases(_strings(raw[key])), key=lambda phrase: -len(phrase)))
-
-    return Following(
-        lead=longest_first("lead"),
-        whole=frozenset(phrase[0] for phrase in longest_first("whole")),
-        it=longest_first("it"),
-        its=frozenset(phrase[0] for phrase in longest_first("its")),
-        of=str(raw["of"]),
-    )
+def _read(name: str) -> dict[str, Any]:
+    source = files("askgraph.search.linking").joinpath("words", f"{name}.toml")
+    return tomllib.loads(source.read_text(encoding="utf-8"))
 
 
 def _phrases(listed: Sequence[str]) -> tuple[Phrase, ...]:
@@ -135,30 +154,28 @@ def _phrases(listed: Sequence[str]) -> tuple[Phrase, ...]:
     return tuple(dict.fromkeys(phrase for phrase in found if phrase))
 
 
-def _folded(table: Mapping[str, float]) -> dict[str, float]:
+def _phrases_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phrase, ...]]:
+    return {name: _phrases(listed) for name, listed in table.items()}
+
+
+def _words_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+    """The first words of phrases."""
+    return {name: frozenset(p[0] for p in _phrases(listed)) for name, listed in table.items()}
+
+
+def _folded(table: Mapping[str, Any]) -> dict[str, Any]:
     return {" ".join(tokens(key)): value for key, value in table.items()}
 
 
-def _measures(raw: Sequence[Mapping[str, object]]) -> Iterator[Measure]:
+def _measures(raw: Sequence[Mapping[str, Any]]) -> Iterator[Measure]:
     for entry in raw:
+        measures, dates = (
+            tuple(" ".join(stem(word) for word in tokens(text)) for text in entry.get(key, ()))
+            for key in ("measures", "dates")
+        )
         for degree in ("plain", "comparative", "superlative"):
-            for phrase in _phrases(_strings(entry.get(degree))):
-                yield Measure(
-                    phrase,
-                    degree,
-                    bool(entry["up"]),
-                    tuple(_stems(entry.get("measures"))),
-                    tuple(_stems(entry.get("dates"))),
-                )
-
-
-def _strings(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []
-
-
-def _stems(value: object) -> Iterator[str]:
-    for text in _strings(value):
-        yield " ".join(stem(word) for word in tokens(text))
+            for phrase in _phrases(entry.get(degree, ())):
+                yield Measure(phrase, degree, entry["up"], measures, dates)
 
 
 def _synonyms(sets: Sequence[str]) -> dict[str, frozenset[str]]:

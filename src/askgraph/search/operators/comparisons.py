@@ -296,12 +296,12 @@ def between(places: Places, work: QueryBuilder, operator: Operator) -> bool:
 
 
 _DATES = (Sort.DATE, Sort.YEAR)
-_SINCE = frozenset(["since", "seit", "desde", "depuis"])
 
 
 def is_since(places: Places, operator: Operator) -> bool:
     """Return whether words say "since": the time itself counts too."""
-    return places.reading.tokens[operator.first].folded in _SINCE
+    word = places.reading.tokens[operator.first].folded
+    return (word,) in places.reading.words.times["since"]
 
 
 def span_spot(places: Places, work: QueryBuilder, operator: Operator) -> Spot | None:

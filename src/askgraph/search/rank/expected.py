@@ -1,7 +1,7 @@
 """The answer that a question expects, read from its words: its kind, columns, rows."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from askgraph.search.linking.link import Linked
 from askgraph.search.linking.operators import COMPARING, Frame, Operator, frame_of
@@ -98,32 +98,12 @@ def _kind(reading: Reading, frame: Frame, items: tuple[Item, ...]) -> Kind:
 
 def _is_request(reading: Reading, frame: Frame) -> bool:
     """Whether a verb opens a request rather than a question: "can anyone tell me …"."""
-    words = _REQUESTED.get(reading.language)
+    words = reading.words.yes_or_no
     after = [token.folded for token in reading.tokens[frame.of("exists")[0].last + 1 :][:_NEAR]]
-    if words is None or not after:
-        return False
-    return after[0] in words.asked or any(word in words.asking for word in after)
-
-
-class _Requested(NamedTuple):
-    """The pronouns of those who are asked, or are to know; and of those who ask, as objects."""
-
-    asked: frozenset[str]
-    asking: frozenset[str]
+    return bool(after) and (after[0] in words["asked"] or not words["asking"].isdisjoint(after))
 
 
 _NEAR = 3  # words after the verb
-_REQUESTED = {
-    "en": _Requested(frozenset(["you", "i", "we"]), frozenset(["me", "us"])),
-    "de": _Requested(
-        frozenset(["sie", "du", "ihr", "ich", "wir", "man"]), frozenset(["mir", "uns"])
-    ),
-    "es": _Requested(
-        frozenset(["usted", "ustedes", "me", "nos"]),
-        frozenset(["decirme", "decirnos", "darme", "darnos", "mostrarme", "mostrarnos"]),
-    ),
-    "fr": _Requested(frozenset(["vous", "tu", "je", "nous", "on"]), frozenset(["me", "nous"])),
-}
 
 
 def _asked_first(reading: Reading, frame: Frame) -> str:
@@ -212,18 +192,10 @@ def _extremes(frame: Frame, linked: Linked) -> list[Operator]:
 def _is_circumstance(operator: Operator, reading: Reading) -> bool:
     """Whether a preposition of place or time stands before it, with or without an article."""
     before = [token.folded for token in reading.tokens[: operator.first]][-2:]
-    places = _CIRCUMSTANCES.get(reading.language, frozenset[str]())
+    places = reading.words.clauses["circumstance"]
     if before and before[-1] in places:
         return True
     return len(before) == 2 and before[0] in places and reading.is_stop(operator.first - 1)
-
-
-_CIRCUMSTANCES = {
-    "en": frozenset(["in", "during", "within", "since", "over"]),
-    "de": frozenset(["in", "im", "während", "seit", "innerhalb"]),
-    "es": frozenset(["en", "durante", "desde", "dentro"]),
-    "fr": frozenset(["dans", "en", "au", "pendant", "durant", "depuis"]),
-}
 
 
 def _points_up(operator: Operator) -> bool:

@@ -131,7 +131,8 @@ def _interrogatives(words: WordList) -> frozenset[str]:
 
 def _is_put_in_front(before: range, reading: Reading) -> bool:
     """Whether a preposition, and no question word, stands before the first noun."""
-    restricts = any(reading.tokens[at].folded in reading.words.restrict for at in before)
+    restrict = reading.words.clauses["restrict"]
+    restricts = any(reading.tokens[at].folded in restrict for at in before)
     return restricts and interrogative(reading, within=before) is None
 
 

@@ -19,6 +19,7 @@ from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.weights import WORTH_OPERATOR
 from askgraph.search.linking.link import Linked
 from askgraph.search.linking.operators import Frame
+from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators.attachment import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.traversal.literals import Sort
@@ -151,8 +152,10 @@ def _agrees(candidate: Candidate, linked: Linked, frame: Frame, schema: Schema) 
 def _is_person(candidate: Candidate, linked: Linked, schema: Schema) -> float:
     """Whether the answer is of a class that is called a person or agent, or lies below one."""
     synonyms = linked.reading.words.synonyms
-    persons = {"person", *synonyms.get("person", ())}
-    bodies = {"agent", "organization", *synonyms.get("organization", ())}
+    persons, bodies = (
+        names.union(*(synonyms.get(name, ()) for name in names))
+        for names in (shared_words().names["persons"], shared_words().names["bodies"])
+    )
     stems = [schema.class_stems(cls) for cls in _answer_classes(candidate, schema)]
     if any(persons & own for own in stems):
         return 1.0

@@ -314,7 +314,7 @@ def _of_language(reading: Reading) -> set[int]:
     phrases_of = [*lists.asks.values(), *lists.operators.values()]
     known = {word for listed in phrases_of for phrase in listed for word in phrase}
     known |= {word for measure in lists.measures for word in measure.phrase}
-    known |= lists.ordinals.keys() | lists.restrict
+    known |= lists.ordinals.keys() | lists.clauses["restrict"]
     return {
         at
         for at, token in enumerate(reading.tokens)
