@@ -2,18 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from askgraph.endpoint import Endpoint
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
-from askgraph.metadata.descriptions import Description
-from askgraph.metadata.examples import QueryExample
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.rewrite.virtual import VirtualPaths
+from askgraph.traversal import Seeds
 from askgraph.traversal.arrays import GraphArrays
-from askgraph.traversal.remote import Seeds, neighbourhood
+
+if TYPE_CHECKING:
+    from askgraph.metadata.descriptions import Description
+    from askgraph.metadata.examples import QueryExample
+    from askgraph.sparql.rewrite.virtual import VirtualPaths
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +43,10 @@ class KnowledgeGraph:
     arrays: GraphArrays | None = None
     snapshot: str = ""
     indices: Mapping[str, SearchIndex[Resource]] = field(default_factory=dict)
-    examples: tuple[QueryExample, ...] = ()
+    examples: "tuple[QueryExample, ...]" = ()
     service: str = ""
-    described: tuple[Description, ...] = ()
-    virtual: VirtualPaths = field(default_factory=dict)
+    described: "tuple[Description, ...]" = ()
+    virtual: "VirtualPaths" = field(default_factory=dict)
 
 
 def service_iri(graph: KnowledgeGraph) -> str:
@@ -68,6 +71,8 @@ async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
     known = _WHOLE.get(graph.names) if graph.arrays is None else graph.arrays
     if known is not None:
         return known
+    from askgraph.traversal.remote import neighbourhood  # most graphs lie here
+
     predicates = graph.profile.predicates
     arrays = await neighbourhood(
         graph.endpoint,

@@ -22,11 +22,10 @@ from askgraph.metadata import (
 )
 from askgraph.metadata.merge import ordered
 from askgraph.metadata.profile import profile_of
-from askgraph.metadata.store import read_statements
 from askgraph.metadata.void import profile_of_void
 from askgraph.metadata.void_text import void_of
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.statements import Statements
+from askgraph.rdf.statements import Statements, read_statements
 from askgraph.sample import graph_path
 from askgraph.traversal.arrays import build_arrays
 

@@ -11,9 +11,9 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError
 from askgraph.metadata.profile import profile_of
-from askgraph.traversal import remote
+from askgraph.traversal import Seeds, remote
 from askgraph.traversal.arrays import GraphArrays, build_arrays
-from askgraph.traversal.remote import Counts, Seeds, neighbourhood
+from askgraph.traversal.remote import Counts, neighbourhood
 
 SPACE = "https://example.org/space/"
 ONTOLOGY = SPACE + "ontology#"

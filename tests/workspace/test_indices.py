@@ -26,7 +26,7 @@ OPEN_IN_TWO = """
 import sys
 from askgraph.workspace import Workspace
 from askgraph.operations.indices import ground_of
-from askgraph.workspace.indices import GraphIndices
+from askgraph.workspace.graphs import GraphIndices
 found = GraphIndices(ground_of(Workspace(sys.argv[1]), None, progress=lambda *_: None))
 print([hit.item.iri for hit in found["entities"].search("phobos")])
 """

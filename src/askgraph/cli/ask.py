@@ -25,7 +25,6 @@ from askgraph.methods import Method, closed, converses
 from askgraph.operations.answering import head_of, steps_of
 from askgraph.sparql.comparison import of_columns
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Step, Trace, follow_up
-from askgraph.trace.lines import read_trace, write_trace
 from askgraph.workspace.graphs import ready_graphs
 from askgraph.workspace.synchronous import result_of
 
@@ -128,6 +127,7 @@ class Asked:
     def _keep(self, steps: tuple[Step, ...]) -> None:
         if self.trace is None:
             return
+        from askgraph.trace.lines import write_trace
 
         run = Trace(self.question, self.name, steps)
         write_trace(self.trace, run, head_of(self.method, self.graphs))
@@ -149,6 +149,8 @@ def _conversation(
     """The question with what was asked before it, and the graphs that this was asked of."""
     if after is None:
         return Question(text, lang), [None]
+    from askgraph.trace.lines import read_trace
+
     run, head = read_trace(after)
     try:
         outcome = run.outcome

@@ -19,7 +19,7 @@ from askgraph.errors import SetupError
 from askgraph.index import Hit, Resource
 from askgraph.operations.indices import IndexInfo, build_indices, ground_of, index_info
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.workspace.indices import GraphIndices
+from askgraph.workspace.graphs import GraphIndices
 
 UNUSABLE = 1
 

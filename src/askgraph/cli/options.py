@@ -12,7 +12,7 @@ from askgraph.cli.bundles import Bundle
 from askgraph.cli.context import DebugOption, WorkspaceOption, shared
 from askgraph.methods import Method
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.method_settings import method_spec
+from askgraph.workspace.settings import method_spec
 
 
 @dataclass(frozen=True)

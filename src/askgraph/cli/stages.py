@@ -12,7 +12,7 @@ from askgraph.cli.sheets import LatexOption, MarkdownOption, form_of, give
 from askgraph.evaluation.studies.stage_sheets import recall_sheet, stage_sheets
 from askgraph.operations.selection import selected
 from askgraph.operations.stages import staged
-from askgraph.workspace.method_settings import named_setting
+from askgraph.workspace.settings import named_setting
 from askgraph.workspace.synchronous import result_of
 
 

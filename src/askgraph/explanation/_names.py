@@ -10,8 +10,13 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.rdf.labels import words_of_local_name
-from askgraph.rdf.nouns import english_plural, english_singular, is_plural, with_article
+from askgraph.rdf.labels import (
+    english_plural,
+    english_singular,
+    is_plural,
+    with_article,
+    words_of_local_name,
+)
 from askgraph.rdf.vocabulary import (
     DATE_DATATYPES,
     NUMERIC_DATATYPES,

@@ -8,8 +8,7 @@ import numpy as np
 
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import best_label, words_of_local_name
-from askgraph.rdf.nouns import english_plural, within_sentence
+from askgraph.rdf.labels import best_label, english_plural, within_sentence, words_of_local_name
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.arrays import GraphArrays
 

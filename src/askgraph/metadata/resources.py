@@ -13,7 +13,6 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.index.names import Kind, Name
-from askgraph.index.sources.tsv import resources_of
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import local_name
 from askgraph.rdf.labels import best_label, words_of_local_name
@@ -64,6 +63,8 @@ async def asked_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resou
     Raises `SetupError` if rows are missing and the query does not end with `GROUP BY ?iri`, by
     which it could be paged.
     """
+    from askgraph.index.sources.tsv import resources_of  # most graphs are indexed without a query
+
     result = await endpoint.select(query)
     if not result.truncated:
         for resource in resources_of(result):

@@ -3,22 +3,17 @@
 {"version": 2, "sha256": "…", "profile": {"triples": 2391, "classes": […], …}}
 """
 
-import bz2
-import gzip
 import hashlib
 import json
-import lzma
 import os
 import tempfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from askgraph.errors import SetupError
 from askgraph.metadata import VERSION, ClassProfile, Part, Partition, PredicateProfile, Profile
-from askgraph.rdf.statements import FORMATS, Statements
 
 _BODY = '"profile": '
 
@@ -91,25 +86,3 @@ def _tuple(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     return tuple(tuple(item) if isinstance(item, list) else item for item in value)
-
-
-_PACKED: Mapping[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
-}
-
-
-def read_statements(path: Path) -> Statements:
-    """Read an RDF file, packed or not; `SetupError` if it is missing, unknown or wrong."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    unpacked = _PACKED.get(suffixes[-1] if suffixes else "")
-    kind = FORMATS.get("".join((suffixes[:-1] if unpacked else suffixes)[-1:]))
-    if kind is None:
-        raise SetupError(f"{str(path)!r} is of no known kind: {', '.join(FORMATS)}, or packed")
-    try:
-        text = path.read_bytes()
-        text = unpacked(text) if unpacked else text
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise SetupError(f"{str(path)!r} cannot be read: {error}") from error
-    return Statements.parsed(text, kind, base=path.absolute().as_uri())

@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from askgraph.agent.own_predicates import with_own_predicates
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import Method, bare
 from askgraph.trace import Outcome, Question, Step, Trace
-from askgraph.trace.codec import told
-from askgraph.trace.lines import GraphState, Head
+
+if TYPE_CHECKING:
+    from askgraph.trace.lines import Head
 
 
 async def steps_of(
@@ -31,6 +31,7 @@ async def steps_of(
     loop = asyncio.get_running_loop()
     end = None if timeout is None else loop.time() + timeout
     stream = method.answer(question, graphs)
+    virtual = any(graph.virtual for graph in graphs)
     try:
         while True:
             clock = asyncio.timeout_at(end)
@@ -43,7 +44,11 @@ async def steps_of(
                 raise TimedOut(f"no answer within {timeout:g} seconds") from error
             if step is None:
                 return
-            yield with_own_predicates(step, graphs)
+            if virtual:
+                from askgraph.agent.own_predicates import with_own_predicates
+
+                step = with_own_predicates(step, graphs)
+            yield step
     finally:
         if isinstance(stream, AsyncGenerator):
             await stream.aclose()
@@ -62,8 +67,10 @@ async def outcome_of(
     return Trace(question, type(method).__name__, steps).outcome
 
 
-def head_of(method: Method, graphs: Sequence[KnowledgeGraph]) -> Head:
+def head_of(method: Method, graphs: Sequence[KnowledgeGraph]) -> "Head":
     """Return what a trace says of its method and graphs: settings without objects or secrets."""
+    from askgraph.trace.lines import GraphState, Head  # most runs leave no trace
+
     states = tuple(GraphState(graph.name, graph.snapshot) for graph in graphs)
     return Head(_settings(bare(method)), states)
 
@@ -84,6 +91,8 @@ def _setting(value: object, hint: Any) -> object:
         return {name: _setting(one, Any) for name, one in value.items()}
     if hasattr(value, "answer"):
         return _settings(value)
+    from askgraph.trace.codec import told
+
     try:
         return told(value, hint)
     except TypeError:

@@ -22,10 +22,9 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.workspace import Progress, Workspace, check_name, silent
 from askgraph.workspace.build import enrich_endpoint
-from askgraph.workspace.data import known_paths
+from askgraph.workspace.data import known_paths, locked
 from askgraph.workspace.models import Models
 from askgraph.workspace.settings import with_graph
-from askgraph.workspace.sources import locked
 from askgraph.workspace.synchronous import result_of
 
 

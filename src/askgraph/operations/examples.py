@@ -22,9 +22,9 @@ from askgraph.sparql.lexer import with_declared
 from askgraph.trace import attempt_of
 from askgraph.trace.lines import read_trace
 from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace.data import is_url, locked, replacing
 from askgraph.workspace.remote import guard_of, remote_endpoint
 from askgraph.workspace.settings import GraphSettings
-from askgraph.workspace.sources import is_url, locked, replacing
 from askgraph.workspace.synchronous import result_of
 
 MOST_ROWS = 100_000

@@ -7,8 +7,7 @@ from pathlib import Path
 from askgraph.errors import SetupError
 from askgraph.index.folder import check_files
 from askgraph.workspace import Workspace
-from askgraph.workspace.data import known_content, known_snapshot
-from askgraph.workspace.index_sources import KEYS, Ground
+from askgraph.workspace.data import KEYS, Ground, known_content, known_snapshot, locked
 from askgraph.workspace.indices import (
     EMBEDDED,
     build_index,
@@ -17,7 +16,6 @@ from askgraph.workspace.indices import (
     open_index,
 )
 from askgraph.workspace.settings import GraphSettings, with_graph
-from askgraph.workspace.sources import locked
 from askgraph.workspace.synchronous import Progress
 
 

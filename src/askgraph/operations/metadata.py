@@ -15,14 +15,15 @@ from askgraph.metadata.descriptions import Description, descriptions_in, json_ld
 from askgraph.metadata.merge import merged
 from askgraph.metadata.published import Place, Published, published_void
 from askgraph.metadata.remote import profile_endpoint
-from askgraph.metadata.store import read_statements, save_profile, write_whole
+from askgraph.metadata.store import save_profile, write_whole
 from askgraph.metadata.void import profile_of_void
+from askgraph.rdf.statements import read_statements
 from askgraph.workspace import Workspace
 from askgraph.workspace.build import with_prefixes
+from askgraph.workspace.data import is_url, locked
 from askgraph.workspace.graphs import read_descriptions
 from askgraph.workspace.remote import guard_of, remote_endpoint
 from askgraph.workspace.settings import GraphSettings
-from askgraph.workspace.sources import is_url, locked
 from askgraph.workspace.synchronous import Progress, result_of
 
 _KINDS = ("application/ld+json", "text/html")

@@ -18,7 +18,7 @@ from askgraph.methods import Method, searches, wants_links, with_others
 from askgraph.operations.hosts import Host, MethodChoice
 from askgraph.workspace import Progress, silent
 from askgraph.workspace.graphs import build_missing
-from askgraph.workspace.method_settings import method_spec, named_setting
+from askgraph.workspace.settings import method_spec, named_setting
 
 
 @dataclass(frozen=True)

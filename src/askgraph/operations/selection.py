@@ -12,7 +12,7 @@ from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.evaluation.questions import GoldQuestion, of_graph
 from askgraph.operations.plans import Asked, sampled
 from askgraph.workspace import Workspace
-from askgraph.workspace.sources import is_url
+from askgraph.workspace.data import is_url
 
 Json = dict[str, object]
 

@@ -1,7 +1,12 @@
 """Statements of RDF texts, by subject and predicate, in the order of the text."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeGuard
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse
@@ -176,3 +181,25 @@ FORMATS = {
     ".json": RdfFormat.JSON_LD,
 }
 """By suffix, in lower case."""
+
+
+_PACKED: Mapping[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.decompress,
+    ".bz2": bz2.decompress,
+    ".xz": lzma.decompress,
+}
+
+
+def read_statements(path: Path) -> Statements:
+    """Read an RDF file, packed or not; `SetupError` if it is missing, unknown or wrong."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    unpacked = _PACKED.get(suffixes[-1] if suffixes else "")
+    kind = FORMATS.get("".join((suffixes[:-1] if unpacked else suffixes)[-1:]))
+    if kind is None:
+        raise SetupError(f"{str(path)!r} is of no known kind: {', '.join(FORMATS)}, or packed")
+    try:
+        text = path.read_bytes()
+        text = unpacked(text) if unpacked else text
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise SetupError(f"{str(path)!r} cannot be read: {error}") from error
+    return Statements.parsed(text, kind, base=path.absolute().as_uri())

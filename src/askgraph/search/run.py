@@ -24,8 +24,8 @@ from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.operators.timely import timely
 from askgraph.search.rank.score import ranked, weights_for
 from askgraph.trace import Question
+from askgraph.traversal import Seeds
 from askgraph.traversal.arrays import GraphArrays
-from askgraph.traversal.remote import Seeds
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 

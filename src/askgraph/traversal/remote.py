@@ -21,6 +21,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
+from askgraph.traversal import Seeds
 from askgraph.traversal.arrays import GraphArrays, build_arrays
 
 _AT_ONCE = 4
@@ -94,16 +95,6 @@ _BATCH = 200
 _REACHED = 1_200
 _HUB = 50
 _DESCRIBING = 6
-
-
-@dataclass(frozen=True)
-class Seeds:
-    """The terms that a question mentions: IRIs, and literals as N-Triples text."""
-
-    entities: tuple[str, ...] = ()
-    literals: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    predicates: tuple[str, ...] = ()
 
 
 async def neighbourhood(

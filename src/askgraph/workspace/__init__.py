@@ -17,7 +17,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from askgraph import registry
@@ -26,25 +26,34 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.metadata import Profile
-from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.store import load_profile
 from askgraph.methods import Confirming, Method
 from askgraph.traversal.arrays import GraphArrays
-from askgraph.workspace.data import known_content, known_sources
+from askgraph.workspace.data import (
+    changed_file,
+    is_url,
+    known_content,
+    known_sources,
+    locked,
+    rdf_files,
+    replacing,
+)
 from askgraph.workspace.endpoints import WorkspaceServices, open_endpoint
 from askgraph.workspace.graphs import open_graph
-from askgraph.workspace.method_dependencies import with_further, with_others
-from askgraph.workspace.method_settings import check_settings
-from askgraph.workspace.models import Models, with_model
 from askgraph.workspace.settings import (
+    CHOICE,
     GraphSettings,
+    check_settings,
     graph_settings,
     method_settings,
     with_graph,
     without,
 )
-from askgraph.workspace.sources import changed_file, is_url, locked, rdf_files, replacing
 from askgraph.workspace.synchronous import Progress, result_of, silent
+
+if TYPE_CHECKING:
+    from askgraph.metadata.examples import QueryExample
+    from askgraph.workspace.models import Models
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -59,6 +68,8 @@ __all__ = [
 DEFAULT_METHOD = "graph-search"
 Content = TypeVar("Content")
 _NAME = re.compile(r"\w[\w.-]*")
+_DEPENDENT = frozenset({*CHOICE, "further", "others"})
+"""Fields and settings of methods that work with models or consult other methods."""
 _FIRST = {"confirmed": 0, "written": 1, "generated": 2}
 _log = logging.getLogger("askgraph")
 
@@ -205,6 +216,8 @@ class Workspace:
         See `askgraph.workspace.models`, which also says what is taken without a name. Close it
         after use.
         """
+        from askgraph.workspace.models import Models
+
         return Models(self.folder).model(name, **overrides)
 
     def method(
@@ -212,7 +225,7 @@ class Workspace:
         name: str = DEFAULT_METHOD,
         settings: Mapping[str, Any] | None = None,
         *,
-        models: Models | None = None,
+        models: "Models | None" = None,
         confirmed: bool = False,
     ) -> Method:
         """Return a method with its settings: those of `askgraph.toml`, then those given here.
@@ -231,16 +244,16 @@ class Workspace:
         setting = chosen.pop("confirmed", True)
         if not isinstance(setting, bool):
             raise SetupError(f"method {name!r}: 'confirmed' is true or false, not {setting!r}")
-        made, sent = models or Models(self.folder), chosen.get("sent")
-        chosen = with_further(plugin, chosen, made, self.folder)
-        chosen = with_model(plugin, chosen, made)
-        chosen = with_others(
-            plugin,
-            chosen,
-            lambda other, given: self.method(other, given, models=made),
-            self.folder,
-            sent=sent,
-        )
+        if _DEPENDENT & {*chosen, *getattr(plugin, "__dataclass_fields__", ())}:
+            from askgraph.workspace.method_dependencies import with_dependencies
+
+            chosen = with_dependencies(
+                plugin,
+                chosen,
+                self.folder,
+                lambda other, given, made: self.method(other, given, models=made),
+                models,
+            )
         check_settings(name, plugin, chosen)
         try:
             method: Method = plugin(**chosen)
@@ -260,7 +273,7 @@ class Workspace:
         """Return the folder with the confirmed and generated examples of a graph."""
         return self.folder / "examples" / name
 
-    def known_examples(self, name: str) -> tuple[QueryExample, ...]:
+    def known_examples(self, name: str) -> "tuple[QueryExample, ...]":
         """Return the examples of a graph: confirmed ones, then written ones, then generated ones.
 
         They come from its folder in the workspace and from its setting `examples`. Items of that
@@ -317,7 +330,7 @@ class Workspace:
                 reason = str(error)
         raise _UnusableError(reason)
 
-    def _examples(self, name: str, settings: GraphSettings) -> tuple[QueryExample, ...]:
+    def _examples(self, name: str, settings: GraphSettings) -> "tuple[QueryExample, ...]":
         if settings.examples is None and not self.examples(name).is_dir():
             return ()
         # Most graphs have no examples, and then none of the formats is needed that these come in.
@@ -339,7 +352,7 @@ class Workspace:
         return tuple(sorted(found, key=lambda example: _FIRST[example.origin]))
 
     def _open(
-        self, name: str, settings: GraphSettings, examples: tuple[QueryExample, ...] = ()
+        self, name: str, settings: GraphSettings, examples: "tuple[QueryExample, ...]" = ()
     ) -> KnowledgeGraph:
         services = WorkspaceServices(self.graphs, self._service)
         return open_graph(

@@ -29,10 +29,17 @@ from askgraph.sparql.rewrite.virtual import predicates_in
 from askgraph.sparql.tree import Path as PropertyPath
 from askgraph.sparql.tree import Predicate
 from askgraph.traversal.arrays import GraphArrays, build_arrays
-from askgraph.workspace.data import ENRICHMENT, FORMAT, known_content, known_paths
+from askgraph.workspace.data import (
+    ENRICHMENT,
+    FORMAT,
+    SourceFile,
+    fingerprint,
+    known_content,
+    known_paths,
+    replacing,
+)
 from askgraph.workspace.remote import remote_endpoint
 from askgraph.workspace.settings import GraphSettings
-from askgraph.workspace.sources import SourceFile, fingerprint, replacing
 from askgraph.workspace.synchronous import Progress
 
 _READ = 2**16

@@ -1,4 +1,4 @@
-"""A graph's data folder: opened in milliseconds.
+"""A graph's data folder, opened in milliseconds, and the files that it was built from.
 
 store/            the triples in Oxigraph, for SPARQL
 arrays/*.npy      the same triples as sorted integers, for growing candidates
@@ -9,20 +9,49 @@ built.json        from which files it was built; written last
 indices/          search indices, built when first asked for
 """
 
+import contextlib
 import hashlib
 import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from askgraph.errors import SetupError
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
-from askgraph.sparql.rewrite.virtual import VirtualPaths
 from askgraph.traversal.arrays import GraphArrays
-from askgraph.workspace.sources import SourceFile
+from askgraph.workspace.settings import GraphSettings
+
+if TYPE_CHECKING:
+    from askgraph.sparql.rewrite.virtual import VirtualPaths
 
 ENRICHMENT = "enrichment.toml"
 FORMAT = 1
 """Grows whenever what lies in a data folder changes its form; older folders are built again."""
+KEYS = ("entities", "properties", "literals")
+"""The indices that each graph has."""
+_SURE_ENDINGS = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
+_ENDINGS = (*_SURE_ENDINGS, ".xml", ".json")
+_PACKED = (".gz", ".bz2", ".xz")
+_HASHED_BELOW = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file as it was when it was read; big ones are known by size and time only."""
+
+    path: str
+    size: int
+    modified: int
+    sha256: str | None = None
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
 
 
 def known_sources(folder: Path) -> tuple[SourceFile, ...]:
@@ -54,12 +83,179 @@ def known_content(folder: Path) -> tuple[NameIndex, GraphArrays | None]:
         raise SetupError(f"the data folder {folder} is incomplete or damaged: {error}") from error
 
 
-def known_paths(folder: Path) -> VirtualPaths:
+def known_paths(folder: Path) -> "VirtualPaths":
     """Return the virtual predicates of a data folder with the paths that they stand for."""
     if not (folder / ENRICHMENT).is_file():
         return {}
-    # Few graphs are enriched.
-    from askgraph.metadata.definitions import virtual_paths
+    from askgraph.metadata.definitions import virtual_paths  # few graphs are enriched
     from askgraph.metadata.definitions_file import read_definitions
 
     return virtual_paths(read_definitions(folder / ENRICHMENT))
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A graph as its indices see it: what is known of it, and where its data lies."""
+
+    name: str
+    data: Path
+    settings: GraphSettings
+    snapshot: str
+    profile: Profile
+    names: NameIndex
+    arrays: GraphArrays | None
+
+    def file(self, name: str) -> Path:
+        """Return a file that a setting names: relative ones lie in the workspace's folder."""
+        return self.data.parent.parent / Path(name).expanduser()
+
+
+def is_url(source: str) -> bool:
+    """Whether a source is the address of an endpoint."""
+    return source.startswith(("http://", "https://"))
+
+
+def rdf_files(sources: Sequence[str | Path]) -> list[Path]:
+    """Return the RDF files that the sources name; of a folder, all in it and below.
+
+    Raises `SetupError` for a missing path, an unknown kind of file, a folder without RDF.
+    """
+    files: list[Path] = []
+    for source in sources:
+        path = Path(source).expanduser().absolute()
+        if path.is_dir():
+            files += _inside(path)
+        elif not path.exists():
+            raise SetupError(f"there is no file or folder {str(source)!r}")
+        elif not _is_rdf(path):
+            raise SetupError(
+                f"{str(source)!r} is of no known kind; askgraph reads {', '.join(_ENDINGS)}, "
+                f"each also with {', '.join(_PACKED)}"
+            )
+        else:
+            files.append(path)
+    return list(dict.fromkeys(files))
+
+
+def fingerprint(files: Iterable[Path]) -> tuple[SourceFile, ...]:
+    """Return what tells these files from later ones."""
+    found = []
+    for path in files:
+        status = path.stat()
+        digest = _digest(path) if status.st_size < _HASHED_BELOW else None
+        found.append(SourceFile(str(path), status.st_size, status.st_mtime_ns, digest))
+    return tuple(found)
+
+
+def changed_file(
+    known: Iterable[SourceFile], sources: Sequence[str | Path], *, also: Sequence[Path] = ()
+) -> str | None:
+    """Return a file that changed, came or went since it was read, or None if all is the same.
+
+    `also` are files that were read besides the sources. Raises `SetupError` if a source is gone
+    altogether.
+    """
+    before = {file.path: file for file in known}
+    now = [*rdf_files(sources), *also]
+    for path in now:
+        file = before.pop(str(path), None)
+        if file is None or differs(file, path):
+            return str(path)
+    return next(iter(before), None)
+
+
+def differs(file: SourceFile, path: Path) -> bool:
+    """Whether a file is another one than it was; read whole only if its time has changed."""
+    status = path.stat()
+    if status.st_size != file.size:
+        return True
+    if status.st_mtime_ns == file.modified:
+        return False
+    return file.sha256 is None or _digest(path) != file.sha256
+
+
+def _inside(folder: Path) -> list[Path]:
+    """RDF files in a folder; `.xml` and `.json` may be anything, and are read when named."""
+    found = sorted(
+        path
+        for path in folder.rglob("*")
+        if _is_rdf(path, _SURE_ENDINGS)
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    if not found:
+        endings = ", ".join(_SURE_ENDINGS)
+        raise SetupError(f"the folder {str(folder)!r} holds no RDF file ({endings})")
+    return found
+
+
+def _is_rdf(path: Path, endings: tuple[str, ...] = _ENDINGS) -> bool:
+    name = path.name.lower()
+    for ending in _PACKED:
+        name = name.removesuffix(ending)
+    return name.endswith(endings)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextlib.contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """Give an empty folder that takes the place of this one once it is filled without error.
+
+    What runs that were killed left behind goes; what one of them had put away comes back.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _clear_leftovers(folder)
+    prefix = f".{folder.name}~{os.getpid()}~"
+    fresh = Path(tempfile.mkdtemp(prefix=prefix, dir=folder.parent))
+    old = fresh.with_name(fresh.name + ".old")
+    try:
+        yield fresh
+        with locked(folder.parent / ".lock"):
+            if folder.exists():
+                folder.rename(old)
+            fresh.chmod(0o755)
+            fresh.rename(folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let one process at a time hold the lock that this file stands for; without locks, hope."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _clear_leftovers(folder: Path) -> None:
+    for left in folder.parent.glob(f".{folder.name}~*~*"):
+        pid = left.name.removeprefix(f".{folder.name}~").split("~")[0]
+        if not pid.isdigit() or _runs(int(pid)):
+            continue
+        if left.name.endswith(".old") and not folder.exists():
+            left.rename(folder)
+        else:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

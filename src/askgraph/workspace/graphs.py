@@ -1,26 +1,28 @@
 """Graphs opened: one from its data folder, or all that a question is asked of."""
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.descriptions import Description, descriptions_in
-from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.store import load_profile
 from askgraph.methods import Method, searches
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.trace import Outcome, attempt_of
-from askgraph.workspace.data import known_content, known_paths, known_snapshot
+from askgraph.workspace.data import KEYS, Ground, known_content, known_paths, known_snapshot
 from askgraph.workspace.endpoints import WorkspaceServices, open_endpoint
-from askgraph.workspace.index_sources import Ground
-from askgraph.workspace.indices import GraphIndices
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import Progress, result_of, silent
+
+if TYPE_CHECKING:
+    from askgraph.index import DiskIndex, Resource, SearchIndex
+    from askgraph.metadata.descriptions import Description
+    from askgraph.metadata.examples import QueryExample
 
 Source = TypeVar("Source")
 
@@ -32,7 +34,7 @@ def open_graph(
     *,
     cache: Path,
     services: "WorkspaceServices",
-    examples: tuple[QueryExample, ...] = (),
+    examples: "tuple[QueryExample, ...]" = (),
     description: Path | None = None,
 ) -> KnowledgeGraph:
     """Open a graph from its data folder; `SetupError` if that is damaged.
@@ -135,6 +137,47 @@ def build_missing(graph: KnowledgeGraph, *, progress: Progress = silent) -> None
         graph.indices.prepare(progress)
 
 
+class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
+    """The indices of a graph by key; the first look at one opens it, or builds it, and waits.
+
+    Several threads and processes may look at once: one of them builds. Raises `SetupError` if an
+    index can be neither opened nor built.
+    """
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._open: dict[str, DiskIndex] = {}
+        self._locks = {key: threading.Lock() for key in KEYS}
+
+    def __getitem__(self, key: str) -> "DiskIndex":
+        return self._opened(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._locks
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(KEYS)
+
+    def __len__(self) -> int:
+        return len(KEYS)
+
+    def prepare(self, progress: Progress) -> None:
+        """Open all indices before they are looked at, and build those that cannot be opened.
+
+        If nothing is to be built, `progress` is told nothing.
+        """
+        for key in KEYS:
+            self._opened(key, progress)
+
+    def _opened(self, key: str, progress: Progress | None = None) -> "DiskIndex":
+        with self._locks[key]:
+            if key not in self._open:
+                from askgraph.workspace.indices import ready_index  # graph search looks at none
+
+                self._open[key] = ready_index(self._ground, key, progress)
+            return self._open[key]
+
+
 def _check_name(graph: KnowledgeGraph, others: Sequence[KnowledgeGraph]) -> None:
     if any(graph.name == other.name for other in others):
         raise SetupError(
@@ -149,13 +192,15 @@ async def _close(graphs: Sequence[KnowledgeGraph]) -> None:
             stack.push_async_callback(graph.endpoint.close)
 
 
-def kept_descriptions(path: Path) -> tuple[Description, ...]:
+def kept_descriptions(path: Path) -> "tuple[Description, ...]":
     """Return the descriptions in a file; none if it is missing."""
     return read_descriptions(path) if path.is_file() else ()
 
 
-def read_descriptions(path: Path) -> tuple[Description, ...]:
+def read_descriptions(path: Path) -> "tuple[Description, ...]":
     """Return the descriptions in a file; `SetupError` if it cannot be read or is broken."""
+    from askgraph.metadata.descriptions import descriptions_in  # of few graphs there are any
+
     try:
         return descriptions_in(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

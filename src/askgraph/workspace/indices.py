@@ -8,9 +8,8 @@ An index is of one content of its graph, and of one setting: if either changes, 
 
 import json
 import logging
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -19,57 +18,16 @@ from typing import Any, cast
 
 from askgraph import registry
 from askgraph.errors import SetupError
-from askgraph.index import DiskIndex, Resource, SearchIndex
-from askgraph.index.embeddings import embedder_of
+from askgraph.index import DiskIndex
 from askgraph.metadata.store import load_profile, write_whole
-from askgraph.workspace.data import known_snapshot
-from askgraph.workspace.index_sources import KEYS, Ground, source_for
-from askgraph.workspace.sources import SourceFile, differs, fingerprint, locked
+from askgraph.workspace.data import Ground, SourceFile, differs, fingerprint, known_snapshot, locked
+from askgraph.workspace.index_sources import resources_for, source_for
 from askgraph.workspace.synchronous import Progress
 
 EMBEDDED = ("vector", "hybrid")
 """The kinds of index that embeddings are for."""
 
 _log = logging.getLogger("askgraph")
-
-
-class GraphIndices(Mapping[str, SearchIndex[Resource]]):
-    """The indices of a graph by key; the first look at one opens it, or builds it, and waits.
-
-    Several threads and processes may look at once: one of them builds. Raises `SetupError` if an
-    index can be neither opened nor built.
-    """
-
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
-        self._open: dict[str, DiskIndex] = {}
-        self._locks = {key: threading.Lock() for key in KEYS}
-
-    def __getitem__(self, key: str) -> DiskIndex:
-        return self._opened(key)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._locks
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(KEYS)
-
-    def __len__(self) -> int:
-        return len(KEYS)
-
-    def prepare(self, progress: Progress) -> None:
-        """Open all indices before they are looked at, and build those that cannot be opened.
-
-        If nothing is to be built, `progress` is told nothing.
-        """
-        for key in KEYS:
-            self._opened(key, progress)
-
-    def _opened(self, key: str, progress: Progress | None = None) -> DiskIndex:
-        with self._locks[key]:
-            if key not in self._open:
-                self._open[key] = _ready(self._ground, key, progress)
-            return self._open[key]
 
 
 @dataclass(frozen=True)
@@ -131,7 +89,8 @@ def build_index(ground: Ground, key: str, *, progress: Progress | None = None) -
         return _built(ground, key, progress)
 
 
-def _ready(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
+def ready_index(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
+    """Open an index as the settings want it; build it first if that cannot be done."""
     try:
         return open_index(ground, key)
     except SetupError:
@@ -152,9 +111,6 @@ def _ready(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
 
 
 def _built(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
-    # An index is built once and opened often.
-    from askgraph.workspace.index_resources import resources_for
-
     _check_same(ground)
     kind, source = _kind(ground, key), source_for(ground, key)
     embeddings = _embeddings(ground, key)
@@ -214,6 +170,8 @@ def _options(kind: str, embeddings: str | None) -> dict[str, Any]:
         raise SetupError(
             f"an index of kind {kind!r} has no embeddings; {' and '.join(EMBEDDED)} have"
         )
+    from askgraph.index.embeddings import embedder_of
+
     own = {"embedder": embedder_of(embeddings)}
     if kind == "vector":
         return own

@@ -18,10 +18,27 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.llm import LanguageModel
 from askgraph.methods import Method
-from askgraph.workspace.models import CHOICE, Models
-from askgraph.workspace.settings import method_settings, model_tables
+from askgraph.workspace.models import Models, with_model
+from askgraph.workspace.settings import CHOICE, method_settings, model_tables
 
-Make = Callable[[str, Mapping[str, Any]], "Method"]
+Make = Callable[[str, Mapping[str, Any], Models], Method]
+"""Makes a method by name, of settings and the models that are there."""
+
+
+def with_dependencies(
+    plugin: registry.Plugin,
+    settings: Mapping[str, object],
+    folder: Path,
+    make: Make,
+    models: Models | None = None,
+) -> dict[str, object]:
+    """Return the settings of a method with the models and methods that they name."""
+    made = models or Models(folder)
+    chosen = with_model(plugin, with_further(plugin, settings, made, folder), made)
+    sent = settings.get("sent")
+    return with_others(
+        plugin, chosen, lambda other, given: make(other, given, made), folder, sent=sent
+    )
 
 
 def with_further(
@@ -54,7 +71,7 @@ def with_further(
 def with_others(
     plugin: registry.Plugin,
     settings: Mapping[str, object],
-    make: Make,
+    make: Callable[[str, Mapping[str, Any]], Method],
     folder: Path,
     *,
     sent: object = None,

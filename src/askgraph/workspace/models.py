@@ -28,15 +28,12 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Prices
-from askgraph.workspace.method_settings import check_fields
-from askgraph.workspace.settings import FILE, model_tables
+from askgraph.workspace.settings import CHOICE, FILE, check_fields, model_tables
 
 PROVIDERS = ("openai", "anthropic", "google", "transformers")
 _KEY = "ASKGRAPH_API_KEY"
 _SERVER = ("provider", "base_url")
 _OF_SERVERS = ("base_url", "key_env", "timeout", "first_timeout", "sent")
-CHOICE = ("model", *_SERVER, "key_env", "sent")
-"""The settings of a method that say which model it gets, and where what it is sent is logged."""
 
 _NO_MODEL = (
     "no language model is named. Name one (--model M, or the variable ASKGRAPH_MODEL), or write a "

@@ -19,18 +19,19 @@
 The file is the user's: their comments and order survive whatever askgraph changes in it.
 """
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Self
-
-import tomlkit
-from tomlkit import TOMLDocument
-from tomlkit.exceptions import ParseError
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
 
 from askgraph.errors import SetupError
 from askgraph.metadata.store import write_whole
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
 
 FILE = "askgraph.toml"
 _PATHS = ("ranking", "writer")
@@ -40,6 +41,15 @@ _KINDS: dict[type, str] = {
     int: "a whole number",
     str: "a text",
 }
+_WORDS: Mapping[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    NoneType: "null",
+}
+CHOICE = ("model", "provider", "base_url", "key_env", "sent")
+"""The settings of a method that say which model it gets, and where what it is sent is logged."""
 AUTH = ("none", "basic", "bearer", "header")
 _HEAD = "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 
@@ -157,8 +167,8 @@ def serve_table(folder: Path) -> dict[str, Any]:
 def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:
     """Add a graph to the file, or replace what it says of this one."""
 
-    def change(document: TOMLDocument) -> None:
-        graphs = document.setdefault("graphs", tomlkit.table(is_super_table=True))
+    def change(document: "TOMLDocument") -> None:
+        graphs = _super_table(document, "graphs")
         old = graphs.get(name)
         new = settings.table()
         if old is None:
@@ -176,11 +186,10 @@ def with_graph(folder: Path, name: str, settings: GraphSettings) -> None:
 def with_method(folder: Path, name: str, settings: Mapping[str, str]) -> None:
     """Put settings into the table of a method; the others that it has stay."""
 
-    def change(document: TOMLDocument) -> None:
-        methods = document.setdefault("methods", tomlkit.table(is_super_table=True))
+    def change(document: "TOMLDocument") -> None:
+        methods = _super_table(document, "methods")
         plain = {known.replace("-", "_"): known for known in methods}
-        own = methods.setdefault(plain.get(name.replace("-", "_"), name), tomlkit.table())
-        own.update(settings)
+        methods.setdefault(plain.get(name.replace("-", "_"), name), {}).update(settings)
 
     _changed(folder, change)
 
@@ -188,7 +197,7 @@ def with_method(folder: Path, name: str, settings: Mapping[str, str]) -> None:
 def without(folder: Path, name: str) -> None:
     """Take a graph out of the file."""
 
-    def change(document: TOMLDocument) -> None:
+    def change(document: "TOMLDocument") -> None:
         graphs = document.get("graphs", {})
         if name in graphs:
             del graphs[name]
@@ -233,7 +242,16 @@ def _document(folder: Path) -> dict[str, Any]:
         raise SetupError(f"{path} cannot be read: {error}") from error
 
 
-def _changed(folder: Path, change: Callable[[TOMLDocument], None]) -> None:
+def _super_table(document: "TOMLDocument", name: str) -> Any:
+    import tomlkit
+
+    return document.setdefault(name, tomlkit.table(is_super_table=True))
+
+
+def _changed(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
+    import tomlkit  # takes a third of the time to open a workspace, which most commands only read
+    from tomlkit.exceptions import ParseError
+
     path = folder / FILE
     text = path.read_text(encoding="utf-8") if path.exists() else _HEAD
     try:
@@ -242,3 +260,75 @@ def _changed(folder: Path, change: Callable[[TOMLDocument], None]) -> None:
         raise SetupError(f"{path} cannot be read: {error}") from error
     change(document)
     write_whole(path, tomlkit.dumps(document))
+
+
+def check_settings(
+    name: str, plugin: Callable[..., object], settings: Mapping[str, object]
+) -> None:
+    """Raise `SetupError` for a setting that a method has no field for, or a value not of its type.
+
+    A field of a type that settings cannot tell, such as one of the method's own, takes anything.
+    """
+    if isinstance(plugin, type) and is_dataclass(plugin):
+        check_fields(f"method {name!r}", plugin, settings)
+
+
+def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None:
+    """Raise `SetupError` for a setting that a dataclass has no field for, or of another type."""
+    known = [field.name for field in fields(kind) if field.init]
+    types = _types(kind)
+    for setting, value in settings.items():
+        if setting not in known:
+            there = f"it has {', '.join(known)}" if known else "it has none"
+            raise SetupError(
+                f"{whose} does not take these settings: there is no {setting!r}; {there}"
+            )
+        wanted = types.get(setting, ())
+        if wanted and not any(_fits(value, kind) for kind in wanted):
+            raise SetupError(
+                f"{whose} does not take these settings: {setting!r} is "
+                f"{' or '.join(_WORDS[kind] for kind in wanted)}, not {value!r}"
+            )
+
+
+def _types(plugin: type) -> dict[str, tuple[type, ...]]:
+    """The types that a value of each field may have, if all of them are simple ones."""
+    try:
+        hints = get_type_hints(plugin)
+    except NameError:  # a type that is only there for type checkers
+        return {}
+    members = {name: _members(hint) for name, hint in hints.items()}
+    return {name: kinds for name, kinds in members.items() if all(k in _WORDS for k in kinds)}
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _fits(value: object, kind: type) -> bool:
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+def method_spec(spec: str) -> tuple[str, dict[str, object]]:
+    """Return the name in `graph-search` or `graph-search:operators=false`, and the settings.
+
+    Raises `SetupError` for a setting without a name or value.
+    """
+    name, _, own = spec.partition(":")
+    return name, dict(named_setting(text) for text in own.split(",") if text.strip())
+
+
+def named_setting(text: str) -> tuple[str, object]:
+    """Return the name and the value of `NAME=VALUE`; the value is JSON where it can be, else text.
+
+    Raises `SetupError` for another text.
+    """
+    name, equals, value = text.partition("=")
+    if not name.strip() or not equals:
+        raise SetupError(f"the setting {text!r} is not understood; write NAME=VALUE")
+    try:
+        return name.strip(), json.loads(value)
+    except ValueError:
+        return name.strip(), value

@@ -12,7 +12,7 @@ from askgraph.serve.hub import open_hub
 from askgraph.serve.identity.principal import Limits, NotAllowed, Principal
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
-from askgraph.workspace.sources import locked
+from askgraph.workspace.data import locked
 
 ANN = Principal("user:ann", "ann", frozenset({"manage"}), limits=Limits(graphs=2))
 MOON = b"<http://e.org/io> <http://e.org/orbits> <http://e.org/jupiter> .\n"

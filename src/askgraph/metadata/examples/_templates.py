@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.rdf.labels import best_label, words_of_local_name
-from askgraph.rdf.nouns import (
+from askgraph.rdf.labels import (
+    best_label,
     english_plural,
     english_singular,
     is_plural,
     with_article,
     within_sentence,
+    words_of_local_name,
 )
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 

@@ -16,8 +16,8 @@ from askgraph.errors import SetupError
 from askgraph.rdf.statements import FORMATS
 from askgraph.serve.graphs.bounds import unpacked
 from askgraph.workspace import Workspace
+from askgraph.workspace.data import locked
 from askgraph.workspace.settings import GraphSettings
-from askgraph.workspace.sources import locked
 
 _FOLDER = "uploads"
 _PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from askgraph.errors import AskgraphError
 from askgraph.serve.graphs.bounds import check_files
 from askgraph.workspace import Workspace
-from askgraph.workspace.sources import is_url, locked
+from askgraph.workspace.data import is_url, locked
 
 if sys.platform != "win32":
     import resource

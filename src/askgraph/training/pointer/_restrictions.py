@@ -8,8 +8,13 @@ import numpy as np
 
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import local_name, standard_naming
-from askgraph.rdf.labels import best_label, words_of_local_name
-from askgraph.rdf.nouns import english_plural, english_singular, within_sentence
+from askgraph.rdf.labels import (
+    best_label,
+    english_plural,
+    english_singular,
+    within_sentence,
+    words_of_local_name,
+)
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.form import Aggregate, Average, Column, Filter, Form, Having, Key, Pattern
 from askgraph.search.grow.schema import Schema
