@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode
 
-from askgraph.errors import ServiceError
+from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_in, iris_of
@@ -20,7 +20,9 @@ from askgraph.explanation.why_empty import why_empty
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.layout import formatted
-from askgraph.sparql.results import SelectResult
+from askgraph.sparql.read import read
+from askgraph.sparql.result_formats import Result
+from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.tree import Query
 from askgraph.sparql.write import by_subject, laid_out
 from askgraph.trace import Answer, Clarification, Option
@@ -62,8 +64,8 @@ class AnswerBuilder:
 
     Labels come in the first of the `languages` that has one; a remote graph has `timeout` seconds
     for them. Evidence is fetched for the first `evidence_rows` rows, or the reason why there is no
-    row, which `reason` looks for. With `evidence_seconds`, the answer does without evidence that
-    takes longer or fails.
+    row, which `reason` looks for. With `evidence_seconds`, the answer does without what takes
+    longer or fails.
     """
 
     graph: KnowledgeGraph
@@ -105,7 +107,10 @@ class AnswerBuilder:
         if isinstance(given, SelectResult):
             known |= await self._labels(_resources(given, _LABELLED))
         asked = by_subject(tree) if tree else query
-        words = in_words(asked, known, language=self.languages[0])
+        if tree:
+            words = in_words(asked, known, language=self.languages[0])
+        else:  # in a thread, since a text may be long
+            words = await asyncio.to_thread(in_words, query, known, language=self.languages[0])
         answer = bare_answer(
             query,
             self.graph.name,
@@ -117,20 +122,41 @@ class AnswerBuilder:
         )
         return await self._explained(replace(answer, ordered=ordered), asked)
 
+    async def written(self, query: str, given: Result, *, columns: Sequence[str] = ()) -> Answer:
+        """Return the answer of a query that a person wrote, who is the surest judge of it.
+
+        Triples are rows of three columns. Of the `columns`, those that the result does not have are
+        passed over; if none is left, all answer. Raises as `answer` does.
+        """
+        if isinstance(given, GraphResult):
+            rows = tuple((one.subject, one.predicate, one.object) for one in given.triples)
+            names = ("subject", "predicate", "object")
+            given = SelectResult(names, rows, given.truncated, given.seconds)
+        there = given.variables if isinstance(given, SelectResult) else ()
+        return await self.answer(
+            query,
+            given,
+            columns=[name for name in columns if name in there] or there,
+            confidence=1.0,
+            ordered=is_ordered(query),
+            labels=await self._labels(await asyncio.to_thread(iris_of, query)),
+        )
+
     async def _explained(self, answer: Answer, query: str | Query) -> Answer:
         """Add the triples behind the first rows, or why there are none."""
         if answer.boolean is not None:
             return answer
-        endpoint = self.graph.endpoint
-        if not answer.result.rows:
-            reason = self.reason(answer.query) if self.reason else why_empty(query, endpoint)
-            return replace(answer, why_empty=await reason)
-        if not self.evidence_rows:
-            return answer
+        endpoint, rows = self.graph.endpoint, self.evidence_rows
+        if not answer.result.rows and self.reason:
+            return replace(answer, why_empty=await self.reason(answer.query))
         try:
             async with asyncio.timeout(self.evidence_seconds):
-                behind = await evidence(query, answer.result, endpoint, rows=self.evidence_rows)
-        except (ServiceError, TimeoutError):
+                if not answer.result.rows:
+                    return replace(answer, why_empty=await why_empty(query, endpoint))
+                if not rows:
+                    return answer
+                behind = await evidence(query, answer.result, endpoint, rows=rows)
+        except (QueryError, ServiceError, TimeoutError):
             if self.evidence_seconds is None:
                 raise
             return answer  # the result is there, and what is behind it is a courtesy
@@ -171,6 +197,14 @@ async def chosen_answer(
     return bare_answer(
         option.query, graph.name, given, words=option.words, confidence=1.0, labels=labels
     )
+
+
+def is_ordered(query: str) -> bool:
+    """Return whether a query, as text, orders its rows; False if it cannot be read."""
+    try:
+        return bool(read(query).order)
+    except QueryError:
+        return False
 
 
 def _resources(result: SelectResult, rows: int | None = None) -> list[str]:

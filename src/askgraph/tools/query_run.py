@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from askgraph.answers.build import AnswerBuilder
+from askgraph.answers.build import AnswerBuilder, is_ordered
 from askgraph.errors import (
     QueryError,
     QuerySyntaxError,
@@ -15,7 +15,6 @@ from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_columns import answer_columns_of
 from askgraph.search.run import read_and_linked
 from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.read import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.repair import Repaired, form_of, repaired
 from askgraph.tools import Context
@@ -173,20 +172,13 @@ async def built_answer(
         ran.result,
         columns=columns,
         confidence=confidence,
-        ordered=_is_ordered(ran.query),
+        ordered=is_ordered(ran.query),
         labels=labels,
     )
 
 
 async def _why_empty(context: Context, query: str) -> str | None:
     return (await said_empty(context, query)).text or None
-
-
-def _is_ordered(query: str) -> bool:
-    try:
-        return bool(read(query).order)
-    except QueryError:
-        return False
 
 
 async def answer_columns(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:

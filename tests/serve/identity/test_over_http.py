@@ -79,6 +79,20 @@ def test_a_graph_that_a_key_is_not_for_is_as_if_it_were_not_there(
     assert there.json()["detail"].replace("space", "nowhere") == nowhere.json()["detail"]
 
 
+def test_an_answer_to_a_query_of_ones_own_needs_the_scope_and_the_graph(
+    closed: tuple[str, Path],
+) -> None:
+    url, database = closed
+    asking, texts = new_key("asks", ["ask"])
+    elsewhere, other = new_key("rocks only", ["query"], graphs=["rocks"])
+    kept(database, asking)
+    kept(database, elsewhere)
+    for text, status in ((texts, 403), (other, 404)):
+        with client(url, text) as caller:
+            reply = caller.post("/api/v1/graphs/space/answer", json={"query": "ASK { ?s ?p ?o }"})
+        assert reply.status_code == status
+
+
 def test_a_key_makes_no_more_requests_than_it_may(closed: tuple[str, Path]) -> None:
     url, database = closed
     key, text = new_key("slow", ["ask"], limits=OwnLimits(requests_per_minute=3))

@@ -16,6 +16,7 @@ from askgraph.trace import Outcome, attempt_of
 
 _STRING = f"{XSD}string"
 State = Choice["queued", "running", "done", "failed", "cancelled", "handed_back"]
+Form = Choice["SELECT", "ASK", "CONSTRUCT"]
 MOST_QUESTION = 4000
 Plain = str | int | float | bool | None
 Language = Annotated[
@@ -82,9 +83,7 @@ class TableView(BaseModel):
     triples: list[tuple[Cell, Cell, Cell]] | None = Field(
         None, description="What a CONSTRUCT or DESCRIBE query gives."
     )
-    form: Choice["SELECT", "ASK", "CONSTRUCT"] = Field(
-        "SELECT", description="CONSTRUCT also stands for DESCRIBE."
-    )
+    form: Form = Field("SELECT", description="CONSTRUCT also stands for DESCRIBE.")
     total: int = Field(description="Rows or triples in all, also those not sent.")
     truncated: CutView | None = None
     seconds: float = 0.0
@@ -251,7 +250,9 @@ class UsageView(BaseModel):
 class AnswerView(BaseModel):
     """An answer, a refusal or a question back; the keys of `askgraph ask --json`, and cells."""
 
-    status: Choice["answer", "clarification", "refusal"]
+    status: Choice["answer", "clarification", "refusal", "edited"] = Field(
+        description="`edited` if a person wrote the query, not a method."
+    )
     sparql: str | None
     graph: str | None
     columns: list[str]
@@ -275,6 +276,12 @@ class AnswerView(BaseModel):
     usage: UsageView
     cells: list[list[Cell | None]] = Field(description="The rows as typed cells.")
     total: int = Field(description="The number of rows in all, also of those not sent.")
+
+
+class EditedView(AnswerView):
+    """The answer of a query that a person wrote; it has the status `edited`, and confidence 1."""
+
+    form: Form = Field(description="Of CONSTRUCT, which stands for DESCRIBE too, rows are triples.")
 
 
 class EarlierView(BaseModel):

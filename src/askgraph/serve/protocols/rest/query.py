@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
@@ -10,6 +11,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode, Triple
 
+from askgraph.answers.build import AnswerBuilder
+from askgraph.endpoint.counted import Counted
 from askgraph.errors import QueryError
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
@@ -18,11 +21,18 @@ from askgraph.serve.hub import Asker, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.protocols.rest.parameters import GraphName, QueryText, named_query
-from askgraph.serve.runs.views import EvidenceView, TableView, table_of
+from askgraph.serve.runs.views import (
+    EditedView,
+    EvidenceView,
+    TableView,
+    answer_view,
+    table_of,
+)
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.result_formats import Result
 from askgraph.sparql.results import GraphResult, SelectResult, Term
+from askgraph.trace import Usage
 from askgraph.validation import WRONG, Finding, Kind, Validation
 from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
@@ -32,6 +42,7 @@ from askgraph.validation.validate import validated
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
 _LABELLED = 500  # things of a result that are named
+_COURTESY = 5.0  # seconds for what is behind an answer, or why it is empty
 _CHECKED = 10_000  # characters of a query that is checked: it is parsed, more than once
 
 
@@ -40,6 +51,14 @@ class QueryBody(QueryText):
 
     timeout: float | None = Field(None, gt=0, le=3600, description="Seconds; at most the server's.")
     limit: int | None = Field(None, ge=1, description="Rows to send; at most the server's.")
+
+
+class AnswerBody(QueryBody):
+    """A query to answer with, in the place of a method's."""
+
+    columns: list[str] = Field(
+        [], max_length=100, description="The columns that answer; all if the result has none."
+    )
 
 
 class EvidenceBody(QueryText):
@@ -100,6 +119,32 @@ async def query(graph: GraphName, body: QueryBody, hub: HubDep, caller: Querier)
             timeout=hub.settings.query_timeout,
         )
     return await asyncio.to_thread(table_of, result, labels, limit=min(most, hub.settings.max_rows))
+
+
+@router.post("/graphs/{graph}/answer")
+async def answer(graph: GraphName, body: AnswerBody, hub: HubDep, caller: Querier) -> EditedView:
+    """Run a query of the caller's and return its answer as that of a question.
+
+    It is read back in words, with the triples behind its first rows, or why there are none.
+    """
+    settings = hub.settings
+    most = settings.page_rows if body.limit is None else body.limit
+    seconds = settings.query_timeout
+    async with hub.graphs.lease(graph, caller) as opened:
+        ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
+        endpoint = Counted(opened.endpoint)
+        asked = replace(opened, endpoint=endpoint)
+        result = await hub.queries.run(ready, asked, timeout=body.timeout)
+        builder = AnswerBuilder(
+            asked, [body.language], seconds, evidence_seconds=min(seconds, _COURTESY)
+        )
+        async with hub.queries.turn(graph):
+            built = await builder.written(ready.text, result, columns=body.columns)
+    spent = 0.0 if isinstance(result, bool) else result.seconds
+    told = replace(built, query=body.query, usage=Usage(spent, endpoint.requests))
+    view = await asyncio.to_thread(answer_view, told, limit=min(most, settings.max_rows))
+    form = table_of(result, {}, limit=0).form
+    return EditedView.model_validate({**dict(view), "status": "edited", "form": form})
 
 
 @router.post("/graphs/{graph}/evidence")

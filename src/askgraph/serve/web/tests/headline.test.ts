@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerView, Cell } from "../src/api/types.ts";
-import { edited, headlineOf } from "../src/ask/headline.ts";
+import { headlineOf } from "../src/ask/headline.ts";
 
 const iri = (name: string): Cell => ({ type: "iri", value: `http://e.org/${name}`, label: name });
 const literal = (value: string): Cell => ({ type: "literal", value });
@@ -105,47 +105,4 @@ test("unbound values are passed over", () => {
     kind: "list",
     cells: [iri("Io")],
   });
-});
-
-test("a changed query takes its result, and leaves what was said of the first one", () => {
-  const first = answer({ cells: [[iri("Io")]], why_empty: "old", cut_short: "old" });
-  const found = edited(
-    first,
-    "SELECT ?n ?moon",
-    {
-      columns: ["n", "moon"],
-      cells: [[literal("1"), iri("Titan")]],
-      boolean: null,
-      total: 1,
-      truncated: null,
-      seconds: 0.2,
-      triples: null,
-    },
-    "The largest moon.",
-  );
-  assert.deepEqual(found.answer_columns, ["moon"]);
-  assert.deepEqual(found.rows, [["1", "http://e.org/Titan"]]);
-  assert.equal(found.words, "The largest moon.");
-  assert.deepEqual([found.evidence, found.why_empty, found.cut_short], [[], null, null]);
-});
-
-test("triples become a table of three columns", () => {
-  const triple: [Cell, Cell, Cell] = [iri("Io"), iri("orbits"), iri("Jupiter")];
-  const found = edited(
-    answer({}),
-    "CONSTRUCT …",
-    {
-      columns: [],
-      cells: [],
-      boolean: null,
-      total: 1,
-      truncated: null,
-      seconds: 0,
-      triples: [triple],
-    },
-    "",
-  );
-  assert.deepEqual(found.columns, ["subject", "predicate", "object"]);
-  assert.deepEqual(found.cells, [triple]);
-  assert.equal(found.total, 1);
 });

@@ -3,6 +3,7 @@
 import { language } from "../i18n/index.ts";
 import { get, type Options, ofGraph, post, remove, withQuery } from "./http.ts";
 import type {
+  AnswerView,
   Cell,
   Completion,
   Evidence,
@@ -12,7 +13,6 @@ import type {
   Parts,
   ServerInfo,
   Swapped,
-  TableView,
   Validation,
   Vocabulary,
 } from "./types.ts";
@@ -33,8 +33,15 @@ export const complete = (graph: string, q: string, options: Options = {}) =>
 
 export const vocabulary = (graph: string) => get<Vocabulary>(ofGraph(graph, "/vocabulary"));
 
-export const runQuery = (graph: string, query: string, language: string, options: Options = {}) =>
-  post<TableView>(ofGraph(graph, "/query"), { query, language }, options);
+/** Runs a query that a person wrote; `columns` answer, if its result has them. */
+export const answerOf = (
+  graph: string,
+  asked: {
+    readonly query: string;
+    readonly language: string;
+    readonly columns: readonly string[];
+  },
+) => post<AnswerView>(ofGraph(graph, "/answer"), asked);
 
 const validate = (graph: string, query: string, language: string, options: Options = {}) =>
   post<Validation>(ofGraph(graph, "/validate"), { query, language }, options);

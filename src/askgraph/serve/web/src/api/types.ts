@@ -58,14 +58,13 @@ export interface Truncated {
 }
 
 export interface AnswerView {
-  readonly status: "answer" | "clarification" | "refusal";
+  /** `edited` if a person wrote the query. */
+  readonly status: "answer" | "clarification" | "refusal" | "edited";
   readonly sparql: string | null;
   readonly graph: string | null;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly PlainValue[])[];
   readonly cells: readonly Row[];
-  /** The triples of a query that was changed to give triples. */
-  readonly triples?: TableView["triples"];
   /** Rows of the whole result, of which `cells` may hold the first. */
   readonly total: number;
   readonly boolean: boolean | null;
@@ -85,6 +84,8 @@ export interface AnswerView {
   readonly reason: string | null;
   readonly seconds: number;
   readonly usage: Usage;
+  /** Only of an edited answer; rows of CONSTRUCT are triples. */
+  readonly form?: "SELECT" | "ASK" | "CONSTRUCT";
 }
 
 type RunState = "queued" | "running" | "done" | "failed" | "cancelled" | "handed_back";
@@ -265,17 +266,6 @@ export interface Vocabulary {
   readonly prefixes: Readonly<Record<string, string>>;
   readonly classes: readonly VocabularyTerm[];
   readonly predicates: readonly VocabularyTerm[];
-}
-
-/** The response of POST /graphs/{g}/query. */
-export interface TableView {
-  readonly columns: readonly string[];
-  readonly cells: readonly Row[];
-  readonly boolean: boolean | null;
-  readonly total: number;
-  readonly truncated: Truncated | null;
-  readonly seconds: number;
-  readonly triples: readonly (readonly [Cell, Cell, Cell])[] | null;
 }
 
 export interface Finding {

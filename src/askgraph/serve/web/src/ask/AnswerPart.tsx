@@ -1,7 +1,7 @@
 // An answer: first its headline, then its reading and its confidence, then all the rest.
 
 import { useState } from "preact/hooks";
-import { looked, runQuery } from "../api/graphs.ts";
+import { answerOf, looked } from "../api/graphs.ts";
 import type { AnswerView, Finding, Problem, RunView, Step } from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
@@ -10,7 +10,7 @@ import { Button, ProblemNote } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
 import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
-import { edited, headlineOf } from "./headline.ts";
+import { headlineOf } from "./headline.ts";
 import { Notes } from "./Notes.tsx";
 import { Options, Refusal } from "./Options.tsx";
 import { ReadBack } from "./ReadBack.tsx";
@@ -41,13 +41,16 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
   const read = readerOf(graph, run);
   const spoken = answer.status === "clarification" ? say.clarification : spokenHeadline(answer);
 
-  const runChanged = async (query: string, words: string, told = spokenBy(run)) => {
+  const runChanged = async (query: string, language = spokenBy(run)) => {
     setBusy(true);
     await attempt(async () => {
-      const found = await runQuery(graph, query, told);
-      const [said, odd] = await Promise.all([words || read(query), looked(graph, query)]);
+      const columns = first.answer_columns;
+      const [found, odd] = await Promise.all([
+        answerOf(graph, { query, language, columns }),
+        looked(graph, query),
+      ]);
       setFindings(odd?.findings ?? []);
-      setChanged(edited(first, query, found, said));
+      setChanged(found);
     });
     setBusy(false);
   };
@@ -69,7 +72,9 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
       {problem && <Faulty problem={problem} back={() => setProblem(null)} />}
       {isShown && !problem && (
         <>
-          {answer.status !== "answer" && <h3 class="best-effort">{say.bestEffort}</h3>}
+          {answer.status !== "answer" && changed === null && (
+            <h3 class="best-effort">{say.bestEffort}</h3>
+          )}
           <HeadlineView answer={answer} graph={graph} />
           {answer.interpretation && (
             <p class="interpretation" dir="auto">
@@ -101,13 +106,13 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
             original={first.sparql ?? ""}
             isBusy={isBusy}
             canRun={may("query")}
-            run={(query) => void runChanged(query, "")}
+            run={(query) => void runChanged(query)}
           />
         )}
         <Drafts
           turn={turn}
           shown={answer.sparql}
-          open={(query, read) => void runChanged(query, read)}
+          open={(query) => void runChanged(query)}
           read={read}
         />
         <StepsOf turn={turn} run={run} read={read} />

@@ -12,7 +12,7 @@ interface DraftsProps {
   readonly turn: Turn;
   /** The query that is shown, which is no alternative to itself. */
   readonly shown: string | null;
-  readonly open: (query: string, words: string) => void;
+  readonly open: (query: string) => void;
   readonly read: Reader;
 }
 
@@ -36,7 +36,7 @@ export function Drafts({ turn, shown, open, read }: DraftsProps) {
                 {stepSay.score} {draft.score.toFixed(2)}
               </p>
             </div>
-            <Button onClick={() => open(draft.query, draft.words)}>{say.useThis}</Button>
+            <Button onClick={() => open(draft.query)}>{say.useThis}</Button>
           </li>
         ))}
       </ol>

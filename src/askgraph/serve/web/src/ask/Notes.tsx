@@ -30,7 +30,7 @@ export function Notes({ answer, turn, findings, standing }: NotesProps) {
       )}
       {findings.length > 0 && (
         <div class="note warn">
-          <h3>{answer.total === 0 ? say.whyEmpty : say.checked}</h3>
+          <h3>{answer.total === 0 && !why_empty ? say.whyEmpty : say.checked}</h3>
           {findings.map((finding) => (
             <p key={`${finding.check} ${finding.message}`} dir="auto">
               {finding.message}

@@ -14,7 +14,7 @@ interface ReadBackProps {
   readonly question: string;
   readonly language: string;
   readonly isChanged: boolean;
-  readonly run: (query: string, words: string, language: string) => Promise<void>;
+  readonly run: (query: string, language: string) => Promise<void>;
   readonly back: () => void;
 }
 
@@ -27,7 +27,7 @@ export function ReadBack(props: ReadBackProps) {
   const change = (part: Part, to: string) =>
     attempt(async () => {
       const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
-      await props.run(next.query, next.words, read.language);
+      await props.run(next.query, read.language);
       section.current?.focus({ preventScroll: true }); // the part that had the focus is gone
     });
   if (!answer.words && !parts) return null;

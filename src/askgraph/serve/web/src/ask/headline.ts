@@ -1,6 +1,6 @@
 // The headline of an answer: a yes, a value, a list of names, or a count.
 
-import type { AnswerView, Cell, TableView } from "../api/types.ts";
+import type { AnswerView, Cell } from "../api/types.ts";
 import { headingOf } from "../results/columns.ts";
 import { placeOf } from "../results/values.ts";
 
@@ -53,42 +53,4 @@ function answerColumns(answer: AnswerView): number[] {
     .map((name) => answer.columns.indexOf(name))
     .filter((at) => at >= 0);
   return found.length > 0 ? found : answer.columns.map((_, at) => at);
-}
-
-// An answer whose query a person changed: by a part of the sentence, or in the editor.
-
-/** Returns the answer with another query, its result, and its words. */
-export function edited(
-  answer: AnswerView,
-  query: string,
-  found: TableView,
-  words: string,
-): AnswerView {
-  const kept = answer.answer_columns.filter((name) => found.columns.includes(name));
-  const [columns, cells] = found.triples
-    ? [["subject", "predicate", "object"], found.triples]
-    : [found.columns, found.cells];
-  return {
-    ...answer,
-    status: "answer",
-    sparql: query,
-    columns,
-    cells,
-    rows: cells.map((row) => row.map((cell) => cell?.value ?? null)),
-    triples: found.triples,
-    total: found.triples ? found.triples.length : found.total,
-    boolean: found.boolean,
-    answer_columns: kept.length > 0 ? kept : columns,
-    words,
-    interpretation: null,
-    evidence: [],
-    why_empty: null,
-    truncated: found.truncated,
-    cut_short: null,
-    confirmed: null,
-    clarification: null,
-    options: [],
-    reason: null,
-    seconds: found.seconds,
-  };
 }

@@ -2,6 +2,7 @@
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import type { RowEvidence } from "../api/graphs.ts";
+import type { AnswerView } from "../api/types.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale } from "../i18n/index.ts";
@@ -9,7 +10,6 @@ import { Button } from "../parts/parts.tsx";
 import { chartsOf } from "./charts.ts";
 import { columnsOf, pinsOf } from "./columns.ts";
 import { drawingOf, drawingOfTriples } from "./evidence.ts";
-import { resultOf, type Shown } from "./result.ts";
 import { TabList } from "./TabList.tsx";
 import { Table } from "./Table.tsx";
 import { say } from "./words.ts";
@@ -24,32 +24,30 @@ const MOST_DRAWN = 25;
 type Tab = "table" | "chart" | "map" | "graph";
 
 interface ResultViewProps {
-  /** An answer, or what a query run by hand gave. */
-  readonly answer: Shown;
+  readonly answer: AnswerView;
   /** The run whose whole result can be downloaded; null for a query run by hand. */
   readonly runId: string | null;
   readonly graph: string;
-  /** The query of the result, if the answer does not hold it. */
-  readonly query?: string | null;
 }
 
-export function ResultView({ answer, runId, graph, query = null }: ResultViewProps) {
-  const result = useMemo(() => resultOf(answer), [answer]);
+export function ResultView({ answer, runId, graph }: ResultViewProps) {
+  const result = useMemo(() => headed(answer), [answer]);
   const [chosen, setChosen] = useState<Tab>("table");
   const [drawn, setDrawn] = useState<RowEvidence | null>(null);
   const id = useId();
   useEffect(knownServer.need, []);
   const info = knownServer.value.value;
   const locale = formatLocale.value;
+  const isTriples = answer.form === "CONSTRUCT";
   const columns = useMemo(
-    () => columnsOf(result.columns, result.cells, result.answering, result.labels),
+    () => columnsOf(result.columns, result.cells, result.answer_columns, result.labels),
     [result],
   );
   const charts = useMemo(() => chartsOf(columns, result.cells, result.ordered), [columns, result]);
   const pins = useMemo(() => pinsOf(columns, result.cells, locale), [columns, result, locale]);
   const drawing = useMemo(() => {
     if (drawn) return drawingOf([drawn], drawn.labels ?? result.labels, locale);
-    if (result.triples) return drawingOfTriples(result.cells.slice(0, MOST_DRAWN), locale);
+    if (isTriples) return drawingOfTriples(result.cells.slice(0, MOST_DRAWN), locale);
     return drawingOf(result.evidence.slice(0, MOST_DRAWN), result.labels, locale);
   }, [result, drawn, locale]);
   useEffect(() => {
@@ -62,7 +60,7 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
   if (pins.length > 0) tabs.push("map");
   if (drawing.edges.length > 0) tabs.push("graph");
   const shown = tabs.includes(chosen) ? chosen : "table";
-  const origin = { graph, runId, query: "sparql" in answer ? answer.sparql : query };
+  const origin = { graph, runId, query: isTriples ? null : answer.sparql };
   const draw = (evidence: RowEvidence) => {
     setDrawn(evidence);
     setChosen("graph");
@@ -116,4 +114,10 @@ export function ResultView({ answer, runId, graph, query = null }: ResultViewPro
       </div>
     </div>
   );
+}
+
+/** Returns an answer whose columns, if it is made of triples, are named in the reader's language. */
+function headed(answer: AnswerView): AnswerView {
+  const columns = [say.subject, say.predicate, say.object];
+  return answer.form === "CONSTRUCT" ? { ...answer, columns, answer_columns: columns } : answer;
 }

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
+import type { AnswerView } from "../api/types.ts";
 import { locale as formatLocale, formatNumber, language, locale } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Button, CopyButton, ProblemNote, SearchField } from "../parts/parts.tsx";
@@ -9,7 +10,6 @@ import { Cell } from "./Cell.tsx";
 import { type Column, classOf } from "./columns.ts";
 import { Downloads } from "./Downloads.tsx";
 import { Pager } from "./Pager.tsx";
-import type { Origin, Result } from "./result.ts";
 import { matching, type Numbered, nextOrder, type Order, sorted } from "./sorting.ts";
 import { tabSeparated, textOf, visible } from "./texts.ts";
 import { say } from "./words.ts";
@@ -17,8 +17,15 @@ import { say } from "./words.ts";
 const PAGE = 25;
 const FEW_ROWS = 6;
 
+/** The graph, the run and the query that a result comes from; null if they explain no rows. */
+interface Origin {
+  readonly graph: string;
+  readonly runId: string | null;
+  readonly query: string | null;
+}
+
 interface Props {
-  readonly result: Result;
+  readonly result: AnswerView;
   readonly columns: readonly Column[];
   readonly origin: Origin;
   readonly pictures: boolean;
@@ -39,7 +46,7 @@ export function Table({ result, columns, origin, pictures, onDraw }: Props) {
   }, [result, columns, search, order, locale]);
   const last = Math.max(0, Math.ceil(rows.length / size) - 1);
   const at = Math.min(page, last);
-  const explained = origin.query !== null && !result.triples;
+  const explained = origin.query !== null;
   const find = (text: string) => {
     setSearch(text);
     setPage(0);
@@ -120,7 +127,7 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
   );
 }
 
-function Limits({ result }: { result: Result }) {
+function Limits({ result }: { result: AnswerView }) {
   const { cells, total, truncated } = result;
   return (
     <>
@@ -186,7 +193,7 @@ function TableRow({ item, columns, origin, explained, evidence, onDraw, ...shown
 // Above the table: how many rows, the filter, copy and downloads.
 
 interface ToolbarProps {
-  readonly result: Result;
+  readonly result: AnswerView;
   readonly columns: readonly Column[];
   /** The rows that are left, in the order that they are shown in. */
   readonly rows: readonly Numbered[];
@@ -233,7 +240,7 @@ function Toolbar(props: ToolbarProps) {
   );
 }
 
-function counted(shown: number, { cells, total }: Result): string {
+function counted(shown: number, { cells, total }: AnswerView): string {
   const all = Math.max(total, cells.length);
   if (shown < cells.length) return say.someRows(formatNumber(shown), formatNumber(all));
   return say.rows(all, formatNumber(all));
