@@ -26,7 +26,6 @@ from askgraph.index.embeddings import kept_embedder
 from askgraph.index.names import NameIndex
 from askgraph.index.tokens import tokens
 from askgraph.metadata.examples import QueryExample, read_examples
-from askgraph.metadata.examples.shacl import read_shacl
 from askgraph.metadata.examples.similar import similarities
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import PrefixMap
@@ -237,6 +236,8 @@ def examples_at(place: str) -> tuple[QueryExample, ...]:
 def _read(path: Path, changed: int) -> tuple[QueryExample, ...]:
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return read_examples(path)
+    from askgraph.metadata.examples.shacl import read_shacl
+
     return read_shacl(path).examples
 
 

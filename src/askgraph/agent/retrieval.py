@@ -8,6 +8,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from askgraph.agent.examples import NearExample, examples_near, shown_query
 from askgraph.agent.room import Piece, fitted
@@ -19,7 +20,6 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.tokens import stem, tokens
 from askgraph.llm.estimate import estimated_tokens
-from askgraph.metadata.descriptions import Description
 from askgraph.metadata.examples import QueryExample
 from askgraph.sparql.lexer import with_declared
 from askgraph.tools.hits import entity_lines
@@ -27,6 +27,9 @@ from askgraph.tools.mentions import mentioned
 from askgraph.tools.shown import quoted
 from askgraph.tools.veil import Veil
 from askgraph.trace import Question
+
+if TYPE_CHECKING:
+    from askgraph.metadata.descriptions import Description
 
 _MOST = 4_000  # tokens of the message, whatever the room
 _SHARES: Mapping[str, float] = {
@@ -251,7 +254,7 @@ def description_pieces(
     ]
 
 
-def _asked(one: Description, text: str) -> bool:
+def _asked(one: "Description", text: str) -> bool:
     words, name = _stems(text), _stems(one.name)
     asking = _stems(" ".join(_ASKED[field] for field in _ASKED if getattr(one, field)))
     alone = re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", text)
@@ -263,7 +266,7 @@ def _stems(text: str) -> set[str]:
     return {stem(token) for token in tokens(text)}
 
 
-def _told(graph: KnowledgeGraph, one: Description, length: int) -> str:
+def _told(graph: KnowledgeGraph, one: "Description", length: int) -> str:
     said = [
         f"{field} {quoted(getattr(one, field), length)}"
         for field in (*_FIELDS, "description")

@@ -1,4 +1,4 @@
-"""Metadata that an endpoint publishes: VoID in its store, its service description, its host.
+"""Metadata and examples that an endpoint publishes: in its store, its description, its host.
 
 Three places are looked at, each within its own bound; what they tell is put together. A place
 that has nothing, or does not answer, is said, not passed over in silence.
@@ -13,23 +13,16 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.documents import Document, fetched, well_known
 from askgraph.endpoint.public_only import Guard
-from askgraph.errors import ServiceError, SetupError
+from askgraph.errors import MalformedReply, ServiceError, SetupError
 from askgraph.metadata import Profile
+from askgraph.metadata.bundles import decoded
+from askgraph.metadata.examples.shacl import QUERIES, Item, described_in, executables_in
 from askgraph.metadata.inquiry import Inquiry
 from askgraph.metadata.merge import merged
 from askgraph.metadata.void import VOID_PREDICATES, profile_of_void
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.statements import Statements
+from askgraph.rdf.statements import RDF_KINDS, Statements
 from askgraph.sparql.results import Row
-
-RDF_KINDS = {
-    "text/turtle": RdfFormat.TURTLE,
-    "application/n-triples": RdfFormat.N_TRIPLES,
-    "application/rdf+xml": RdfFormat.RDF_XML,
-    "application/ld+json": RdfFormat.JSON_LD,
-    "application/trig": RdfFormat.TRIG,
-}
-"""Media types of RDF documents that are understood, the one wanted most first."""
 
 _MOST = 100_000  # triples of VoID that are read of a store
 _SECONDS, _QUERIES = 30.0, 8
@@ -154,3 +147,40 @@ def _triples(rows: tuple[Row, ...]) -> list[Triple]:
         and isinstance(p, NamedNode)
         and isinstance(o, NamedNode | BlankNode | Literal)
     ]
+
+
+_EXAMPLES = (
+    "CONSTRUCT { ?s ?p ?o } WHERE { { SELECT DISTINCT ?s WHERE { { ?s <"
+    + "> ?query } UNION { ?s <".join(QUERIES)
+    + f"> ?query }} UNION {{ ?s <{v.SH_DECLARE}> ?prefix }} "
+    + f"UNION {{ ?prefixes <{v.SH_DECLARE}> ?s }} }} }} ?s ?p ?o }}"
+)
+_MOST_EXAMPLES = 200_000  # triples
+
+
+async def published_examples(endpoint: Endpoint, *, timeout: float | None = 60.0) -> list[Item]:
+    """Return every executable that a SPARQL endpoint holds in its own graph, by one query.
+
+    Raises `ServiceError` if the endpoint fails; that its reply was cut off is an item.
+    """
+    reply = await endpoint.construct(_EXAMPLES, timeout=timeout, limit=_MOST_EXAMPLES)
+    statements = Statements(reply.triples)
+    items = list(described_in(endpoint.address, statements, statements.declared()))
+    if reply.truncated:
+        items.append((endpoint.address, f"more examples may exist: {reply.truncated.reason}"))
+    return items
+
+
+async def in_description(
+    url: str, *, timeout: float = 20.0, guard: Guard | None = None
+) -> list[Item]:
+    """Return every executable of an endpoint's service description: the RDF that its URL gives.
+
+    `guard` says which addresses it may come from. Raises `ServiceError` if there is none,
+    `SetupError` if it cannot be read.
+    """
+    document = await fetched(url, accept=tuple(RDF_KINDS), timeout=timeout, guard=guard)
+    if document.kind not in RDF_KINDS:
+        raise MalformedReply(f"{url} gives no service description, but {document.kind!r}")
+    text = decoded(document.content, document.url)
+    return executables_in(text, document.url, format=RDF_KINDS[document.kind])

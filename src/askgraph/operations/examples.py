@@ -14,9 +14,10 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import Collection, Confirmation, QueryExample, Unread, Wording
 from askgraph.metadata.examples.folder import ExampleFolder, Stored
 from askgraph.metadata.examples.outcome import outcome_of, run, what_changed
-from askgraph.metadata.examples.shacl import collected, in_description, published, syntax_fault
+from askgraph.metadata.examples.shacl import collected, syntax_fault
 from askgraph.metadata.examples.similar import plain_question, same_language
 from askgraph.metadata.examples.turtle import document
+from askgraph.metadata.published import in_description, published_examples
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.lexer import with_declared
 from askgraph.trace import attempt_of
@@ -318,7 +319,7 @@ def _write(found: Collection, target: Path) -> None:
 async def _published(settings: GraphSettings) -> Collection:
     endpoint = remote_endpoint(settings)
     try:
-        items = await published(endpoint, timeout=settings.timeout)
+        items = await published_examples(endpoint, timeout=settings.timeout)
     finally:
         await endpoint.close()
     if items or settings.url is None:

@@ -182,6 +182,15 @@ FORMATS = {
 }
 """By suffix, in lower case."""
 
+RDF_KINDS = {
+    "text/turtle": RdfFormat.TURTLE,
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "application/rdf+xml": RdfFormat.RDF_XML,
+    "application/ld+json": RdfFormat.JSON_LD,
+    "application/trig": RdfFormat.TRIG,
+}
+"""Media types of RDF documents that are understood, the one wanted most first."""
+
 
 _PACKED: Mapping[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.decompress,

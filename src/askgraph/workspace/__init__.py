@@ -35,11 +35,11 @@ from askgraph.workspace.data import (
     known_content,
     known_sources,
     locked,
+    open_endpoint,
     rdf_files,
     replacing,
 )
-from askgraph.workspace.endpoints import WorkspaceServices, open_endpoint
-from askgraph.workspace.graphs import open_graph
+from askgraph.workspace.graphs import WorkspaceServices, open_graph
 from askgraph.workspace.settings import (
     CHOICE,
     GraphSettings,

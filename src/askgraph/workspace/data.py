@@ -15,11 +15,13 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from askgraph.endpoint import Endpoint
+from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
@@ -91,6 +93,44 @@ def known_paths(folder: Path) -> "VirtualPaths":
     from askgraph.metadata.definitions_file import read_definitions
 
     return virtual_paths(read_definitions(folder / ENRICHMENT))
+
+
+def open_endpoint(
+    settings: GraphSettings,
+    data: Path,
+    *,
+    cache: Path,
+    prefixes: Mapping[str, str] | None = None,
+) -> Endpoint:
+    """Open only the endpoint of a graph; queries need not declare `prefixes`.
+
+    If the graph was enriched virtually, queries may use its virtual predicates.
+    """
+    own = _own_endpoint(settings, data, cache=cache, prefixes=prefixes)
+    paths = known_paths(data)
+    if not paths:
+        return own
+
+    from askgraph.endpoint.virtual import VirtualEndpoint  # few graphs have virtual predicates
+
+    return VirtualEndpoint(own, paths, prefixes=prefixes)
+
+
+def _own_endpoint(
+    settings: GraphSettings, data: Path, *, cache: Path, prefixes: Mapping[str, str] | None
+) -> Endpoint:
+    if settings.url:
+        from askgraph.workspace.remote import cached_endpoint  # takes 0.1 s to import
+
+        return cached_endpoint(settings, cache, prefixes)
+    endpoint = OxigraphEndpoint(
+        data / "store",
+        timeout=settings.timeout,
+        graphs=settings.graphs or None,
+        prefixes=dict(prefixes or {}),
+    )
+    endpoint.start()
+    return endpoint
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,15 @@
 """Graphs opened: one from its data folder, or all that a question is asked of."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import AsyncExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from askgraph.endpoint import Endpoint
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
@@ -14,8 +17,14 @@ from askgraph.metadata.store import load_profile
 from askgraph.methods import Method, searches
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.trace import Outcome, attempt_of
-from askgraph.workspace.data import KEYS, Ground, known_content, known_paths, known_snapshot
-from askgraph.workspace.endpoints import WorkspaceServices, open_endpoint
+from askgraph.workspace.data import (
+    KEYS,
+    Ground,
+    known_content,
+    known_paths,
+    known_snapshot,
+    open_endpoint,
+)
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import Progress, result_of, silent
 
@@ -24,6 +33,8 @@ if TYPE_CHECKING:
     from askgraph.metadata.descriptions import Description
     from askgraph.metadata.examples import QueryExample
 
+_SCHEME = "askgraph:"
+_ALLOWED: ContextVar[Set[str] | None] = ContextVar("services that may be called", default=None)
 Source = TypeVar("Source")
 
 
@@ -135,6 +146,77 @@ def build_missing(graph: KnowledgeGraph, *, progress: Progress = silent) -> None
     """
     if isinstance(graph.indices, GraphIndices):
         graph.indices.prepare(progress)
+
+
+@contextmanager
+def only_services(names: Set[str] | None) -> Iterator[None]:
+    """Within it, and in tasks begun there, a SERVICE may name these graphs alone; None: all."""
+    token = _ALLOWED.set(names)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+class WorkspaceServices(Mapping[str, Endpoint]):
+    """The endpoints of a workspace's graphs, by `askgraph:NAME` and by their URL.
+
+    A URL with a query part, which may hold a key, and one that several graphs share are no names.
+    The settings are read at each look, so that graphs added later can be called too.
+    """
+
+    def __init__(
+        self,
+        graphs: Callable[[], Mapping[str, GraphSettings]],
+        opened: Callable[[str], Endpoint],
+    ) -> None:
+        self._graphs = graphs
+        self._opened = opened
+        self._open: dict[str, Endpoint] = {}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, target: str) -> Endpoint:
+        """Return the endpoint that a SERVICE names, opening it first; may take as long."""
+        name = self._targets()[target]
+        with self._lock:
+            if name not in self._open:
+                self._open[name] = self._opened(name)
+            return self._open[name]
+
+    def __contains__(self, target: object) -> bool:
+        return target in self._targets()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._targets())
+
+    def __len__(self) -> int:
+        return len(self._targets())
+
+    def url_of(self, name: str) -> str:
+        """Return the URL by which a graph can be called; empty if only its name will do."""
+        iris = (iri for iri, of in self._targets().items() if of == name)
+        return next((iri for iri in iris if not iri.startswith(_SCHEME)), "")
+
+    async def close(self) -> None:
+        """Close the endpoints that were opened here."""
+        while self._open:
+            _, endpoint = self._open.popitem()
+            await endpoint.close()
+
+    def _targets(self) -> dict[str, str]:
+        """Return the names of graphs by what a SERVICE calls them."""
+        allowed = _ALLOWED.get()
+        graphs = {
+            name: settings
+            for name, settings in self._graphs().items()
+            if allowed is None or name in allowed
+        }
+        used = Counter(settings.url for settings in graphs.values())
+        targets = {f"{_SCHEME}{name}": name for name in graphs}
+        for name, settings in graphs.items():
+            if settings.url and used[settings.url] == 1 and not {"?", "#"} & set(settings.url):
+                targets[settings.url] = name
+        return targets
 
 
 class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):

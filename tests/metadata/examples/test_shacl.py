@@ -9,7 +9,8 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import SetupError
 from askgraph.metadata.examples import Confirmation, QueryExample, Wording
-from askgraph.metadata.examples.shacl import collected, published, read_shacl
+from askgraph.metadata.examples.shacl import collected, read_shacl
+from askgraph.metadata.published import published_examples
 
 HEAD = """
 prefix : <http://example.org/> prefix sh: <http://www.w3.org/ns/shacl#>
@@ -140,7 +141,7 @@ async def test_an_endpoint_gives_the_examples_that_it_holds() -> None:
     store.load(FULL.encode(), RdfFormat.TURTLE)
     with SparqlServer(store) as server:
         endpoint = HttpEndpoint(server.url)
-        items = await published(endpoint, timeout=10)
+        items = await published_examples(endpoint, timeout=10)
         await endpoint.close()
     (example,) = collected(items).examples
     assert example.iri == "http://example.org/1"

@@ -5,7 +5,8 @@ from pyoxigraph import Store
 from tests.servers.described import DescribedServer
 
 from askgraph.errors import ServiceError
-from askgraph.metadata.examples.shacl import collected, in_description
+from askgraph.metadata.examples.shacl import collected
+from askgraph.metadata.published import in_description
 
 DESCRIPTION = """
 prefix : <http://example.org/> prefix sh: <http://www.w3.org/ns/shacl#>

@@ -34,8 +34,9 @@ from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import Item, Text, Unfit, each, gathered, wordings
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.metadata.bundles import is_bundle, plain_name
-from askgraph.metadata.examples.shacl import Executable, executables, published
+from askgraph.metadata.examples.shacl import Executable, executables
 from askgraph.metadata.examples.shacl import Item as Described
+from askgraph.metadata.published import published_examples
 
 __all__ = ["ShaclExamples"]
 
@@ -66,7 +67,7 @@ class ShaclExamples:
 
         Raises `ServiceError` if the endpoint fails. If its reply was cut off, that is listed.
         """
-        items = _questions(await published(endpoint), language)
+        items = _questions(await published_examples(endpoint), language)
         return _of_one_target(gathered(items))
 
     def items(self, path: Path, *, language: str | None) -> Iterator[Item]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Literal
 
 from askgraph.errors import SetupError
-from askgraph.metadata.bundles import text_of
 from askgraph.sparql.rewrite.repair import form_of
 
 Origin = Literal["written", "confirmed", "generated"]
@@ -92,6 +91,8 @@ def read_examples(path: Path) -> tuple[QueryExample, ...]:
 
     Raises `SetupError`, with the line, for what is no question.
     """
+    from askgraph.metadata.bundles import text_of
+
     try:
         lines = text_of(path).split("\n")
     except SetupError as error:

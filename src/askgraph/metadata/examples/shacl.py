@@ -1,4 +1,4 @@
-"""Examples as SHACL executables in Turtle: a file, a folder, an archive, an endpoint.
+"""Examples as SHACL executables in Turtle: a file, a folder, an archive.
 
 Bolleman et al., "A large collection of bioinformatics question–query pairs over federated knowledge
 graphs", GigaScience 2025. Prefixes are declared once for many files and shared through a blank
@@ -13,10 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from pyoxigraph import BlankNode, NamedNode, RdfFormat
 
-from askgraph.endpoint import Endpoint
-from askgraph.endpoint.documents import fetched
-from askgraph.endpoint.public_only import Guard
-from askgraph.errors import MalformedReply, QueryError, QuerySyntaxError, SetupError
+from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.metadata.bundles import decoded, is_bundle, members, plain_name, text_of
 from askgraph.metadata.examples import (
     Collection,
@@ -26,7 +23,6 @@ from askgraph.metadata.examples import (
     Unread,
     Wording,
 )
-from askgraph.metadata.published import RDF_KINDS
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.statements import Described, Statements, parsed
@@ -70,14 +66,7 @@ KEYWORDS = tuple(
 
 TARGETS = (voc.SCHEMA_HTTPS + "target", voc.SCHEMA_TARGET)
 
-_EXAMPLES = (
-    "CONSTRUCT { ?s ?p ?o } WHERE { { SELECT DISTINCT ?s WHERE { { ?s <"
-    + "> ?query } UNION { ?s <".join(QUERIES)
-    + f"> ?query }} UNION {{ ?s <{voc.SH_DECLARE}> ?prefix }} "
-    + f"UNION {{ ?prefixes <{voc.SH_DECLARE}> ?s }} }} }} ?s ?p ?o }}"
-)
 _ORIGINS: Mapping[str, Origin] = {"confirmed": "confirmed", "generated": "generated"}
-_MOST_TRIPLES = 200_000
 _TAG = re.compile(
     r"</?(?:a|abbr|b|br|code|div|em|i|li|ol|p|pre|small|span|strong|sub|sup|tt|u|ul)"
     r"(?:\s[^<>]*)?/?>",
@@ -135,7 +124,7 @@ def executables(path: Path, *, declared: Mapping[str, str] | None = None) -> Ite
         return
     statements, _ = parsed(text_of(path), str(path), format=_format(path))
     around = prefixes_beside(path) if declared is None else declared
-    yield from _described(str(path), statements, {**around, **statements.declared()})
+    yield from described_in(str(path), statements, {**around, **statements.declared()})
 
 
 def prefixes_beside(path: Path) -> dict[str, str]:
@@ -147,23 +136,10 @@ def prefixes_beside(path: Path) -> dict[str, str]:
     return declared
 
 
-async def published(endpoint: Endpoint, *, timeout: float | None = 60.0) -> list[Item]:
-    """Return every executable that a SPARQL endpoint holds in its own graph, by one query.
-
-    Raises `ServiceError` if the endpoint fails; that its reply was cut off is an item.
-    """
-    reply = await endpoint.construct(_EXAMPLES, timeout=timeout, limit=_MOST_TRIPLES)
-    statements = Statements(reply.triples)
-    items = list(_described(endpoint.address, statements, statements.declared()))
-    if reply.truncated:
-        items.append((endpoint.address, f"more examples may exist: {reply.truncated.reason}"))
-    return items
-
-
 def executables_in(text: str, place: str, *, format: RdfFormat) -> list[Item]:
     """Return every executable of a text, with the prefixes that it declares itself."""
     statements, _ = parsed(text, place, format=format)
-    return list(_described(place, statements, statements.declared()))
+    return list(described_in(place, statements, statements.declared()))
 
 
 def _in_bundle(path: Path) -> Iterator[Item]:
@@ -180,14 +156,15 @@ def _in_bundle(path: Path) -> Iterator[Item]:
     for name, statements in files.items():
         above = [folders.get(folder, {}) for folder in reversed(name.parents)]
         declared = {p: iri for known in above for p, iri in known.items()} | statements.declared()
-        yield from _described(f"{path}, {name}", statements, declared)
+        yield from described_in(f"{path}, {name}", statements, declared)
 
 
 def _format(path: Path) -> RdfFormat:
     return RdfFormat.from_extension(plain_name(path).rpartition(".")[2]) or RdfFormat.TURTLE
 
 
-def _described(place: str, statements: Statements, declared: Mapping[str, str]) -> Iterator[Item]:
+def described_in(place: str, statements: Statements, declared: Mapping[str, str]) -> Iterator[Item]:
+    """Yield the executables among statements; their queries may leave out what is `declared`."""
     kinds = {NamedNode(iri) for iri in EXECUTABLES}
     for subject in statements.having(voc.RDF_TYPE):
         if not kinds.intersection(subject.objects(voc.RDF_TYPE)):
@@ -281,19 +258,3 @@ def syntax_fault(query: str) -> str | None:
         except QueryError as fault:
             return str(fault)
     return None
-
-
-async def in_description(
-    url: str, *, timeout: float = 20.0, guard: Guard | None = None
-) -> list[Item]:
-    """Return every executable of an endpoint's service description: the RDF that its URL gives.
-
-    `guard` says which addresses it may come from.
-
-    Raises `ServiceError` if there is none, `SetupError` if it cannot be read.
-    """
-    document = await fetched(url, accept=tuple(RDF_KINDS), timeout=timeout, guard=guard)
-    if document.kind not in RDF_KINDS:
-        raise MalformedReply(f"{url} gives no service description, but {document.kind!r}")
-    text = decoded(document.content, document.url)
-    return executables_in(text, document.url, format=RDF_KINDS[document.kind])

@@ -18,8 +18,7 @@ from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.store import Store
 from askgraph.workspace import Workspace
-from askgraph.workspace.endpoints import only_services
-from askgraph.workspace.graphs import build_missing, kept_descriptions
+from askgraph.workspace.graphs import build_missing, kept_descriptions, only_services
 from askgraph.workspace.settings import GraphSettings
 
 _LOOK = 2.0  # seconds between two looks at whether a graph's files changed
