@@ -9,7 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
-from askgraph.sparql.judge import admitted, checked, datasets, own_limit, starred
+from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql.judge import CheckedQuery, admitted, checked, datasets, own_limit, starred
+from askgraph.sparql.read import read
+from askgraph.sparql.write import laid_out, text_of
 
 PREFIXES = {"ex": "http://example.org/", "foaf": "http://xmlns.com/foaf/0.1/"}
 BAD_WORDS = ["INSERT", "DELETE", "SERVICE", "LOAD", "DROP", "CLEAR", "service <http://x.example/>"]
@@ -260,6 +263,26 @@ def test_the_variables_of_a_star_come_in_the_order_written() -> None:
     assert starred("PREFIX s: <a:> SELECT DISTINCT * { ?z s:p ?a . ?a ?z $m }") == ("z", "a", "m")
     assert starred("SELECT ?z { { SELECT * { ?z ?p ?a } } }") is None
     assert starred("ASK { ?z ?p ?a }") is None
+
+
+def test_what_the_program_wrote_from_a_tree_is_not_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    query = "SELECT ?z FROM <a:b> { ?s ?p 'DROP SERVICE' } LIMIT 7"
+    texts = [text_of(read(query)), laid_out(read(query), PrefixMap())]
+    plain = text_of(read("CONSTRUCT { ?s ?p 1 } { ?s ?p 2 }"))
+    monkeypatch.setattr("askgraph.sparql.lexer.tokens", None)
+
+    for text in texts:
+        assert admitted(text) == CheckedQuery(text, "SELECT")
+        assert (datasets(text), own_limit(text), starred(text)) == (("a:b",), 7, None)
+    assert admitted(plain).form == "CONSTRUCT"
+
+
+def test_a_service_in_a_tree_is_judged_like_any_other() -> None:
+    text = text_of(read("SELECT * { ?s ?p ?o FILTER EXISTS { SERVICE <http://x.example/> { } } }"))
+    with pytest.raises(ForbiddenQuery, match=r"x\.example"):
+        admitted(text)
 
 
 def test_a_literal_that_is_none_of_its_datatype_is_no_news(

@@ -1,5 +1,8 @@
 """Trees are written as a careful person writes them, and read back they are the same."""
 
+import copy
+import pickle
+
 import pytest
 from hypothesis import given, settings
 from pyoxigraph import Literal, NamedNode, Variable
@@ -8,9 +11,9 @@ from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
 from askgraph.rdf.vocabulary import XSD_INTEGER
 from askgraph.sparql.layout import formatted
-from askgraph.sparql.read import read
+from askgraph.sparql.read import read, tree_of
 from askgraph.sparql.tree import Call, Filter, Group, Pattern, Query
-from askgraph.sparql.write import laid_out, text_of
+from askgraph.sparql.write import by_subject, laid_out, text_of
 
 X, MOON = Variable("x"), NamedNode("http://example.org/Moon")
 
@@ -35,6 +38,15 @@ def test_a_tree_is_laid_out_without_being_read_from_a_text() -> None:
         "ORDER BY ASC(COUNT(*))\n"
         "LIMIT 3"
     )
+
+
+def test_a_text_carries_its_tree_and_a_copy_is_mere_text() -> None:
+    query = read("SELECT ?x { ?x a ?y . ?z a ?x . ?x a ?y }")
+    text = laid_out(query, EX)
+
+    assert tree_of(text) == read(text) == by_subject(query)
+    assert text_of(query).tree is query
+    assert [type(one) for one in (copy.copy(text), pickle.loads(pickle.dumps(text)))] == [str, str]
 
 
 @pytest.mark.parametrize(

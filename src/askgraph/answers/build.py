@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode
 
-from askgraph.errors import QueryError, ServiceError
+from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_in, iris_of
@@ -20,11 +20,11 @@ from askgraph.explanation.why_empty import why_empty
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.layout import formatted
-from askgraph.sparql.read import read
+from askgraph.sparql.read import read, tree_of
 from askgraph.sparql.result_formats import Result
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.tree import Query
-from askgraph.sparql.write import by_subject, laid_out
+from askgraph.sparql.write import QueryText, by_subject, laid_out
 from askgraph.trace import Answer, Clarification, Option
 
 _LABELLED = 200  # rows whose resources are named
@@ -81,7 +81,11 @@ class AnswerBuilder:
             labels = await self._labels(iris_in(query))
             return laid_out(query, self.graph.prefixes, labels), labels
         labels = await self._labels(iris_of(query))
-        return formatted(query, self.graph.prefixes, labels), labels
+        text = formatted(query, self.graph.prefixes, labels)
+        try:
+            return QueryText.of(by_subject(tree_of(query)), text), labels
+        except QuerySyntaxError:
+            return text, labels
 
     async def answer(
         self,
@@ -92,11 +96,8 @@ class AnswerBuilder:
         confidence: float,
         ordered: bool,
         labels: Mapping[str, str],
-        tree: Query | None = None,
     ) -> Answer:
         """Return the answer of a query that is laid out, with words, labels and evidence.
-
-        What is asked of the query is read off its `tree`, if there is one, else off its text.
 
         Rows come in the order of their terms unless they are `ordered`. Raises `ServiceError`, and
         `QueryError`, if the evidence is not to be had.
@@ -106,9 +107,8 @@ class AnswerBuilder:
         known = dict(labels)
         if isinstance(given, SelectResult):
             known |= await self._labels(_resources(given, _LABELLED))
-        asked = by_subject(tree) if tree else query
-        if tree:
-            words = in_words(asked, known, language=self.languages[0])
+        if isinstance(query, QueryText):
+            words = in_words(query, known, language=self.languages[0])
         else:  # in a thread, since a text may be long
             words = await asyncio.to_thread(in_words, query, known, language=self.languages[0])
         answer = bare_answer(
@@ -120,7 +120,7 @@ class AnswerBuilder:
             confidence=round(confidence, 4),
             labels=known,
         )
-        return await self._explained(replace(answer, ordered=ordered), asked)
+        return await self._explained(replace(answer, ordered=ordered))
 
     async def written(self, query: str, given: Result, *, columns: Sequence[str] = ()) -> Answer:
         """Return the answer of a query that a person wrote, who is the surest judge of it.
@@ -142,13 +142,13 @@ class AnswerBuilder:
             labels=await self._labels(await asyncio.to_thread(iris_of, query)),
         )
 
-    async def _explained(self, answer: Answer, query: str | Query) -> Answer:
+    async def _explained(self, answer: Answer) -> Answer:
         """Add the triples behind the first rows, or why there are none."""
         if answer.boolean is not None:
             return answer
-        endpoint, rows = self.graph.endpoint, self.evidence_rows
+        query, endpoint, rows = answer.query, self.graph.endpoint, self.evidence_rows
         if not answer.result.rows and self.reason:
-            return replace(answer, why_empty=await self.reason(answer.query))
+            return replace(answer, why_empty=await self.reason(query))
         try:
             async with asyncio.timeout(self.evidence_seconds):
                 if not answer.result.rows:

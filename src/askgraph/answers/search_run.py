@@ -178,7 +178,6 @@ class SearchRun:
             confidence=confidence,
             ordered=bool(candidate.form.order),
             labels=labels,
-            tree=candidate.query,
         )
 
     def builder(self, language: str) -> AnswerBuilder:

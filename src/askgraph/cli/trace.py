@@ -16,7 +16,7 @@ from askgraph.cli.steps import called, costs, plain, step_lines, step_title
 from askgraph.cli.tables import print_json, show
 from askgraph.operations.replay import Replay, replayed
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.lexer import declared_prefixes
+from askgraph.sparql.lexer import lexed
 from askgraph.trace import Answer, ModelTurn, Outcome, Question, Step, ToolUse, Trace
 from askgraph.trace.codec import told
 from askgraph.trace.lines import Head, line_of, read_trace
@@ -99,7 +99,7 @@ def _blocks(run: Trace, head: Head, *, most: int | None) -> list[RenderableType]
             blocks += _step(number, step, most)
             continue
         best = step if isinstance(step, Answer) else step.best
-        blocks += shown(step, PrefixMap(declared_prefixes(best.query) if best else {}))
+        blocks += shown(step, PrefixMap(lexed(best.query).declared if best else {}))
         used = step.usage
         calls = f"{called(used)}, " if used.llm_calls else ""
         blocks += ["", Text(f"{calls}{used.requests} SPARQL requests, {used.seconds:.1f} s")]

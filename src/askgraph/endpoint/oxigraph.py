@@ -161,7 +161,8 @@ class OxigraphEndpoint:
             raise self._failure(letter, body.decode(), query)
 
         seconds = self._timeout if timeout is None else timeout
-        return await self._pool.run((ready.text, cap, graphs, union), received, seconds=seconds)
+        request = (str(ready.text), cap, graphs, union)
+        return await self._pool.run(request, received, seconds=seconds)
 
     def _dataset(self, ready: CheckedQuery) -> tuple[list[str] | None, bool]:
         """Return the graphs to read, and whether the default graph is the union of all.

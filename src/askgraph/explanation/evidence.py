@@ -101,9 +101,9 @@ async def evidence(
     shown = [_Bound.of(tree, result, row) for row in result.rows[:rows]]
     if not shown:
         return Behind()
-    text = _batch(where, shown, parts, most=_OF_A_GROUP + 1 if tree.is_aggregate else 1)
+    batch = _batch(where, shown, parts, most=_OF_A_GROUP + 1 if tree.is_aggregate else 1)
     try:
-        solutions = await endpoint.select(text)
+        solutions = await endpoint.select(text_of(batch))
     except QueryError:
         return Behind()
     filled = _Filled(parts, is_aggregate=tree.is_aggregate)
@@ -247,18 +247,16 @@ def _is_count(expression: Expression | None) -> bool:
     return isinstance(expression, Call) and expression.name.startswith("COUNT")
 
 
-def _batch(where: Group, shown: Iterable[_Bound], parts: _Parts, *, most: int) -> str:
+def _batch(where: Group, shown: Iterable[_Bound], parts: _Parts, *, most: int) -> Query:
     """One query for all rows: a sub-select a row, joined by UNION."""
-    names = " ".join(str(variable) for variable in parts.variables())
+    row, names = Variable(_ROW), tuple((name, None) for name in parts.variables())
     selects = []
     for number, bound in enumerate(shown):
-        given = Values(
-            tuple(Variable(name) for name in bound.terms), (tuple(bound.terms.values()),)
-        )
+        given = Values(tuple(map(Variable, bound.terms)), (tuple(bound.terms.values()),))
         inner = Group((given, *where.elements) if bound.terms else where.elements)
-        head = f"SELECT ({number} AS ?{_ROW}) {names}"
-        selects.append(f"{{ {head} WHERE {text_of(inner)} LIMIT {most} }}")
-    return f"SELECT * WHERE {{ {' UNION '.join(selects)} }}"
+        columns = ((row, _number(number)), *names)
+        selects.append(Group((Query("SELECT", inner, columns, limit=most),)))
+    return Query("SELECT", Group((Union(tuple(selects)),)), ((row, None), *names))
 
 
 @dataclass(frozen=True)

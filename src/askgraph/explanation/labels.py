@@ -4,13 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import ErrorReply, MalformedReply, QueryError, ServiceError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label
+from askgraph.sparql.tree import Group, Pattern, Query, Values
+from askgraph.sparql.write import Written, text_of
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import split_literal
 
@@ -76,14 +78,10 @@ def _own(iri: str, arrays: GraphArrays, naming: Sequence[int]) -> list[tuple[str
 async def _asked(
     iris: Sequence[str], graph: KnowledgeGraph, timeout: float | None
 ) -> dict[str, list[tuple[str, str | None]]]:
-    things = " ".join(f"<{iri}>" for iri in iris)
-    predicates = " ".join(f"<{iri}>" for iri in _naming(graph))
-    if not predicates:
+    naming = _naming(graph)
+    if not naming:
         return {}
-    query = (
-        f"SELECT ?thing ?name WHERE {{ VALUES ?thing {{ {things} }} "
-        f"VALUES ?naming {{ {predicates} }} ?thing ?naming ?name }} LIMIT {_EACH * len(iris)}"
-    )
+    query = _texts(iris, naming)
     found: dict[str, list[tuple[str, str | None]]] = {}
     try:
         result = await graph.endpoint.select(query, timeout=timeout, limit=_EACH * len(iris))
@@ -94,6 +92,18 @@ async def _asked(
         language = getattr(name, "language", None)
         found.setdefault(getattr(thing, "value", ""), []).append((text, language))
     return found
+
+
+def _texts(things: Sequence[str], predicates: Sequence[str]) -> Written:
+    """The query for what some predicates say of some things."""
+    thing, predicate, text = (Variable(name) for name in ("thing", "predicate", "text"))
+    given = (
+        Values((name,), tuple((NamedNode(iri),) for iri in iris))
+        for name, iris in ((thing, things), (predicate, predicates))
+    )
+    where = Group((*given, Pattern(thing, predicate, text)))
+    columns = ((thing, None), (text, None))
+    return text_of(Query("SELECT", where, columns, limit=_EACH * len(things)))
 
 
 async def descriptions_of(
@@ -113,13 +123,8 @@ async def descriptions_of(
     wanted = list(dict.fromkeys(iris))[:_MOST]
     if not wanted or not predicates:
         return {}
-    things, properties = (" ".join(f"<{iri}>" for iri in some) for some in (wanted, predicates))
-    query = (
-        f"SELECT ?s ?t WHERE {{ VALUES ?s {{ {things} }} VALUES ?p {{ {properties} }} ?s ?p ?t }} "
-        f"LIMIT {_EACH * len(wanted)}"
-    )
     try:
-        result = await graph.endpoint.select(query, timeout=timeout)
+        result = await graph.endpoint.select(_texts(wanted, predicates), timeout=timeout)
     except (TimedOut, ErrorReply, MalformedReply):
         return {}
     found: dict[str, list[tuple[str, str | None]]] = defaultdict(list)

@@ -47,7 +47,7 @@ from askgraph.metadata.definitions import (
     virtual_paths,
 )
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.lexer import tokens
+from askgraph.sparql.lexer import lexed
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.virtual import read_path
 from askgraph.sparql.tree import Path as PropertyPath
@@ -182,7 +182,7 @@ class _Reading:
         return self._meant(at, text, named)
 
     def _meant(self, at: str, text: str, read: Callable[[str], Made]) -> Made:
-        for token in tokens(text):
+        for token in lexed(text).all:
             prefix = token.text.partition(":")[0]
             if token.kind == "pname" and prefix not in self.prefixes:
                 raise SetupError(f"{at}: the prefix '{prefix}:' of {text!r} is not in [prefixes]")

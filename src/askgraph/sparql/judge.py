@@ -12,7 +12,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,13 +23,16 @@ from typing import Literal as Choice
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 from askgraph.sparql.lexer import (
     Token,
-    declared_prefixes,
+    edited,
     fail,
+    lexed,
     position,
-    tokens,
     unescaped,
+    with_declared,
     with_full_iris,
 )
+from askgraph.sparql.tree import Nested, walk
+from askgraph.sparql.write import Written
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 
@@ -75,12 +78,13 @@ def checked(
     one too deep to be judged, or with more than `most` characters: a parse takes a second for some
     ten thousand.
     """
-    text, lexed = _prepared(query, prefixes)
+    text = _prepared(query, prefixes)
     if len(text) > most:
         raise _too_long(text, most)
-    _refuse_nested(lexed)
+    given = lexed(text).given
+    _refuse_nested(given)
     form, services = _verdict(text, _offset(query, text))
-    _refuse_disagreement(text, lexed, len(services))
+    _refuse_disagreement(text, given, len(services))
     for service in services:
         if service not in allowed_services:
             _refuse_service(service, allowed_services)
@@ -96,15 +100,19 @@ def admitted(
 ) -> CheckedQuery:
     """Return the query as it may be sent, parsing it only if it could be anything but a read.
 
-    A text in which no word outside strings, comments and IRIs is one of INSERT, DELETE, LOAD,
-    CLEAR, DROP, CREATE, ADD, MOVE, COPY, WITH or SERVICE can be neither an update nor reach a
-    service, under any grammar; its syntax is left to the endpoint. All others go to `checked`.
-    This takes microseconds, a parse milliseconds; `allowed_services` are not looked at.
-    Only a query that is parsed may have no more than `most` characters.
+    One that the program wrote from a tree without a SERVICE is a read, and is not looked at. A text
+    in which no word outside strings, comments and IRIs is one of INSERT, DELETE, LOAD, CLEAR, DROP,
+    CREATE, ADD, MOVE, COPY, WITH or SERVICE can be neither an update nor reach a service, under any
+    grammar; its syntax is left to the endpoint. All others go to `checked`. This takes
+    microseconds, a parse milliseconds; `allowed_services` are not looked at. Only a query that is
+    parsed may have no more than `most` characters.
     """
-    text, lexed = _prepared(query, prefixes)
-    form = _FORMS.get(_first_keyword(lexed))
-    if form is None or _suspect(text, lexed):
+    if isinstance(query, Written) and not _calls_service(query):
+        return CheckedQuery(query, _FORMS[query.tree.form], given=query)
+    text = _prepared(query, prefixes)
+    given = lexed(text).given
+    form = _FORMS.get(_first_keyword(given))
+    if form is None or _suspect(text, given):
         return checked(query, allowed_services=allowed_services, prefixes=prefixes, most=most)
     return CheckedQuery(text, form, given=query)
 
@@ -113,27 +121,26 @@ def _too_long(text: str, most: int) -> QueryError:
     return QueryError(f"the query has {len(text):,} characters; at most {most:,} are parsed")
 
 
-def _prepared(query: str, prefixes: Mapping[str, str] | None) -> tuple[str, list[Token]]:
+def _calls_service(query: Written) -> bool:
+    is_service = (isinstance(one, Nested) and one.word == "SERVICE" for one in walk(query.tree))
+    return "SERVICE" in query and any(is_service)
+
+
+def _prepared(query: str, prefixes: Mapping[str, str] | None) -> str:
+    """The text to send: no escape is left in it, and its prefixes are declared."""
     if len(query) > MAX_LENGTH:
         raise QueryError(f"the query has {len(query):,} characters; at most {MAX_LENGTH:,} are run")
     text = unescaped(query)
-    lexed = [token for token in tokens(text) if token.kind != "comment"]
-    _refuse_depth(text, lexed)
-    declared, used = _prefixes(lexed)
-    missing = {prefix: at for prefix, at in used.items() if prefix not in declared}
-    known = prefixes or {}
-    for prefix, at in missing.items():
-        if prefix not in known:
-            fail(text, at, f"the prefix {prefix + ':'!r} is not declared")
-    if not missing:
-        return text, lexed
-    lines = "".join(f"PREFIX {prefix}: <{known[prefix]}>\n" for prefix in missing)
-    return lines + text, [*tokens(lines), *lexed]
+    _refuse_depth(text, lexed(text).given)
+    for prefix, token in lexed(text).undeclared.items():
+        if prefix not in (prefixes or {}):
+            fail(text, token.start, f"the prefix {prefix + ':'!r} is not declared")
+    return with_declared(text, prefixes or {})
 
 
-def _refuse_depth(text: str, lexed: list[Token]) -> None:
+def _refuse_depth(text: str, given: Sequence[Token]) -> None:
     depth = 0
-    for token in lexed:
+    for token in given:
         if token.text in "([{":
             depth += 1
             if depth > MAX_DEPTH:
@@ -145,24 +152,9 @@ def _refuse_depth(text: str, lexed: list[Token]) -> None:
             depth -= 1
 
 
-def _prefixes(lexed: list[Token]) -> tuple[set[str], dict[str, int]]:
-    """Return the prefixes declared, and those used with the place of their first use."""
-    declared: set[str] = set()
-    used: dict[str, int] = {}
-    for before, token in zip([None, *lexed], lexed, strict=False):
-        if token.kind != "pname":
-            continue
-        prefix = token.text.partition(":")[0]
-        if before and before.kind == "word" and before.text.upper() == "PREFIX":
-            declared.add(prefix)
-        else:
-            used.setdefault(prefix, token.start)
-    return declared, used
-
-
-def _first_keyword(lexed: list[Token]) -> str:
+def _first_keyword(given: Sequence[Token]) -> str:
     """Return the first word after the prologue, in capitals."""
-    for before, token in zip([None, *lexed], lexed, strict=False):
+    for before, token in zip([None, *given], given, strict=False):
         if token.kind == "word" and token.text.upper() not in ("PREFIX", "BASE"):
             return token.text.upper()
         follows_base = before and before.text.upper() == "BASE"
@@ -171,14 +163,14 @@ def _first_keyword(lexed: list[Token]) -> str:
     return ""
 
 
-def _suspect(text: str, lexed: list[Token]) -> bool:
+def _suspect(text: str, given: Sequence[Token]) -> bool:
     """Tell whether any grammar could read an update or a SERVICE into the text.
 
     Some parsers see a SERVICE in `trueSERVICE<http://…>` and in `SERVICE:x`.
     """
     if not _SUSPECT.search(text):
         return False
-    for token in lexed:
+    for token in given:
         word = token.text.upper()
         if token.kind == "word" and (word in _UPDATES or "SERVICE" in word):
             return True
@@ -186,10 +178,10 @@ def _suspect(text: str, lexed: list[Token]) -> bool:
             return True
         if token.kind == "mark" and word in "\"'\\":
             return True
-    return _two_readings(lexed)
+    return _two_readings(given)
 
 
-def _two_readings(lexed: list[Token]) -> bool:
+def _two_readings(given: Sequence[Token]) -> bool:
     """Tell whether some `<…>` may also be read as a comparison that ends within it.
 
     In `?a<b:x)SERVICE#>` one parser sees an IRI and the other a SERVICE. An IRI with `://` has no
@@ -199,26 +191,30 @@ def _two_readings(lexed: list[Token]) -> bool:
         token.kind == "iri"
         and ("#" in token.text or ")" in token.text)
         and not _ABSOLUTE.match(token.text)
-        for token in lexed
+        for token in given
     )
 
 
 _ABSOLUTE = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def _refuse_disagreement(text: str, lexed: list[Token], services: int) -> None:
-    words = sum(token.kind == "word" and token.text.upper() == "SERVICE" for token in lexed)
-    if words != services or ("service" in text.lower() and _two_readings(lexed)):
+def _services(given: Sequence[Token]) -> list[Token]:
+    """The words SERVICE."""
+    return [token for token in given if token.kind == "word" and token.text.upper() == "SERVICE"]
+
+
+def _refuse_disagreement(text: str, given: Sequence[Token], services: int) -> None:
+    if len(_services(given)) != services or ("service" in text.lower() and _two_readings(given)):
         raise ForbiddenQuery(
             "the query may hide a SERVICE from a part of the parsers: write IRIs in full"
             " (<http://…>) and put spaces around '<' and '>'"
         )
 
 
-def _refuse_nested(lexed: list[Token]) -> None:
+def _refuse_nested(given: Sequence[Token]) -> None:
     """Refuse a SERVICE within a SERVICE, which rdflib cannot parse and nobody here evaluates."""
     depth, within = 0, list[int]()
-    for token in lexed:
+    for token in given:
         if token.kind == "word" and token.text.upper() == "SERVICE":
             if within:
                 raise ForbiddenQuery(
@@ -267,10 +263,7 @@ def _verdict(text: str, added_lines: int) -> tuple[Form, tuple[str, ...]]:
     for node in nodes(root):
         if getattr(node, "name", "") == "ServiceGraphPattern":
             found[_service_name(node.term)] += 1
-    written = sum(
-        token.kind == "word" and token.text.upper() == "SERVICE" for token in tokens(text)
-    )
-    if found.total() < written:
+    if found.total() < len(_services(lexed(text).given)):
         found = Counter(_services_as_written(text))
     return form, tuple(found.elements())
 
@@ -338,7 +331,7 @@ def _silent(log: logging.Logger) -> Iterator[None]:
 
 def _repeats_a_namespace(text: str) -> bool:
     """Whether two prefixes stand for one namespace: rdflib (7.6) forgets the first of them."""
-    namespaces = declared_prefixes(text).values()
+    namespaces = lexed(text).declared.values()
     return len(set(namespaces)) < len(namespaces)
 
 
@@ -346,13 +339,13 @@ def _with_service_on_its_line(text: str) -> str:
     """Break the line before each SERVICE: rdflib (7.6) takes a `#` before it for a comment."""
     if "service" not in text.lower():
         return text
-    pieces: list[str] = []
-    at = 0
-    for token in tokens(text):
-        if token.kind == "word" and token.text.upper() == "SERVICE":
-            pieces.append(text[at : token.start].removesuffix(" ") + "\n")
-            at = token.start
-    return "".join(pieces) + text[at:]
+    return edited(
+        text,
+        (
+            (token.start - (text[token.start - 1 : token.start] == " "), token.start, "\n")
+            for token in _services(lexed(text).given)
+        ),
+    )
 
 
 def _deeply(parse: Callable[[], Any]) -> Any:
@@ -394,7 +387,7 @@ def nodes(node: object) -> Iterator[Any]:
 
 
 def _refuse_update(text: str) -> None:
-    words = [t for t in tokens(text) if t.kind not in ("comment", "iri", "pname")]
+    words = [t for t in lexed(text).given if t.kind not in ("iri", "pname")]
     words = [t for t in words if t.text.upper() not in ("PREFIX", "BASE")][:2]
     first = words[0].text.upper() if words and words[0].kind == "word" else ""
     if first not in _UPDATES:
@@ -417,16 +410,16 @@ def _syntax_error(text: str, loc: int, added_lines: int, cause: BaseException) -
 
 
 def _fault(text: str, loc: int) -> SyntaxFault:
-    lexed = [token for token in tokens(text) if token.kind != "comment"]
-    if not lexed:
+    given = lexed(text).given
+    if not given:
         return SyntaxFault("the query is empty", 0)
     at = _furthest(text, loc)
-    found = next((t for t in lexed if t.start >= at), None)
-    within = next((t for t in lexed if t.start < at < t.start + len(t.text)), None)
-    for token in lexed:
+    found = next((token for token in given if token.start >= at), None)
+    within = next((token for token in given if token.start < at < token.end), None)
+    for token in given:
         if token.kind == "mark" and token.text in "\"'":
             return SyntaxFault("a string starts here and does not end", token.start)
-    bracket = _bracket(lexed)
+    bracket = _bracket(given)
     if bracket and (found is None or bracket.at <= at):
         return bracket
     if found is None and within is None:
@@ -435,11 +428,11 @@ def _fault(text: str, loc: int) -> SyntaxFault:
     return SyntaxFault(f"{_shortened(wrong.text)!r} was not expected here", wrong.start)
 
 
-def _bracket(lexed: list[Token]) -> SyntaxFault | None:
+def _bracket(given: Sequence[Token]) -> SyntaxFault | None:
     """Find the first bracket without its partner."""
     partner = {")": "(", "]": "[", "}": "{"}
     opened: list[Token] = []
-    for token in lexed:
+    for token in given:
         if token.kind != "mark":
             continue
         if token.text in "([{":
@@ -488,9 +481,11 @@ def _one_line(problem: BaseException) -> str:
 
 def datasets(text: str) -> tuple[str, ...]:
     """Return the IRIs that a query names in FROM and FROM NAMED."""
+    if isinstance(text, Written):
+        return tuple(clause.rpartition(" ")[2][1:-1] for clause in text.tree.datasets)
     if not _FROM.search(text):
         return ()
-    given = [token for token in tokens(text) if token.kind != "comment"]
+    given = lexed(text).given
     if not any(token.kind == "word" and token.text.upper() == "FROM" for token in given):
         return ()
     clauses = getattr(algebra(text), "datasetClause", None) or []
@@ -502,9 +497,10 @@ _FROM = re.compile(r"\bFROM\b", re.IGNORECASE)
 
 def own_limit(text: str) -> int | None:
     """Return the LIMIT of the query itself, not of a query within it; None if it has none."""
+    if isinstance(text, Written):
+        return text.tree.limit
     depth, found = 0, None
-    given = [token for token in tokens(text) if token.kind != "comment"]
-    for token, following in pairwise(given):
+    for token, following in pairwise(lexed(text).given):
         depth += (token.text == "{") - (token.text == "}")
         if depth == 0 and token.kind == "word" and token.text.upper() == "LIMIT":
             found = int(following.text) if following.text.isdecimal() else None
@@ -513,9 +509,9 @@ def own_limit(text: str) -> int | None:
 
 def starred(text: str) -> tuple[str, ...] | None:
     """Return the variables of a `SELECT *` in the order written; None for any other query."""
-    if "*" not in text:
+    if "*" not in text or (isinstance(text, Written) and text.tree.columns):
         return None
-    given = [token for token in tokens(text) if token.kind != "comment"]
+    given = lexed(text).given
     words = (token.text.upper() for token in given)
     while (word := next(words, "")) not in _FORMS:
         if not word:

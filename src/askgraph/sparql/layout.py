@@ -5,13 +5,14 @@ were written; here they stay.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_BOOLEAN, XSD_INTEGER
-from askgraph.sparql.lexer import Token, declared_prefixes, terminals
+from askgraph.sparql.lexer import Token, lexed
 from askgraph.sparql.lines import (
     Names,
     Triples,
@@ -39,24 +40,13 @@ def formatted(query: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str
     or text that is no SPARQL, comes back unchanged.
     """
     try:
-        given = terminals(query)
-        declared = declared_prefixes(query)
-        names = Names(prefixes.with_prefixes(declared), labels)
-        written = [token for token in given if token.kind != "comment"]
-        lines = _Layout(written, names, declared).query()
+        given = lexed(query)
+        names = Names(prefixes.with_prefixes(given.declared), labels)
+        lines = _Layout(given.terminals, names, given.declared).query()
     except (QuerySyntaxError, IndexError):
         return query.strip()
-    return _opening_comment(given) + names.finished(lines)
-
-
-def _opening_comment(given: tuple[Token, ...]) -> str:
-    """The comment lines before the first word of a query."""
-    lines = []
-    for token in given:
-        if token.kind != "comment":
-            break
-        lines.append(token.text.rstrip() + "\n")
-    return "".join(lines)
+    opening = takewhile(lambda token: token.kind == "comment", given.all)
+    return "".join(f"{one.text.rstrip()}\n" for one in opening) + names.finished(lines)
 
 
 @dataclass
@@ -66,7 +56,7 @@ class _Layout:
     Lines come without the indentation of what surrounds them.
     """
 
-    given: list[Token]
+    given: Sequence[Token]
     names: Names
     declared: Mapping[str, str]
     at: int = 0

@@ -2,9 +2,9 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NoReturn
 
 from askgraph.errors import QuerySyntaxError
@@ -22,23 +22,87 @@ class Token:
     text: str
     start: int
 
-
-def tokens(query: str) -> Iterator[Token]:
-    """Yield the tokens of a query in order, comments included, white space not."""
-    yield from _kept(query) if len(query) <= _SHORT else _cut(query)
-
-
-_SHORT = 20_000  # characters of a query whose tokens are kept: it is read many times on its way
+    @property
+    def end(self) -> int:
+        """Where it ends: the place of the first character behind it."""
+        return self.start + len(self.text)
 
 
-@lru_cache(maxsize=128)
-def _kept(query: str) -> tuple[Token, ...]:
-    return tuple(_cut(query))
+Edit = tuple[int, int, str]
+"""Where a piece of a text starts and ends, and what takes its place."""
 
 
-def _cut(query: str) -> Iterator[Token]:
-    for match in _TOKEN.finditer(query):
+def tokens(text: str) -> Iterator[Token]:
+    """Yield the tokens of a text in order, comments included, white space not.
+
+    This goes through the text; `lexed` does it once, for all that ask.
+    """
+    for match in _TOKEN.finditer(text):
         yield Token(match.lastgroup or "mark", match.group(), match.start())
+
+
+class Lexed:
+    """A query's text, and what its tokens say; they are cut when the first one asks."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def all(self) -> tuple[Token, ...]:
+        """Its tokens, comments too."""
+        return tuple(tokens(self.text))
+
+    @cached_property
+    def given(self) -> tuple[Token, ...]:
+        """Its tokens without comments."""
+        return tuple(token for token in self.all if token.kind != "comment")
+
+    @cached_property
+    def terminals(self) -> tuple[Token, ...]:
+        """Its terminals, without comments.
+
+        Unlike among `all`, operators of two characters are one mark, and a language tag is one
+        token of the kind `language`.
+        """
+        return tuple(_joined([part for token in self.given for part in _split(token)]))
+
+    @cached_property
+    def declared(self) -> dict[str, str]:
+        """The prefixes that it declares, with their namespaces."""
+        return {
+            name.text[:-1]: iri.text[1:-1]
+            for word, name, iri in zip(self.given, self.given[1:], self.given[2:], strict=False)
+            if word.text.upper() == "PREFIX" and name.kind == "pname" and iri.kind == "iri"
+        }
+
+    @cached_property
+    def undeclared(self) -> dict[str, Token]:
+        """The prefixes that it uses without declaring them, at their first names."""
+        found: dict[str, Token] = {}
+        for token in self.given:
+            if token.kind == "pname":
+                prefix = token.text.partition(":")[0]
+                if prefix not in self.declared:
+                    found.setdefault(prefix, token)
+        return found
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """The names of its variables."""
+        return frozenset(token.text[1:] for token in self.all if token.kind == "variable")
+
+
+_SHORT = 20_000  # characters of a text whose tokens are kept: it is read many times on its way
+
+
+def lexed(text: str) -> Lexed:
+    """Return a text with its tokens; one that is not long is cut into them once."""
+    return _kept(str(text)) if len(text) <= _SHORT else Lexed(text)
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str) -> Lexed:
+    return Lexed(text)
 
 
 def unescaped(query: str) -> str:
@@ -60,12 +124,17 @@ def unescaped(query: str) -> str:
 
 def without_comments(query: str) -> str:
     """Return the query with a space for each comment."""
+    comments = (token for token in lexed(query).all if token.kind == "comment")
+    return edited(query, ((token.start, token.end, " ") for token in comments))
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with its edits made, which come in order and do not overlap."""
     pieces, at = list[str](), 0
-    for token in tokens(query):
-        if token.kind == "comment":
-            pieces += [query[at : token.start], " "]
-            at = token.start + len(token.text)
-    return "".join(pieces) + query[at:]
+    for start, end, put in edits:
+        pieces += [text[at:start], put]
+        at = end
+    return "".join(pieces) + text[at:]
 
 
 def position(text: str, at: int) -> tuple[int, int]:
@@ -100,45 +169,30 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
 _ECHARS = {'"': r"\"", "'": r"\'", "\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
-def undeclared(query: str) -> tuple[str, ...]:
-    """Return the prefixes that a query uses without declaring them, in order of first use."""
-    declared = declared_prefixes(query)
-    used = (token.text.partition(":")[0] for token in tokens(query) if token.kind == "pname")
-    return tuple(dict.fromkeys(prefix for prefix in used if prefix not in declared))
-
-
 def with_declared(query: str, prefixes: Mapping[str, str]) -> str:
     """Return the query with those of the prefixes declared that it leaves open."""
-    known = [prefix for prefix in undeclared(query) if prefix in prefixes]
-    return "".join(f"PREFIX {prefix}: <{prefixes[prefix]}>\n" for prefix in known) + query
+    given = lexed(query)
+    namespaces = [(prefix, prefixes[prefix]) for prefix in given.undeclared if prefix in prefixes]
+    if not namespaces:
+        return query
+    header, found = "", list[Token]()
+    for prefix, namespace in namespaces:
+        pieces = (("word", "PREFIX"), ("pname", f"{prefix}:"), ("iri", f"<{namespace}>"))
+        for kind, text in pieces:
+            found.append(Token(kind, text, len(header)))
+            header += text + " "
+        header = header[:-1] + "\n"
+    whole = lexed(header + query)
+    if all(_IRI.fullmatch(f"<{namespace}>") for _, namespace in namespaces):
+        moved = (Token(token.kind, token.text, token.start + len(header)) for token in given.all)
+        whole.__dict__.setdefault("all", (*found, *moved))
+    return whole.text
 
 
+_IRI = re.compile(r'<[^<>"{}|^`\\\x00-\x20]*>')
 _STRING_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
-
-
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
-
-
 _PAIRS = frozenset(["&&", "||", "!=", "<=", ">=", "^^"])
-
-
-def terminals(query: str) -> tuple[Token, ...]:
-    """Return the terminals of a query, comments too.
-
-    Unlike in `tokens`, operators of two characters are one mark, and a language tag is one token
-    of the kind `language`.
-    """
-    return tuple(_joined([part for token in tokens(query) for part in _split(token)]))
-
-
-def declared_prefixes(query: str) -> dict[str, str]:
-    """Return the prefixes that a query declares, with their namespaces."""
-    found: dict[str, str] = {}
-    given = [token for token in tokens(query) if token.kind != "comment"]
-    for word, name, iri in zip(given, given[1:], given[2:], strict=False):
-        if word.text.upper() == "PREFIX" and name.kind == "pname" and iri.kind == "iri":
-            found[name.text[:-1]] = iri.text[1:-1]
-    return found
 
 
 def expanded(query: str) -> str:
@@ -156,18 +210,16 @@ def with_full_iris(query: str) -> str:
 
 def _spelled_out(query: str, wanted: Callable[[str], bool]) -> str:
     """The query with a whole IRI for each wanted name, outside of declarations."""
-    declared = declared_prefixes(query)
-    pieces: list[str] = []
-    at, before = 0, ""
-    for token in tokens(query):
+    declared, before = lexed(query).declared, ""
+    edits: list[Edit] = []
+    for token in lexed(query).all:
         prefix, _, local = token.text.partition(":")
         is_name = token.kind == "pname" and before.upper() != "PREFIX" and prefix in declared
         if is_name and wanted(local):
             iri = declared[prefix] + re.sub(r"\\(.)", r"\1", local)
-            pieces += [query[at : token.start], f"<{iri}>"]
-            at = token.start + len(token.text)
+            edits.append((token.start, token.end, f"<{iri}>"))
         before = token.text
-    return "".join(pieces) + query[at:]
+    return edited(query, edits)
 
 
 def number_type(text: str) -> str:
@@ -199,7 +251,7 @@ def _split(token: Token) -> list[Token]:
     return [Token("number", token.text[:-1], token.start), Token("mark", ".", token.start + end)]
 
 
-def _joined(given: list[Token]) -> Iterator[Token]:
+def _joined(given: Sequence[Token]) -> Iterator[Token]:
     """The tokens, with neighbours that are one terminal put together."""
     at = 0
     while at < len(given):
@@ -212,7 +264,7 @@ def _joined(given: list[Token]) -> Iterator[Token]:
         at = end
 
 
-def _length(given: list[Token], at: int) -> int:
+def _length(given: Sequence[Token], at: int) -> int:
     """How many tokens from here on make one terminal."""
     if given[at].kind != "mark":
         return 1
@@ -225,6 +277,6 @@ def _length(given: list[Token], at: int) -> int:
     return end - at
 
 
-def _touch(given: list[Token], at: int) -> bool:
+def _touch(given: Sequence[Token], at: int) -> bool:
     """Whether nothing stands between a token and the next one."""
     return given[at].start + len(given[at].text) == given[at + 1].start

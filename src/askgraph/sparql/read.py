@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import urljoin
@@ -19,7 +19,7 @@ from askgraph.rdf.vocabulary import (
     RDF_TYPE,
     XSD_BOOLEAN,
 )
-from askgraph.sparql.lexer import Token, declared_prefixes, number_type, terminals, unquoted
+from askgraph.sparql.lexer import Token, lexed, number_type, unquoted
 from askgraph.sparql.tree import (
     AGGREGATES,
     Bind,
@@ -38,6 +38,7 @@ from askgraph.sparql.tree import (
     Union,
     Values,
 )
+from askgraph.sparql.write import QueryText
 
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 _LEVELS = (
@@ -61,16 +62,18 @@ def read(query: str, prefixes: Mapping[str, str] | None = None) -> Query:
 
 def tree_of(query: Query | str) -> Query:
     """Return the tree of a query, which comes as one or as text; raises as `read` does."""
+    if isinstance(query, QueryText):
+        return query.tree
     return read(query) if isinstance(query, str) else query
 
 
 @lru_cache(maxsize=1024)
 def _read(query: str, prefixes: tuple[tuple[str, str], ...] | None) -> Query:
     known = WELL_KNOWN if prefixes is None else dict(prefixes)
-    given = [token for token in terminals(query) if token.kind != "comment"]
+    text = lexed(query)
     try:
-        taken = {token.text[1:] for token in given if token.kind == "variable"}
-        return _Reader(given, {**known, **declared_prefixes(query)}, taken=taken).query()
+        reader = _Reader(text.terminals, {**known, **text.declared}, taken=set(text.variables))
+        return reader.query()
     except (IndexError, ValueError, RecursionError) as problem:
         raise QuerySyntaxError(f"the query cannot be read: {problem}") from problem
 
@@ -79,7 +82,7 @@ def _read(query: str, prefixes: tuple[tuple[str, str], ...] | None) -> Query:
 class _Reader:
     """Each method consumes what it is named for and returns it."""
 
-    given: list[Token]
+    given: Sequence[Token]
     prefixes: dict[str, str]
     at: int = 0
     base: str = ""
@@ -95,8 +98,7 @@ class _Reader:
     @property
     def end(self) -> int:
         """Where the token before this place ends."""
-        before = self.given[self.at - 1]
-        return before.start + len(before.text)
+        return self.given[self.at - 1].end
 
     def says(self, *texts: str) -> bool:
         if self.at >= len(self.given) or self.here.kind not in ("word", "mark"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Self, overload
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -69,12 +70,44 @@ _PATH_LEVELS = {"|": 1, "/": 2, "^": 3, "!": 4, "*": 4, "+": 4, "?": 4}
 _TYPE = NamedNode(RDF_TYPE)
 
 
+class QueryText(str):
+    """The text of a query with its tree, so that nobody has to read it again.
+
+    It is text for all who send, store or show it; a copy of it is mere text.
+    """
+
+    tree: Query
+
+    @classmethod
+    def of(cls, tree: Query, text: str) -> Self:
+        """Return a text with the tree that reading it would give, but for the places in it."""
+        found = cls(text)
+        found.tree = tree
+        return found
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
+class Written(QueryText):
+    """The text of a query that the program wrote out of a tree.
+
+    Nobody has to judge whether it may be run: no tree is an update, and its terms are sound, so
+    that none of them can end before its place does.
+    """
+
+
+@overload
+def text_of(part: Query) -> Written: ...
+@overload
+def text_of(part: Predicate | Expression | Element | None) -> str: ...
 def text_of(part: Predicate | Expression | Element | None) -> str:
     """Return any part of a tree as SPARQL on one line, IRIs in full."""
-    return _ONE_LINE.part(part)
+    text = _ONE_LINE.part(part)
+    return Written.of(part, text) if isinstance(part, Query) else text
 
 
-def laid_out(query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None = None) -> str:
+def laid_out(query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None = None) -> Written:
     """Return a query as a careful person writes it: short names, one pattern a line.
 
     Only prefixes that are used are declared. Patterns with the same subject stand together; a
@@ -82,18 +115,18 @@ def laid_out(query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None
     the IRI itself does not say the same.
     """
     names = Names(prefixes, labels or {})
-    return names.finished(_Lines(names).query(query))
+    return Written.of(by_subject(query), names.finished(_Lines(names).query(query)))
 
 
-def plain_text(query: Query, prefixes: PrefixMap) -> str:
+def plain_text(query: Query, prefixes: PrefixMap) -> Written:
     """Return a query with one pattern a line, each with its subject, in the order of the tree."""
     body = "\n".join(_Plain(Names(prefixes, {})).query(query))
     header = prefixes.header(body)
-    return f"{header}\n{body}" if header else body
+    return Written.of(query, f"{header}\n{body}" if header else body)
 
 
 def by_subject(query: Query) -> Query:
-    """Return a query with its patterns in the order in which they are laid out."""
+    """Return a query with its patterns in the order in which they are laid out, each once."""
     ordered: Query = transform(query, _together)
     return ordered
 
@@ -103,14 +136,15 @@ def _together(part: object) -> object:
     if not isinstance(part, Group):
         return part
     found: list[Element] = []
-    subjects: dict[Term, list[Pattern]] = {}
-    for element in (*part.elements, None):
+    subjects: dict[Term, dict[object, Pattern]] = {}
+    for at, element in enumerate((*part.elements, None)):
         if isinstance(element, Pattern):
-            subjects.setdefault(element.subject, []).append(element)
+            once = at if isinstance(element.predicate, Path) else element
+            subjects.setdefault(element.subject, {}).setdefault(once, element)
             continue
         for own in subjects.values():
-            own.sort(key=_is_no_type)
-            found += own
+            patterns = sorted(own.values(), key=_is_no_type)
+            found += patterns
         subjects = {}
         found += [element] if element else []
     return Group(tuple(found))

@@ -1,14 +1,14 @@
 """The IRIs and literals of a query, at their places in its text."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf.vocabulary import XSD_BOOLEAN
-from askgraph.sparql.lexer import Token, declared_prefixes, number_type, terminals, unquoted
+from askgraph.sparql.lexer import Token, lexed, number_type, unquoted
 
 _IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]*')
 _TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
@@ -34,15 +34,15 @@ def written_terms(query: str, prefixes: Mapping[str, str] | None = None) -> tupl
     Left out are declarations, datatypes, separators, and the numbers of LIMIT and OFFSET. Of the
     prefixes those in `prefixes` need not be declared; a name with an unknown one is left out.
     """
-    given = [token for token in terminals(query) if token.kind != "comment"]
-    return tuple(_Written(given, {**(prefixes or {}), **declared_prefixes(query)}).terms())
+    given = lexed(query)
+    return tuple(_Written(given.terminals, {**(prefixes or {}), **given.declared}).terms())
 
 
 @dataclass
 class _Written:
     """Reads the terms off the terminals of one query."""
 
-    given: list[Token]
+    given: Sequence[Token]
     prefixes: Mapping[str, str]
     base: str = ""
 
@@ -57,7 +57,7 @@ class _Written:
                     yield self.number(at)
                 case "word" if token.text.lower() in ("true", "false"):
                     truth = Literal(token.text.lower(), datatype=NamedNode(XSD_BOOLEAN))
-                    yield WrittenTerm(truth, token.start, _end(token), _end(token))
+                    yield WrittenTerm(truth, token.start, token.end, token.end)
                 case _:
                     pass
 
@@ -73,7 +73,7 @@ class _Written:
             return
         iri = self.iri(token)
         if iri is not None:
-            yield WrittenTerm(NamedNode(iri), token.start, _end(token), _end(token))
+            yield WrittenTerm(NamedNode(iri), token.start, token.end, token.end)
 
     def iri(self, token: Token) -> str | None:
         """The IRI that a token means; None if that cannot be known."""
@@ -93,11 +93,11 @@ class _Written:
         value, rest = unquoted(token.text), self.given[at + 1 : at + 3]
         if rest and rest[0].kind == "language" and _TAG.fullmatch(rest[0].text[1:]):
             tagged = Literal(value, language=rest[0].text[1:])
-            return WrittenTerm(tagged, token.start, _end(rest[0]), _end(token))
+            return WrittenTerm(tagged, token.start, rest[0].end, token.end)
         if len(rest) == 2 and rest[0].text == "^^" and (datatype := self.iri(rest[1])):
             typed = Literal(value, datatype=NamedNode(datatype))
-            return WrittenTerm(typed, token.start, _end(rest[1]), _end(token))
-        return WrittenTerm(Literal(value), token.start, _end(token), _end(token))
+            return WrittenTerm(typed, token.start, rest[1].end, token.end)
+        return WrittenTerm(Literal(value), token.start, token.end, token.end)
 
     def number(self, at: int) -> WrittenTerm:
         """A number, with its sign if nothing stands before it to add to."""
@@ -106,7 +106,7 @@ class _Written:
         if self.before(at) in ("-", "+") and not self.is_operator(at - 1):
             start, sign = self.given[at - 1].start, self.given[at - 1].text
         number = Literal(sign + token.text, datatype=NamedNode(number_type(token.text)))
-        return WrittenTerm(number, start, _end(token), _end(token))
+        return WrittenTerm(number, start, token.end, token.end)
 
     def is_operator(self, at: int) -> bool:
         """Whether a plus or minus is one of an expression: in parentheses, after an operand."""
@@ -122,7 +122,3 @@ class _Written:
                     return token.text == "("
                 depth -= 1
         return False
-
-
-def _end(token: Token) -> int:
-    return token.start + len(token.text)

@@ -22,7 +22,7 @@ from askgraph.errors import (
 )
 from askgraph.explanation.verbalise import iris_of
 from askgraph.explanation.why_empty import Emptiness, emptiness
-from askgraph.sparql.lexer import undeclared
+from askgraph.sparql.lexer import lexed
 from askgraph.tools import Context
 from askgraph.tools._facts import own_types
 from askgraph.tools.named import STANDARD, named_iris
@@ -46,7 +46,7 @@ async def said_fault(context: Context, query: str, problem: QueryError) -> Shown
     Under a veil the place is told by its line and column alone.
     """
     prefixes = context.graph.prefixes
-    unknown = [prefix for prefix in undeclared(query) if prefix not in prefixes.namespaces]
+    unknown = [prefix for prefix in lexed(query).undeclared if prefix not in prefixes.namespaces]
     if unknown and isinstance(problem, QuerySyntaxError):
         lines = [f"the prefix {unknown[0] + ':'!r} is not declared, and unknown here"]
         if near := nearest_prefixes(unknown[0], prefixes):

@@ -4,7 +4,7 @@ import math
 from typing import Annotated
 
 from askgraph.errors import QueryError, ServiceError
-from askgraph.sparql.lexer import tokens
+from askgraph.sparql.lexer import lexed
 from askgraph.sparql.results import SelectResult
 from askgraph.tools import Context
 from askgraph.tools._faults import (
@@ -77,7 +77,7 @@ def _refused(why: Shown) -> Observation:
 
 def _first_time(context: Context, why: str, query: str) -> bool:
     """Whether a query was not refused before for this reason; from now on it was."""
-    words = [token.text for token in tokens(query) if token.kind != "comment"]
+    words = [token.text for token in lexed(query).given]
     key = " ".join([f"{why}:", *words])
     is_new = key not in context.refused
     context.refused.add(key)

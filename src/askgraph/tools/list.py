@@ -9,7 +9,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
 from askgraph.rdf import vocabulary as v
-from askgraph.sparql.lexer import tokens
+from askgraph.sparql.lexer import lexed
 from askgraph.tools import Context
 from askgraph.tools._triples import (
     Fixed,
@@ -83,7 +83,7 @@ async def _objects(context: Context, text: str) -> tuple[NamedNode | Literal, ..
     """The IRI that a text means, or the literals of the graph that it may stand for."""
     if not text:
         return ()
-    first = next(tokens(text), None)
+    first = next(iter(lexed(text).all), None)
     if first is not None and first.kind == "string":
         return _literals(context, unescaped_text(first.text.strip("\"'")))
     known = expanded_name(text.split()[0], context.graph.prefixes)

@@ -1,14 +1,16 @@
 """Positions of terms in the text of a query, and names of IRIs as it writes them."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from functools import lru_cache
+from operator import attrgetter
 
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.lexer import Token, declared_prefixes, position, terminals, tokens
+from askgraph.sparql.lexer import Token, lexed, position
 from askgraph.sparql.tree import Span, Term
 from askgraph.validation import Place
 
@@ -23,11 +25,12 @@ def place_of_term(text: str, term: Term, span: Span, prefixes: PrefixMap) -> Pla
     """Return where a term stands first within a span, literals with their tag or type."""
     match term:
         case NamedNode():
-            known = {**prefixes.namespaces, **_declared(text)}
-            for token in tokens(text[span[0] : span[1]]):
+            known = {**prefixes.namespaces, **lexed(text).declared}
+            given = lexed(text).given
+            first, last = (bisect_left(given, at, key=attrgetter("start")) for at in span)
+            for token in given[first:last]:
                 if _names(token, term.value, known):
-                    start = span[0] + token.start
-                    return place_of(text, (start, start + len(token.text)))
+                    return place_of(text, (token.start, token.end))
         case Literal():
             return place_of(text, span)
     return place_of(text, span)
@@ -43,22 +46,17 @@ def written(iri: str, text: str, prefixes: PrefixMap) -> str:
     """Return an IRI as the query would write it: by a prefix of its own, or the graph's."""
     if iri == RDF_TYPE:
         return "a"
-    return PrefixMap({**prefixes.own, **_declared(text)}).shorten(iri)
+    return PrefixMap({**prefixes.own, **lexed(text).declared}).shorten(iri)
 
 
 @lru_cache(maxsize=16)
 def _variables(text: str) -> Mapping[str, int]:
     """Where each variable stands first."""
     found: dict[str, int] = {}
-    for token in terminals(text):
+    for token in lexed(text).all:
         if token.kind == "variable":
             found.setdefault(token.text[1:], token.start)
     return found
-
-
-@lru_cache(maxsize=16)
-def _declared(text: str) -> Mapping[str, str]:
-    return declared_prefixes(text)
 
 
 def _names(token: Token, iri: str, known: dict[str, str]) -> bool:

@@ -7,7 +7,7 @@ from pyoxigraph import Store
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 from askgraph.sparql.judge import checked
-from askgraph.sparql.lexer import Token, tokens, undeclared, with_declared
+from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.validation import MAX_JUDGED, UNJUDGED, Finding, Kind, Place, Proposal, Subject
 from askgraph.validation.source_position import place_of
 
@@ -26,17 +26,13 @@ def syntax(subject: Subject, /) -> Iterator[Finding]:
 
 
 def _undeclared(text: str, known: Mapping[str, str]) -> Iterator[Finding]:
-    first: dict[str, Token] = {}
-    for token in tokens(text):
-        if token.kind == "pname":
-            first.setdefault(token.text.partition(":")[0], token)
-    for prefix in undeclared(text):
-        token, namespace = first[prefix], known.get(prefix, "")
+    for prefix, token in lexed(text).undeclared.items():
+        namespace = known.get(prefix, "")
         proposals = (Proposal(f"PREFIX {prefix}: <{namespace}>"),) if namespace else ()
         yield Finding(
             Kind.PREFIX,
             f"the prefix {prefix + ':'!r} is not declared",
-            place_of(text, (token.start, token.start + len(token.text))),
+            place_of(text, (token.start, token.end)),
             prefix,
             proposals,
         )
@@ -75,7 +71,7 @@ def fault_in(text: str, prefixes: Mapping[str, str], *, was_read: bool) -> Query
     What `was_read` by our own reader is judged by the parsers' grammar alone, and only if that
     takes milliseconds. Prefixes that it leaves open are taken from `prefixes`, or for granted.
     """
-    known = {**dict.fromkeys(undeclared(text), _UNKNOWN), **prefixes}
+    known = {**dict.fromkeys(lexed(text).undeclared, _UNKNOWN), **prefixes}
     if _is_read(with_declared(text, known)):
         return None
     if was_read and len(text) > _PARSED:
@@ -97,7 +93,8 @@ def _is_read(text: str) -> bool:
     """
     if len(text) > _PARSED or "service" in text.lower():
         return False
-    words = Counter(token.text.upper() for token in tokens(text) if token.kind in ("word", "mark"))
+    given = lexed(text).given
+    words = Counter(token.text.upper() for token in given if token.kind in ("word", "mark"))
     joins = sum(words[mark] for mark in _JOINING)
     if joins > _MOST_JOINS or words["VALUES"] > 1 or words["UNION"] > _MOST_UNIONS:
         return False

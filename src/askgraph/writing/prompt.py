@@ -30,7 +30,7 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
 from askgraph.llm import Message, System, User
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.lexer import tokens
+from askgraph.sparql.lexer import lexed
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
     Bind,
@@ -144,7 +144,7 @@ def _with_it(query: str, references: References) -> str:
 def _with_variable(text: str) -> str:
     """The text with the variable ?IT for each mark."""
     pieces, at = list[str](), 0
-    for token in tokens(text):
+    for token in lexed(text).all:
         if token.kind == "word" and token.text == IT:
             pieces += [text[at : token.start], f"?{IT}"]
             at = token.start + len(token.text)

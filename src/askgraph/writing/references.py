@@ -25,7 +25,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF, RDF_TYPE, RDFS, XSD, XSD_STRING
-from askgraph.sparql.lexer import Token, terminals, tokens
+from askgraph.sparql.lexer import Token, lexed
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Pattern, Term
 from askgraph.sparql.write import text_of
@@ -133,7 +133,7 @@ class References:
         def predicate(given: NamedNode) -> NamedNode:
             return place(self._iri(given.value, Kind.PREDICATE))
 
-        text = text_of(changed(tree, Change(predicate, term, _cast)))
+        text: str = text_of(changed(tree, Change(predicate, term, _cast)))
         text = _SEPARATED.sub(f'"{SEPARATOR}"', text)
         return numbered(_PLACE.sub(lambda found: texts[int(found[1])], text), kept=kept)
 
@@ -144,7 +144,7 @@ class References:
         `Unlisted` for a reference or a term that is not listed, `QuerySyntaxError` for what cannot
         be read.
         """
-        given = [token for token in terminals(text) if token.kind != "comment"]
+        given = lexed(text).terminals
         pieces, at = list[str](), 0
         for number, token in enumerate(given):
             pieces += [text[at : token.start], self._spelled_out(token, given, number)]
@@ -224,7 +224,7 @@ def numbered(text: str, *, kept: Collection[str] = ()) -> str:
 def _renamed(text: str, kept: Collection[str]) -> Iterator[str]:
     names = {name: f"?{name}" for name in kept}
     at = 0
-    for token in tokens(text):
+    for token in lexed(text).all:
         if token.kind == "variable":
             yield text[at : token.start]
             yield names.setdefault(token.text[1:], f"?v{len(names) - len(kept)}")

@@ -7,7 +7,7 @@ from pyoxigraph import RdfFormat, Store
 from tests.graphs import MOONS
 
 from askgraph.sparql.judge import checked
-from askgraph.sparql.lexer import undeclared, with_declared
+from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.rewrite.repair import form_of, repaired
 
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
@@ -104,7 +104,7 @@ def test_words_before_an_update_do_not_make_it_a_query() -> None:
 
 def test_only_known_prefixes_are_declared() -> None:
     query = "SELECT ?m { ?m a onto:Moon ; other:name ?n }"
-    assert undeclared(query) == ("onto", "other")
+    assert tuple(lexed(query).undeclared) == ("onto", "other")
     assert with_declared(query, PREFIXES) == ("PREFIX onto: <http://example.org/onto#>\n" + query)
 
 

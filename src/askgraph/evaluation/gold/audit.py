@@ -30,7 +30,7 @@ from askgraph.evaluation.pool import completed
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.comparison import Cell, cell_of_term
 from askgraph.sparql.judge import admitted, checked
-from askgraph.sparql.lexer import expanded, undeclared, with_declared
+from askgraph.sparql.lexer import expanded, lexed, with_declared
 from askgraph.sparql.read import read
 from askgraph.sparql.results import Row, value_of
 from askgraph.sparql.tree import Call, Expression, Nested, Query, children, variables_of, walk
@@ -138,7 +138,7 @@ def _without_query(question: GoldQuestion) -> list[Finding]:
 
 def _read_only(question: GoldQuestion, query: str, prefixes: Prefixes) -> list[Finding]:
     """Yield what can be said without a graph; prefixes that are not declared may be the graph's."""
-    missing = [prefix for prefix in undeclared(query) if prefix not in prefixes]
+    missing = [prefix for prefix in lexed(query).undeclared if prefix not in prefixes]
     assumed = {prefix: f"urn:prefix:{prefix}:" for prefix in missing}
     try:
         _parse(query, {**assumed, **prefixes})

@@ -17,7 +17,7 @@ from askgraph import errors
 from askgraph.errors import QueryError, ServiceError, TimedOut
 from askgraph.evaluation import Score
 from askgraph.evaluation.reports.query_walk import Found, Triple, digests
-from askgraph.sparql.lexer import declared_prefixes
+from askgraph.sparql.lexer import lexed
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Term, variables_of
 
@@ -70,7 +70,7 @@ def parts_of(query: str, prefixes: Mapping[str, str] | None = None) -> Parts:
 
     Raises `QuerySyntaxError` if it cannot be read.
     """
-    missing = (prefixes or {}).keys() - declared_prefixes(query).keys()
+    missing = (prefixes or {}).keys() - lexed(query).declared.keys()
     header = "".join(f"PREFIX {name}: <{(prefixes or {})[name]}>\n" for name in sorted(missing))
     tree = read(header + query)
     found = Found()

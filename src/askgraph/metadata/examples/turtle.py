@@ -17,7 +17,7 @@ from askgraph.metadata.examples import shacl as terms
 from askgraph.metadata.examples.shacl import plain
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.lexer import declared_prefixes, undeclared, with_declared
+from askgraph.sparql.lexer import lexed, with_declared
 
 _NODE = "_:prefixes"
 _SHORT = PrefixMap(
@@ -44,8 +44,8 @@ def shared_prefixes(examples: Iterable[QueryExample]) -> dict[str, str]:
     counts: Counter[tuple[str, str]] = Counter()
     left_open: set[str] = set()
     for example in examples:
-        counts.update(declared_prefixes(example.query).items())
-        left_open.update(undeclared(example.query))
+        counts.update(lexed(example.query).declared.items())
+        left_open.update(lexed(example.query).undeclared)
     found: dict[str, str] = {}
     for (prefix, namespace), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         if prefix not in left_open:

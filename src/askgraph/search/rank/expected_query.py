@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.read import read
+from askgraph.sparql.read import tree_of
 from askgraph.sparql.tree import (
     AGGREGATES,
     Bind,
@@ -131,7 +131,7 @@ class QueryColumns:
 @lru_cache(maxsize=256)
 def columns_of(query: str) -> QueryColumns:
     """Read a query for its columns; raises `QuerySyntaxError` if it cannot be read."""
-    tree = read(query)
+    tree = tree_of(query)
     parts = list(_parts(tree))
     bound = [(part.variable.value, part.value) for part in parts if isinstance(part, Bind)]
     for part in parts:

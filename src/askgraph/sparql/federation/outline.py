@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal as Choice
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.lexer import Token, tokens
+from askgraph.sparql.lexer import Token, lexed
 
 Kind = Choice[
     "triples",
@@ -95,9 +95,8 @@ _CLOSING = frozenset(")]}")
 
 def outline(text: str) -> Outline:
     """Return the outline of a query that `askgraph.sparql.judge.checked` has let pass."""
-    given = [token for token in tokens(text) if token.kind != "comment"]
     try:
-        return _Scanner(text, given).query()
+        return _Scanner(text, lexed(text).given).query()
     except IndexError as problem:
         raise QuerySyntaxError("the query ends too early") from problem
 
@@ -107,7 +106,7 @@ class _Scanner:
     """Each method consumes what it is named for and returns it."""
 
     text: str
-    given: list[Token]
+    given: Sequence[Token]
     at: int = 0
 
     @property
@@ -117,8 +116,7 @@ class _Scanner:
     @property
     def end(self) -> int:
         """Where the token before this place ends."""
-        before = self.given[self.at - 1]
-        return before.start + len(before.text)
+        return self.given[self.at - 1].end
 
     def says(self, *words: str) -> bool:
         return self.at < len(self.given) and _says(self.here, *words)
@@ -336,7 +334,7 @@ def _projected(head: tuple[Token, ...], where: Braces) -> tuple[frozenset[str], 
     return where.certain & frozenset(plain), once([*plain, *new])
 
 
-def _variables(given: list[Token] | tuple[Token, ...]) -> Iterator[str]:
+def _variables(given: Sequence[Token]) -> Iterator[str]:
     return (token.text[1:] for token in given if token.kind == "variable")
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from askgraph.errors import ForbiddenQuery, QueryError
 from askgraph.sparql.federation.outline import Braces, Element, Outline, outline
-from askgraph.sparql.lexer import declared_prefixes, tokens, with_full_iris
+from askgraph.sparql.lexer import lexed, with_full_iris
 
 _FIRST = ("triples", "filter", "values", "graph", "groups")
 
@@ -83,7 +83,7 @@ def sole_clause(text: str) -> tuple[Clause, str] | None:
 
 def called_services(text: str) -> tuple[str, ...]:
     """Return the addresses that a query calls by SERVICE, in order, none twice; no variables."""
-    given = [token for token in tokens(with_full_iris(text)) if token.kind != "comment"]
+    given = lexed(with_full_iris(text)).given
     words = [token.text.upper() if token.kind == "word" else "" for token in given]
     named = (
         given[at + 1 + (words[at + 1] == "SILENT")]
@@ -216,8 +216,8 @@ def _clause(text: str, element: Element, place: _Place) -> Clause:
 
 def _refuse_correlated(text: str, clause: Clause, body: Braces) -> None:
     """Refuse a clause whose solutions depend on values that an EXISTS around it puts in."""
-    outside = _variables(text[: clause.start]) | _variables(text[clause.end :])
-    depends = ((_variables(clause.body) - clause.certain) | _out_of_scope(body)) & outside
+    outside = lexed(text[: clause.start]).variables | lexed(text[clause.end :]).variables
+    depends = ((lexed(clause.body).variables - clause.certain) | _out_of_scope(body)) & outside
     if depends:
         raise QueryError(
             f"the SERVICE <{clause.target}> within EXISTS reads ?{min(depends)} of the query around"
@@ -235,15 +235,11 @@ def _out_of_scope(group: Braces) -> frozenset[str]:
     return found
 
 
-def _variables(text: str) -> frozenset[str]:
-    return frozenset(token.text[1:] for token in tokens(text) if token.kind == "variable")
-
-
 def _target(text: str, service: Element) -> str:
     if service.name.startswith("<"):
         return service.name[1:-1]
     prefix, _, local = service.name.partition(":")
-    namespaces = declared_prefixes(text)
+    namespaces = lexed(text).declared
     if prefix not in namespaces:
         raise ForbiddenQuery("a SERVICE to a variable is not run: name the graph")
     return namespaces[prefix] + local

@@ -12,7 +12,7 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.federation.outline import Element
 from askgraph.sparql.federation.service import Clause, Level
-from askgraph.sparql.lexer import tokens
+from askgraph.sparql.lexer import lexed
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
     Call,
@@ -209,7 +209,7 @@ def _of_element(text: str, element: Element, solved: Mapping[int, Solved]) -> _P
         return _Piece(known.text, known.certain, linked, _BLOCK, solved=place)
     if _moody(written):
         return None
-    linked = frozenset(token.text for token in tokens(written) if token.kind == "blank")
+    linked = frozenset(token.text for token in lexed(written).all if token.kind == "blank")
     linked |= frozenset(element.possible) | element.used
     if element.kind == "triples":
         return _Piece(written.rstrip(" .\n\r\t") + " .", element.certain, linked, _PATTERN)
@@ -293,12 +293,14 @@ def _together(pieces: list[_Piece]) -> _Piece:
 
 
 def _moody(written: str) -> bool:
-    return any(token.kind == "word" and token.text.upper() in _MOODY for token in tokens(written))
+    return any(
+        token.kind == "word" and token.text.upper() in _MOODY for token in lexed(written).all
+    )
 
 
 def _calls_an_extension(written: str) -> bool:
     """Whether a function is called by an IRI, which not every endpoint knows."""
-    given = [token for token in tokens(written) if token.kind != "comment"]
+    given = lexed(written).given
     return any(
         name.kind in ("iri", "pname") and behind.text == "(" for name, behind in pairwise(given)
     )

@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.lexer import tokens, with_declared
+from askgraph.sparql.lexer import edited, lexed, with_declared
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Element, Filter, Group, Path, Pattern, Query, transform
 from askgraph.sparql.write import text_of
@@ -29,7 +29,7 @@ def canonical_query(query: str, *, prefixes: Mapping[str, str] | None = None) ->
     try:
         return canonical_text(read(with_declared(query, prefixes or {})))
     except QuerySyntaxError:
-        return " ".join(token.text for token in tokens(query) if token.kind != "comment")
+        return " ".join(token.text for token in lexed(query).given)
 
 
 def canonical_text(tree: Query) -> str:
@@ -62,13 +62,14 @@ def _nameless(element: Element) -> str:
 
 def _numbered(text: str) -> str:
     names: dict[str, str] = {}
-    pieces, at = [], 0
-    for token in tokens(text):
-        if token.kind == "variable":
-            name = names.setdefault(token.text[1:], f"?v{len(names)}")
-            pieces += [text[at : token.start], name]
-            at = token.start + len(token.text)
-    return "".join(pieces) + text[at:]
+    return edited(
+        text,
+        (
+            (token.start, token.end, names.setdefault(token.text[1:], f"?v{len(names)}"))
+            for token in lexed(text).all
+            if token.kind == "variable"
+        ),
+    )
 
 
 _NAME = NamedNode("urn:name")

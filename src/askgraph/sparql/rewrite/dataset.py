@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from askgraph.errors import QueryError
-from askgraph.sparql.lexer import Token, tokens
+from askgraph.sparql.lexer import Token, lexed
 
 _FORMS = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
 _AFTER = ("WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
@@ -19,9 +19,9 @@ def with_dataset(query: str, default: Sequence[str], named: Sequence[str]) -> st
     if not default and not named:
         return query
     for iri in (*default, *named):
-        if [token.kind for token in tokens(f"<{iri}>")] != ["iri"] or ":" not in iri:
+        if [token.kind for token in lexed(f"<{iri}>").all] != ["iri"] or ":" not in iri:
             raise QueryError(f"{iri!r} is no IRI of a graph: give one in full")
-    given = [token for token in tokens(query) if token.kind != "comment"]
+    given = lexed(query).given
     start, end = _clause(given)
     own = _own(given[start:end])
     clauses = "".join(f" FROM <{iri}>" for iri in default)

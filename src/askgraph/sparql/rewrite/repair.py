@@ -8,18 +8,12 @@
 All of it looks at tokens: strings, comments and IRIs are never touched.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from askgraph.rdf.vocabulary import RDFS_LABEL, SCHEMA_DESCRIPTION, SKOS_ALT_LABEL, WIKIBASE
-from askgraph.sparql.lexer import Token, declared_prefixes, tokens
+from askgraph.sparql.lexer import Edit, Token, edited, lexed
 from askgraph.sparql.tree import AGGREGATES
-
-Edit = tuple[int, int, str]
-
-
-"""Where a piece of a text starts and ends, and what takes its place."""
-
 
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
@@ -33,8 +27,8 @@ _LABELS = {
 
 def label_service_edits(text: str, language: str) -> tuple[list[Edit], str]:
     """Return the edits that put patterns for the labels that are used in place of each call."""
-    given = [token for token in tokens(text) if token.kind != "comment"]
-    prefixes = {"wikibase": WIKIBASE, **declared_prefixes(text)}
+    given = lexed(text).given
+    prefixes = {"wikibase": WIKIBASE, **lexed(text).declared}
     edits: list[Edit] = []
     at = 0
     while at < len(given):
@@ -52,7 +46,7 @@ def says(token: Token, *words: str) -> bool:
     return token.kind == "word" and token.text.upper() in words
 
 
-def partner(given: list[Token], opening: int) -> int | None:
+def partner(given: Sequence[Token], opening: int) -> int | None:
     """Return the place of the bracket that closes the one at `opening`; None if none does."""
     depth = 0
     for at in range(opening, len(given)):
@@ -63,7 +57,7 @@ def partner(given: list[Token], opening: int) -> int | None:
     return None
 
 
-def _label_service(given: list[Token], at: int, prefixes: Mapping[str, str]) -> int | None:
+def _label_service(given: Sequence[Token], at: int, prefixes: Mapping[str, str]) -> int | None:
     """Where the group of a label service opens that is called here."""
     if not says(given[at], "SERVICE"):
         return None
@@ -77,14 +71,14 @@ def _label_service(given: list[Token], at: int, prefixes: Mapping[str, str]) -> 
 
 
 def _service_edits(
-    given: list[Token], at: int, opening: int, closing: int, language: str
+    given: Sequence[Token], at: int, opening: int, closing: int, language: str
 ) -> Iterator[Edit]:
     """Cut the call out, its dot too if none is needed; put the labels at the group's end."""
-    end = given[closing].start + 1
+    end = given[closing].end
     after = given[closing + 1] if closing + 1 < len(given) else None
     needs_dot = at > 0 and given[at - 1].text not in (".", "{", "}")
     if after is not None and after.text == "." and not needs_dot:
-        end = after.start + 1
+        end = after.end
     is_inside = after is not None and after.text not in (".", "}")
     yield given[at].start, end, " ." if needs_dot and is_inside else ""
     outer = _end_of_group(given, closing + 1)
@@ -103,7 +97,7 @@ def _service_edits(
         yield given[outer].start, given[outer].start, " ".join(["", *patterns, ""])
 
 
-def _end_of_group(given: list[Token], at: int) -> int | None:
+def _end_of_group(given: Sequence[Token], at: int) -> int | None:
     depth = 0
     for place in range(at, len(given)):
         depth += (given[place].text == "{") - (given[place].text == "}")
@@ -112,7 +106,7 @@ def _end_of_group(given: list[Token], at: int) -> int | None:
     return None
 
 
-def _asked_by_name(outside: list[Token]) -> dict[str, tuple[str, str]]:
+def _asked_by_name(outside: Sequence[Token]) -> dict[str, tuple[str, str]]:
     """Variables that the service fills by their names: `?xLabel` for `?x`."""
     names = dict.fromkeys(token.text[1:] for token in outside if token.kind == "variable")
     return {
@@ -123,7 +117,7 @@ def _asked_by_name(outside: list[Token]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _asked_inside(inside: list[Token]) -> dict[str, tuple[str, str]]:
+def _asked_inside(inside: Sequence[Token]) -> dict[str, tuple[str, str]]:
     """Variables that patterns within the call name: `?x rdfs:label ?name`."""
     found: dict[str, tuple[str, str]] = {}
     for first, predicate, last in zip(inside, inside[1:], inside[2:], strict=False):
@@ -168,30 +162,20 @@ def repaired(query: str, *, language: str = "en") -> Repaired:
     for repair in (label_service_edits, _aggregate_edits):
         edits, note = repair(text, language)
         if edits:
-            text = _edited(text, edits)
+            text = edited(text, sorted(edits))
             notes.append(note)
     return Repaired(text, tuple(notes))
 
 
 def form_of(query: str) -> str:
     """Return SELECT, ASK, CONSTRUCT or DESCRIBE; empty if the query is none of them."""
-    for token in _given(query):
+    for token in lexed(query).given:
         if token.kind == "word" and token.text.upper() not in ("PREFIX", "BASE"):
             word = token.text.upper()
             return word if word in _FORMS else ""
         if token.text == "{":
             break
     return ""
-
-
-def _given(text: str) -> list[Token]:
-    return [token for token in tokens(text) if token.kind != "comment"]
-
-
-def _edited(text: str, edits: list[Edit]) -> str:
-    for start, end, put in sorted(edits, reverse=True):
-        text = text[:start] + put + text[end:]
-    return text
 
 
 def _bare(query: str) -> str:
@@ -203,11 +187,11 @@ def _bare(query: str) -> str:
 
 def _once_bared(query: str) -> str:
     text = _unfenced(query)
-    given = _given(text)
+    given = lexed(text).given
     first = next((at for at in range(len(given)) if _begins(given, at)), None)
     if first and not any(says(token, *_UPDATES) for token in given[:first]):
         text = text[given[first].start :]
-        given = _given(text)
+        given = lexed(text).given
     if first is not None and given[-1].text == ";":
         at = given[-1].start
         text = text[:at] + text[at + 1 :]
@@ -216,7 +200,7 @@ def _once_bared(query: str) -> str:
 
 def _unfenced(text: str) -> str:
     """What stands between the first fence and the next one, or the end."""
-    given = _given(text)
+    given = lexed(text).given
     fences = [at for at in range(len(given) - 2) if _is_fence(given, at)]
     if not fences:
         return text
@@ -231,11 +215,11 @@ def _unfenced(text: str) -> str:
     return text[start:end].rstrip() if start < end else text
 
 
-def _is_fence(given: list[Token], at: int) -> bool:
+def _is_fence(given: Sequence[Token], at: int) -> bool:
     return all(token.text == _FENCE for token in given[at : at + 3])
 
 
-def _begins(given: list[Token], at: int) -> bool:
+def _begins(given: Sequence[Token], at: int) -> bool:
     """Whether a query may begin here: a keyword, and after it what may follow it."""
     token = given[at]
     if token.kind != "word" or token.text.upper() not in _STARTS or at + 1 >= len(given):
@@ -260,7 +244,7 @@ def _begins(given: list[Token], at: int) -> bool:
 
 def _aggregate_edits(text: str, _: str) -> tuple[list[Edit], str]:
     """Parentheses and a name for each aggregate that a SELECT clause has bare."""
-    given = _given(text)
+    given = lexed(text).given
     taken = {token.text[1:] for token in given if token.kind == "variable"}
     edits: list[Edit] = []
     for at, token in enumerate(given):
@@ -269,7 +253,7 @@ def _aggregate_edits(text: str, _: str) -> tuple[list[Edit], str]:
     return edits, "an aggregate was given parentheses and a name"
 
 
-def _column_edits(given: list[Token], at: int, taken: set[str]) -> Iterator[Edit]:
+def _column_edits(given: Sequence[Token], at: int, taken: set[str]) -> Iterator[Edit]:
     while at < len(given) and not (given[at].text == "{" or says(given[at], "WHERE", "FROM")):
         is_open = given[at].text == "(" and at + 1 < len(given)
         inner = at + is_open
@@ -282,15 +266,15 @@ def _column_edits(given: list[Token], at: int, taken: set[str]) -> Iterator[Edit
         at += 1
 
 
-def _calls(given: list[Token], at: int) -> bool:
+def _calls(given: Sequence[Token], at: int) -> bool:
     return at + 1 < len(given) and says(given[at], *AGGREGATES) and given[at + 1].text == "("
 
 
-def _one_column(given: list[Token], at: int, end: int, taken: set[str]) -> Iterator[Edit]:
+def _one_column(given: Sequence[Token], at: int, end: int, taken: set[str]) -> Iterator[Edit]:
     """What a column from `at` lacks whose aggregate ends at `end`: `(`, `AS ?name`, `)`."""
     is_open = given[at].text == "("
     after = given[end + 1] if end + 1 < len(given) else None
-    close = given[end].start + 1
+    close = given[end].end
     name = f" AS ?{_fresh(given[at + is_open].text.lower(), taken)}"
     if is_open:
         if after is not None and after.text == ")":
@@ -299,7 +283,7 @@ def _one_column(given: list[Token], at: int, end: int, taken: set[str]) -> Itera
     yield given[at].start, given[at].start, "("
     if after is not None and says(after, "AS") and end + 2 < len(given):
         last = given[end + 2]
-        yield last.start + len(last.text), last.start + len(last.text), ")"
+        yield last.end, last.end, ")"
     else:
         yield close, close, name + ")"
 

@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.errors import QueryError
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.lexer import declared_prefixes, tokens, unescaped
+from askgraph.sparql.lexer import Edit, edited, lexed, unescaped
 from askgraph.sparql.written_terms import WrittenTerm, written_terms
 
 _IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]+')
@@ -27,8 +27,6 @@ _FORMS = {
     v.XSD_BOOLEAN: (re.compile("true|false"), "true or false"),
 }
 _ESCAPES = {"\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
-
-Edit = tuple[int, int, str]
 
 
 def swapped(
@@ -54,7 +52,7 @@ def swapped(
     if isinstance(old, NamedNode):
         return _with_iri(text, places, _iri(new), prefixes, labels or {})
     value = _value(new, old)
-    return _edited(text, [_written(text, place, value) for place in places])
+    return edited(text, [_written(text, place, value) for place in places])
 
 
 def _iri(text: str) -> str:
@@ -71,14 +69,14 @@ def _with_iri(
     prefixes: PrefixMap,
     labels: Mapping[str, str],
 ) -> str:
-    declared = declared_prefixes(query)
+    declared = lexed(query).declared
     known = PrefixMap({**prefixes.own, **declared})
     short = known.shorten(new)
     edits = [(place.start, place.end, short) for place in places]
     old = places[0].term.value
     if old in labels and new in labels:
         edits += _comments(query, places, labels[old], labels[new])
-    text = _edited(query, edits)
+    text = edited(query, sorted(edits))
     prefix = "" if short.startswith("<") else short.partition(":")[0]
     if short.startswith("<") or prefix in declared:
         return text
@@ -89,10 +87,10 @@ def _comments(query: str, places: Sequence[WrittenTerm], old: str, new: str) -> 
     """The label of the old term by that of the new one, in comments on its lines."""
     lines = {query.count("\n", 0, place.start) for place in places}
     called = re.compile(rf"(?<!\w){re.escape(' '.join(old.split()))}(?!\w)")
-    for token in tokens(query):
+    for token in lexed(query).all:
         if token.kind == "comment" and query.count("\n", 0, token.start) in lines:
             text = called.sub(lambda _: " ".join(new.split()), token.text)
-            yield token.start, token.start + len(token.text), text
+            yield token.start, token.end, text
 
 
 def _value(text: str, old: Literal) -> str:
@@ -125,9 +123,3 @@ def _written(query: str, place: WrittenTerm, value: str) -> Edit:
 
 def _is_bare(value: str) -> bool:
     return value in ("true", "false") or bool(_BARE.fullmatch(value))
-
-
-def _edited(text: str, edits: Sequence[Edit]) -> str:
-    for start, end, replacement in sorted(edits, reverse=True):
-        text = text[:start] + replacement + text[end:]
-    return text

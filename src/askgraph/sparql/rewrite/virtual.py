@@ -14,7 +14,7 @@ from itertools import count
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, QuerySyntaxError
-from askgraph.sparql.lexer import declared_prefixes, tokens, unescaped
+from askgraph.sparql.lexer import edited, lexed, unescaped
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
     Bind,
@@ -247,16 +247,15 @@ def written_out(
     plain = tree.form != "CONSTRUCT"  # whose short form has no paths
     if plain and all(_in_place(one, paths, sets=sets) for one in met):
         return _spliced(text, met, paths)
-    names = frozenset(one.text[1:] for one in tokens(text) if one.kind == "variable")
-    return text_of(PatternWriter(paths, names, sets).query(tree))
+    return text_of(PatternWriter(paths, lexed(text).variables, sets).query(tree))
 
 
 def _refuse_named(
     query: str, paths: VirtualPaths, prefixes: Mapping[str, str], problem: QuerySyntaxError
 ) -> None:
     """Refuse what cannot be read and names a virtual predicate, which would be found nowhere."""
-    known = {**prefixes, **declared_prefixes(query)}
-    for token in tokens(query):
+    known = {**prefixes, **lexed(query).declared}
+    for token in lexed(query).all:
         prefix, colon, local = token.text.partition(":")
         full = (
             token.text[1:-1] if token.kind == "iri" else known.get(prefix, prefix + colon) + local
@@ -291,13 +290,11 @@ def _concerns(predicate: Predicate, paths: VirtualPaths) -> bool:
 
 def _spliced(query: str, met: Iterable[Pattern], paths: VirtualPaths) -> str:
     """Put paths in the places of the predicates; all else stays as it was written."""
-    declared = declared_prefixes(query)
+    declared = lexed(query).declared
     edits = {
         one.spans[1]: _shortened(text_of(replaced(one.predicate, paths)), declared) for one in met
     }
-    for (start, end), text in sorted(edits.items(), reverse=True):
-        query = query[:start] + text + query[end:]
-    return query
+    return edited(query, ((*place, put) for place, put in sorted(edits.items())))
 
 
 def _shortened(path: str, prefixes: Mapping[str, str]) -> str:

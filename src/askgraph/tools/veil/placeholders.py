@@ -14,7 +14,7 @@ from askgraph.errors import QueryError
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.sparql.lexer import Token, number_type, terminals, tokens, without_comments
+from askgraph.sparql.lexer import Token, lexed, number_type, without_comments
 from askgraph.tools.named import expanded_name, unescaped_text
 
 PLACEHOLDER = re.compile(r"(?<!\w)hidden:[ev]\d+(?!\d)", re.IGNORECASE | re.ASCII)
@@ -97,7 +97,7 @@ class Hidden:
         """
         query = _DECLARED.sub("", without_comments(query))
         pieces, at, before = list[str](), 0, ""
-        for token in tokens(query):
+        for token in lexed(query).all:
             if token.start < at:
                 continue  # the type behind a placeholder
             end = token.start + len(token.text)
@@ -170,7 +170,7 @@ def masked_query(
     OFFSET only the `numbers` of the question are masked.
     """
     query = without_comments(query)
-    listed = terminals(query)
+    listed = lexed(query).terminals
     own = PrefixMap(_declared(listed))
 
     def expanded(name: str) -> str | None:

@@ -20,7 +20,7 @@ from askgraph.evaluation.runs.record import Detail, Record
 from askgraph.evaluation.runs.run_folder import Run
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.layout import formatted
-from askgraph.sparql.lexer import declared_prefixes
+from askgraph.sparql.lexer import lexed
 
 Json = dict[str, object]
 
@@ -233,6 +233,6 @@ def _laid_out(query: str, gold: str | None) -> str:
 @lru_cache(maxsize=64)
 def _prefixes(gold: str) -> PrefixMap:
     try:
-        return PrefixMap(declared_prefixes(gold))
+        return PrefixMap(lexed(gold).declared)
     except QuerySyntaxError:
         return PrefixMap()
