@@ -5,29 +5,64 @@ value, class or number, walks along predicates, and is intersected with others t
 So no pattern is ever guessed: its direction is right and its result is not empty.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.joins import joins, lacking, unmet
-from askgraph.search.grow.partial_match import Node, PartialMatch
+from askgraph.search.grow.partial_match import (
+    Node,
+    PartialMatch,
+    common_words,
+    named_steps,
+    named_words,
+    together,
+)
 from askgraph.search.grow.steps import Grower
 from askgraph.search.grow.weights import (
     DOUBT_ALTERNATIVES,
     DOUBT_AND,
+    DOUBT_CLASS_GUESSED,
     DOUBT_ENUMERATED,
+    DOUBT_KIND,
+    DOUBT_STEP,
+    SURE,
     WORTH_ALTERNATIVES,
     WORTH_EXACT,
     WORTH_INDEFINITE,
     WORTH_KNOWN,
+    WORTH_OPERATOR,
     WORTH_SPELLED,
 )
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
-from askgraph.traversal.arrays import Ids
+from askgraph.search.linking.text import bits
+from askgraph.traversal.arrays import Ids, in_both
 from askgraph.traversal.literals import Sort
+
+_STEPS = 3
+"""Steps from a seed before states are joined."""
+_POOL, _JOINED, _GROWN = 4, 2, 6
+"""Beams kept of what was walked, of what was joined, and of both after walking on."""
+_ALTERNATIVE: Final = 0.6
+"""A name beside "or" is one alternative from this similarity on."""
+_EACH_SIDE = 4
+"""Readings of each side of "or"."""
+_BEFORE_OR, _AFTER_OR = 2, 4
+"""Tokens that a name may be away from "or"."""
+_LISTED = 50
+"""Constants that stand for one number at most; more differ only in how they are written."""
+_EXACTLY: Final = 0.95
+"""A class is called exactly so from this similarity on."""
+_LIKE_IT = 2
+"""Steps of a pattern that a thing may fail to fit."""
+_SAME_WORDS = 8
+"""States joined that use the same words."""
+_DENIED_WITHIN = 5
+"""Tokens after "not" within which what it denies is named."""
 
 
 def grown(grower: Grower) -> list[PartialMatch]:
@@ -36,12 +71,12 @@ def grown(grower: Grower) -> list[PartialMatch]:
     classes = list(_class_seeds(grower))
     pool = things + classes
     level = things + [c for c in classes if len(c.ids) <= grower.widest]
-    for _ in range(3):
+    for _ in range(_STEPS):
         level = grower.kept(grower.level(level))
         level = grower.kept(grower.classed(level))
         pool += level
-    pool = grower.kept(pool, limit=4 * grower.beam)
-    joined = grower.kept(joins(grower, pool), limit=2 * grower.beam)
+    pool = grower.kept(pool, limit=_POOL * grower.beam)
+    joined = grower.kept(joins(grower, pool), limit=_JOINED * grower.beam)
     if joined:
         further = [
             grown
@@ -49,11 +84,11 @@ def grown(grower: Grower) -> list[PartialMatch]:
             for grown in grower.hops(state, linked=not grower.schema.is_nameless(state.ids))
         ]
         further = grower.kept(grower.classed(further))
-        pool = grower.kept(pool + joined + further, limit=6 * grower.beam)
-        again = grower.kept(joins(grower, pool[: 2 * grower.beam]), limit=grower.beam)
-        pool = grower.kept(pool + again, limit=6 * grower.beam)
+        pool = grower.kept(pool + joined + further, limit=_GROWN * grower.beam)
+        again = grower.kept(joins(grower, pool[: _JOINED * grower.beam]), limit=grower.beam)
+        pool = grower.kept(pool + again, limit=_GROWN * grower.beam)
     if grower.frame.of("not"):
-        pool = grower.kept([*pool, *lacking(grower, pool)], limit=6 * grower.beam)
+        pool = grower.kept([*pool, *lacking(grower, pool)], limit=_GROWN * grower.beam)
     if grower.frame.exists:
         pool = [*grower.kept(unmet(grower, things, pool)), *pool]
     return pool
@@ -64,11 +99,10 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
     named: dict[tuple[Kind, tuple[int, ...]], list[Link]] = {}
     for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
         named.setdefault((one.kind, one.positions), []).append(one)
-    for listed in named.values():
-        for one in listed:
-            found = _seed(grower, one)
-            if found is not None:
-                yield found
+    for one in (link for listed in named.values() for link in listed):
+        found = _seed(grower, one)
+        if found is not None:
+            yield found
     yield from _alternatives(grower)
     for quantity in grower.linked.reading.quantities:
         yield from _measured(grower, quantity)
@@ -87,16 +121,17 @@ def _seed(grower: Grower, link: Link) -> PartialMatch | None:
 
 def _alternatives(grower: Grower) -> Iterator[PartialMatch]:
     """Values joined by "or" make one seed that stands for any of them."""
-    whole = [one for one in grower.linked.of(Kind.ENTITY, Kind.VALUE) if one.similarity > 0.6]
+    whole = [
+        one for one in grower.linked.of(Kind.ENTITY, Kind.VALUE) if one.similarity > _ALTERNATIVE
+    ]
     joins = ("or",) if grower.frame.of("both") else ("or", "and")
     for operator in grower.frame.of(*joins):
-        left = [one for one in whole if 0 < operator.first - one.positions[-1] <= 2]
+        left = [one for one in whole if 0 < operator.first - one.positions[-1] <= _BEFORE_OR]
         right = [one for one in whole if _follows(grower, operator, one.positions[0])]
-        for one in left[:4]:
-            for other in right[:4]:
+        for one in left[:_EACH_SIDE]:
+            for other in right[:_EACH_SIDE]:
                 if one.kind is other.kind and one.target != other.target:
-                    between = range(operator.first, other.positions[0])
-                    mask = sum(1 << at for at in between)
+                    mask = bits(range(operator.first, other.positions[0]))
                     yield from _either(grower, one, other, mask, operator.name)
         yield from _either_number(grower, operator)
 
@@ -106,7 +141,7 @@ def _follows(grower: Grower, operator: Operator, position: int) -> bool:
     tokens = grower.linked.reading.tokens
     said = {token.stem for token in tokens[: operator.first]}
     between = range(operator.last + 1, position)
-    return 0 < position - operator.last <= 4 and all(
+    return 0 < position - operator.last <= _AFTER_OR and all(
         grower.linked.reading.is_stop(at) or tokens[at].stem in said for at in between
     )
 
@@ -121,18 +156,11 @@ def _either_number(grower: Grower, operator: Operator) -> Iterator[PartialMatch]
             continue
         ids = np.union1d(_equal(grower, one), _equal(grower, other))
         if len(ids):
-            mask = sum(1 << at for at in (*one.positions, *operator.positions, *other.positions))
-            node = Node(ids, terms=tuple(int(at) for at in ids[:50]))
-            doubt = (
-                DOUBT_ALTERNATIVES if operator.name == "or" else DOUBT_ENUMERATED
-            )  # "in 1990 and 1991"
-            yield PartialMatch(
-                node,
-                mask,
-                grower.weight_of(mask) + WORTH_ALTERNATIVES,
-                unknown=doubt,
-                anchored=True,
-            )
+            mask = bits((*one.positions, *operator.positions, *other.positions))
+            node = Node(ids, terms=tuple(ids[:_LISTED].tolist()))
+            gain = grower.weight_of(mask) + WORTH_ALTERNATIVES
+            doubt = DOUBT_ALTERNATIVES if operator.name == "or" else DOUBT_ENUMERATED
+            yield PartialMatch(node, mask, gain, unknown=doubt, anchored=True)
 
 
 def _either(grower: Grower, one: Link, other: Link, mask: int, name: str) -> Iterator[PartialMatch]:
@@ -140,7 +168,7 @@ def _either(grower: Grower, one: Link, other: Link, mask: int, name: str) -> Ite
     if first is None or second is None:
         return
     ids = np.union1d(first.ids, second.ids)
-    node = Node(ids, terms=tuple(int(at) for at in ids), link=one)
+    node = Node(ids, terms=tuple(ids.tolist()), link=one)
     yield PartialMatch(
         node,
         first.used | second.used | mask,
@@ -157,11 +185,10 @@ def _measured(grower: Grower, quantity: Quantity) -> Iterator[PartialMatch]:
     literals = _equal(grower, quantity)
     if not len(literals):
         return
-    mask = sum(1 << at for at in quantity.positions)
     gain = sum(grower.linked.weights[at] for at in quantity.positions)
     gain *= WORTH_SPELLED if quantity.spelled else 1.0
-    node = Node(literals, terms=tuple(int(at) for at in literals[:50]), quantity=quantity)
-    yield PartialMatch(node, mask, gain, anchored=True)
+    node = Node(literals, terms=tuple(literals[:_LISTED].tolist()), quantity=quantity)
+    yield PartialMatch(node, bits(quantity.positions), gain, anchored=True)
 
 
 def _equal(grower: Grower, quantity: Quantity) -> Ids:
@@ -183,7 +210,7 @@ def _class_seeds(grower: Grower) -> Iterator[PartialMatch]:
         ids = grower.schema.instances(one.target)
         if len(ids):
             node = Node(ids, cls=one.target, cls_link=one)
-            exact = WORTH_EXACT if one.similarity > 0.95 else 1.0
+            exact = WORTH_EXACT if one.similarity > _EXACTLY else 1.0
             exact += WORTH_INDEFINITE if _is_indefinite(grower, one) else 0.0
             yield PartialMatch(node, one.mask, exact * grower.gain(one, 0), patterns=1)
 
@@ -192,3 +219,139 @@ def _is_indefinite(grower: Grower, link: Link) -> bool:
     """Whether a word stands before a class that asks for any of it: no, each, how many."""
     before = link.positions[0] - 1
     return any(op.last == before for op in grower.frame.of("not", "each", "count"))
+
+
+def lacking(grower: Grower, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
+    """All of a class but those that fit a state, if no word names the class."""
+    for other in pool[: grower.beam]:
+        classes = grower.schema.classes_of(int(other.ids[0])) if len(other.ids) else ()
+        if not classes or not other.patterns:
+            continue
+        members = grower.schema.instances(classes[0])
+        base = PartialMatch(
+            Node(members, cls=classes[0]), 0, 0.0, patterns=1, unknown=DOUBT_CLASS_GUESSED
+        )
+        yield from _negated(grower, base, other)
+
+
+def unmet(
+    grower: Grower, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+) -> Iterator[PartialMatch]:
+    """What holds for others like a thing, but not for it: the answer to "does it …" is no."""
+    for seed in seeds:
+        sure = seed.node.link is not None and seed.node.link.similarity > SURE
+        classes = grower.schema.classes_of(int(seed.ids[0])) if len(seed.ids) == 1 else ()
+        if not (sure and classes):
+            continue
+        alike = grower.schema.instances(classes[0])
+        for other in pool:
+            if (
+                other.used & seed.used & grower.content
+                or not other.patterns
+                or other.hops > _LIKE_IT
+            ):
+                continue
+            bare = other.node.cls is not None and not other.node.edges
+            if bare and not _opens_with_be(grower):  # "is A a B", but not "has A a B"
+                continue
+            if np.isin(seed.ids, other.ids).any() or not (bare or len(in_both(alike, other.ids))):
+                continue
+            node = replace(other.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
+            state = together(seed, other, node)
+            doubt = DOUBT_KIND if bare else DOUBT_STEP
+            yield replace(state, unknown=state.unknown + doubt, denied=True)
+
+
+def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
+    """What fits two states that use other words, or one and not the other if that is denied."""
+    bare = grower.frame.exists  # "is A a B": the thing itself is one side of the join
+    fits = [state for state in pool if (state.patterns or bare) and len(state.ids)]
+    chosen = _varied(grower, fits)
+    content, denies = grower.content, bool(grower.frame.of("not"))
+    both = bool(grower.frame.of("both", "and"))
+    steps = [named_steps(state.node) if both else {} for state in chosen]
+    spans = [(int(state.ids[0]), int(state.ids[-1])) for state in chosen]
+    for at, one in enumerate(chosen):
+        first, last = spans[at]
+        for there in range(at + 1, len(chosen)):
+            other = chosen[there]
+            shared = one.used & other.used & content
+            if shared and not (both and shared == common_words(steps[at], steps[there]) & content):
+                continue
+            if last < spans[there][0] or spans[there][1] < first:
+                continue
+            pairs = ((one, other), (other, one)) if denies else ()
+            denied = [state for pair in pairs for state in _negated(grower, *pair)]
+            yield from denied
+            joined = None if denied else _joined(grower, one, other)
+            if joined is not None:
+                yield joined
+
+
+def _varied(grower: Grower, states: list[PartialMatch]) -> list[PartialMatch]:
+    """The best few states for each set of words used."""
+    counts: dict[int, int] = {}
+    chosen = []
+    for state in states:
+        counts[state.used] = counts.get(state.used, 0) + 1
+        if counts[state.used] <= _SAME_WORDS and grower.content & ~state.used:
+            chosen.append(state)
+    simple = [state for state in chosen[grower.beam :] if state.patterns == 1]
+    return chosen[: grower.beam] + simple[: grower.beam // 2]
+
+
+def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMatch | None:
+    ids = in_both(one.ids, other.ids)
+    if not len(ids):
+        return None
+    node = _merged(grower, one.node, other.node, ids)
+    repeated = grower.weight_of(one.used & other.used)
+    shared = 0.0
+    if one.node.edges and other.node.edges:
+        first, second = one.node.edges[0][0], other.node.edges[0][0]
+        if (first.predicate, first.inverse) == (second.predicate, second.inverse):
+            shared = min(1.0, max(one.unknown, other.unknown))
+    return together(one, other, node, repeated=repeated, shared=shared)
+
+
+def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
+    """What fits one state and not the other, if a word denies what the other is about."""
+    denied, kept = named_words(other.node), named_words(base.node)
+    for operator in grower.frame.of("not"):
+        if (
+            not denied
+            or min(denied) < operator.first
+            or min(denied) - operator.last > _DENIED_WITHIN
+        ):
+            continue
+        if any(operator.last < at < min(denied) for at in kept):
+            continue
+        ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
+        if not len(ids) or len(ids) == len(base.ids):
+            continue
+        node = replace(base.node, ids=ids, without=(*base.node.without, other.node))
+        state = together(base, other, node)
+        weight = sum(grower.linked.weights[at] for at in operator.positions)
+        yield replace(
+            state, used=state.used | operator.mask, gain=state.gain + weight + WORTH_OPERATOR
+        )
+
+
+def _merged(grower: Grower, one: Node, other: Node, ids: Ids) -> Node:
+    cls, link = (one.cls, one.cls_link) if one.cls else (other.cls, other.cls_link)
+    return Node(
+        ids,
+        edges=one.edges + other.edges,
+        terms=one.terms or other.terms,
+        link=one.link or other.link,
+        quantity=one.quantity or other.quantity,
+        cls=cls,
+        cls_link=link,
+        without=one.without + other.without,
+    )
+
+
+def _opens_with_be(grower: Grower) -> bool:
+    reading = grower.linked.reading
+    first = reading.tokens[0].folded if reading.tokens else ""
+    return first in reading.words.yes_or_no["being"]

@@ -35,6 +35,7 @@ from askgraph.search.grow.weights import (
 )
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
+from askgraph.search.linking.text import bits
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.traversal.arrays import GraphArrays, Ids, in_both
 from askgraph.traversal.literals import Sort
@@ -350,7 +351,7 @@ class Grower:
     @cached_property
     def content(self) -> int:
         """The tokens that carry content, as bits."""
-        return sum(1 << at for at, weight in enumerate(self.linked.weights) if weight)
+        return bits(at for at, weight in enumerate(self.linked.weights) if weight)
 
     def kept(self, states: Iterable[PartialMatch], limit: int | None = None) -> list[PartialMatch]:
         """The best states; of those with equal sets and words only the best."""

@@ -1,20 +1,70 @@
-"""Question to links: which words may name which thing in the graph, and how well."""
+"""Question to links: which words may name which thing in the graph, and how well.
 
+A word stands for itself and its plural; for what differs by a typing error of one letter; for a
+longer or shorter word of the same root; for a synonym; for one word written as two, or two as
+one; and, in names of predicates and classes, with the next one for an abbreviation ("stuid" for
+"student id").
+"""
+
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
+
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extract
 
 from askgraph.index.names import Kind, Match, NameIndex, rarity
 from askgraph.index.tokens import tokens
-from askgraph.search.linking.text import Reading
-from askgraph.search.linking.variants import Variant, variants
+from askgraph.search.linking.text import Reading, Token, bits
+from askgraph.search.linking.word_lists import shared_words
 
-_AT_LEAST = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
-_BEST = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
-_CLOSE = 0.55
+_AT_LEAST: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
+"""The share of a name that words hold at least; of a value most, since there are so many."""
+_FOUND: Final = 0.3
+"""The share at which the index is asked for names: below all of the above."""
+_FOUND_SHORT: Final = 0.4
+"""The same for names that only abbreviations find."""
+_BEST: Final = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
+"""Links kept for one stretch of words; predicates often share a name."""
+_CLOSE: Final = 0.55
+"""A link is kept if it has so much of the best one's score on the same words."""
+_OTHER_NAME: Final = 0.95
+"""A name that is not the preferred one, as a factor."""
+_WHOLE: Final = 0.9
+"""From this similarity on all of a name is there, but for a bent word."""
+_BENT_WHOLE, _BENT_PART = 0.1, 0.4
+"""What words in another form take from a whole name of a thing, and from a part of one."""
+_ALL_WORDS: Final = 0.99
+"""The share of a name from which on none of its words is missing."""
+_OWN_WORD: Final = 0.85
+"""A part of a name needs one word of such quality: not all of them may be only akin."""
 _THINGS = (Kind.ENTITY, Kind.VALUE)
-_DOUBTFUL = frozenset({"short"})
+
+_EXACT, _JOINED, _TYPO, _SYNONYM, _SHORT = 1.0, 0.95, 0.8, 0.75, 0.8
+"""The quality of a word itself, of words joined or parted, misspelt, akin and abbreviated."""
+_INFLECTED: Final = 0.95
+"""The quality of a word with an ending of its language more or less."""
+_RELATED: Final = 0.9
+"""The quality of a word with the same long beginning, before it is marked down by the letter."""
+_LONGER: Final = 0.8
+"""The same if one word is the other with a few letters more, however short it is."""
+_BY_LETTER: Final = 0.05
+"""What each letter takes that only one of two words of a root has."""
+_FIRST_PART, _FIRST_PART_ASKED = 0.6, 0.7
+"""The quality of a compound whose first part is the question's word, and the other way round."""
+_ROOT = 5
+"""Letters that words of one root share at least."""
+_STEM = 4
+"""The same if one of them is no longer than that."""
+_ENDING = 4
+"""Letters of an ending at most."""
+_MOSTLY: Final = 0.6
+"""The share of the longer word that two words of one root have more of."""
+_LONGEST = 60
+"""A longer word is looked up only as it is."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +91,12 @@ class Link:
     @cached_property
     def score(self) -> float:
         """How likely the words mean this: the share of the name held, times the words' quality."""
-        return self.similarity * (1.0 if self.preferred else 0.95)
+        return self.similarity * (1.0 if self.preferred else _OTHER_NAME)
 
     @cached_property
     def mask(self) -> int:
         """The positions as bits."""
-        return sum(1 << at for at in self.positions)
+        return bits(self.positions)
 
 
 @dataclass(frozen=True)
@@ -62,21 +112,46 @@ class Linked:
         return tuple(found for found in self.links if found.kind in kinds)
 
 
+@dataclass(frozen=True)
+class Variant:
+    """A token of the vocabulary that the question's token may stand for."""
+
+    position: int
+    word: int
+    quality: float
+    how: str  # exact, joined, split, root, typo, synonym, short
+
+
 def link(reading: Reading, index: NameIndex) -> Linked:
     """Link a question's words to the names of a graph."""
     found = variants(reading, index)
-    sure = [(v.position, v.word, v.quality) for v in found if v.how not in _DOUBTFUL]
+    sure = [(v.position, v.word, v.quality) for v in found if v.how != "short"]
     every = [(v.position, v.word, v.quality) for v in found]
-    matches = index.search(sure, at_least=0.3)
+    matches = index.search(sure, at_least=_FOUND)
     if len(every) > len(sure):
         known = {match.name for match in matches}
         matches += [
             match
-            for match in index.search(every, at_least=0.4)
+            for match in index.search(every, at_least=_FOUND_SHORT)
             if match.name.kind in (Kind.CLASS, Kind.PREDICATE) and match.name not in known
         ]
     links = [one for match in matches for one in _links(match, reading, index)]
     return Linked(reading, tuple(_best(links)), _weights(reading, found, index))
+
+
+def also_meant(linked: Linked, target: str) -> tuple[str, ...]:
+    """Return the other things of the same kind that words linked to `target` may name, best first.
+
+    `target` is an IRI, or a literal as N-Triples text. None if no word is linked to it.
+    """
+    found: dict[str, None] = {}
+    for own in linked.links:
+        if own.target == target:
+            words = set(own.positions)
+            for other in linked.of(own.kind):
+                if other.target != target and words & set(other.positions):
+                    found[other.target] = None
+    return tuple(found)
 
 
 def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
@@ -94,13 +169,13 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
         held = sum(quality * index.rarity_of(word) for word, quality in words.items())
         similarity = min(1.0, held / match.length)
         bent = _bent(match, run, reading)
-        similarity *= 1.0 - bent * (0.1 if similarity > 0.9 else 0.4)
-        if similarity < 0.9 and not any(reading.tokens[at].text[0].isalpha() for at in run):
+        similarity *= 1.0 - bent * (_BENT_WHOLE if similarity > _WHOLE else _BENT_PART)
+        if similarity < _WHOLE and not any(reading.tokens[at].text[0].isalpha() for at in run):
             continue
         held_by = sum(index.rarity_of(word) for word in words) / match.length
         surest = max(quality for at, quality in best.items() if not reading.is_stop(at))
-        if held_by < 0.99 and kind in _THINGS and surest < 0.85:
-            continue  # a part of a name, and that by words only akin to it
+        if held_by < _ALL_WORDS and kind in _THINGS and surest < _OWN_WORD:
+            continue
         if similarity >= _AT_LEAST[kind]:
             yield Link(
                 kind,
@@ -117,9 +192,9 @@ def _bent(match: Match, run: Sequence[int], reading: Reading) -> float:
     """The share of words in another form than in a thing's name: "moons" is less the Moon."""
     if match.name.kind not in _THINGS:
         return 0.0
-    own = set(tokens(match.name.text))
-    words = [reading.tokens[at] for at in run]
-    return sum(w.stem != w.folded and w.folded not in own for w in words) / len(run)
+    bent = [word.folded for at in run if (word := reading.tokens[at]).stem != word.folded]
+    own = tokens(match.name.text) if bent else ()
+    return sum(word not in own for word in bent) / len(run)
 
 
 def _runs(positions: Sequence[int], reading: Reading, kind: Kind) -> Iterator[list[int]]:
@@ -141,8 +216,7 @@ def _parted(last: int, at: int, reading: Reading, kind: Kind) -> bool:
     between = range(last + 1, at)
     if len(between) > 2 or any(not reading.is_stop(word) for word in between):
         return True
-    joins = {phrase[0] for name in ("and", "or") for phrase in reading.words.operators[name]}
-    if any(reading.tokens[word].folded in joins for word in between):
+    if any(reading.tokens[word].folded in reading.words.joining for word in between):
         return True
     gap = reading.text[reading.tokens[last].end : reading.tokens[at].start]
     return kind in (Kind.CLASS, Kind.PREDICATE) and any(mark in gap for mark in ",;?")
@@ -169,24 +243,131 @@ def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tu
     """How much each word of the question tells: nothing for function words, more if rare."""
     told = [0.0] * len(reading.tokens)
     for variant in found:
-        tells = index.rarity_of(variant.word)
-        told[variant.position] = max(told[variant.position], tells)
+        told[variant.position] = max(told[variant.position], index.rarity_of(variant.word))
     unknown = rarity(0, len(index))
     return tuple(
         0.0 if reading.is_stop(at) else (weight or unknown) for at, weight in enumerate(told)
     )
 
 
-def also_meant(linked: Linked, target: str) -> tuple[str, ...]:
-    """Return the other things of the same kind that words linked to `target` may name, best first.
+def variants(reading: Reading, index: NameIndex) -> list[Variant]:
+    """Return all variants of all tokens of a question."""
+    words = list(index.vocabulary)
+    found: list[Variant] = []
+    for at, token in enumerate(reading.tokens):
+        exact = list(_exact(at, token, index))
+        found += exact
+        found += _joined(reading.tokens, at, index)
+        if reading.is_stop(at) or not token.folded[0].isalpha() or len(token.folded) > _LONGEST:
+            continue
+        found += _synonyms(at, token, reading, index)
+        found += _shortened(reading, at, index)
+        alike = list(_same_root(at, token, words, index))
+        found += alike
+        if not exact:
+            found += _split(at, token, index)
+            if not alike:
+                found += _typos(at, token, words)
+    return found
 
-    `target` is an IRI, or a literal as N-Triples text. None if no word is linked to it.
-    """
-    found: dict[str, None] = {}
-    for own in linked.links:
-        if own.target == target:
-            words = set(own.positions)
-            for other in linked.of(own.kind):
-                if other.target != target and words & set(other.positions):
-                    found[other.target] = None
-    return tuple(found)
+
+def _exact(at: int, token: Token, index: NameIndex) -> Iterator[Variant]:
+    word = index.word_id(token.stem)
+    if word is not None:
+        yield Variant(at, word, _EXACT, "exact")
+
+
+def _joined(tokens: Sequence[Token], at: int, index: NameIndex) -> Iterator[Variant]:
+    """Two words of the question that a name writes as one."""
+    if at + 1 >= len(tokens):
+        return
+    word = index.word_id(tokens[at].folded + tokens[at + 1].stem)
+    if word is not None and len(tokens[at].folded) > 1:
+        yield Variant(at, word, _JOINED, "joined")
+        yield Variant(at + 1, word, _JOINED, "joined")
+
+
+def _split(at: int, token: Token, index: NameIndex) -> Iterator[Variant]:
+    """One word of the question that a name writes as two."""
+    for cut in range(3, len(token.stem) - 2):
+        first, second = index.word_id(token.stem[:cut]), index.word_id(token.stem[cut:])
+        if first is not None and second is not None:
+            yield Variant(at, first, _JOINED, "split")
+            yield Variant(at, second, _JOINED, "split")
+
+
+def _synonyms(at: int, token: Token, reading: Reading, index: NameIndex) -> Iterator[Variant]:
+    for other in reading.words.synonyms.get(token.stem, ()):
+        word = index.word_id(other)
+        if word is not None:
+            yield Variant(at, word, _SYNONYM, "synonym")
+
+
+def _shortened(reading: Reading, at: int, index: NameIndex) -> Iterator[Variant]:
+    """Two words of which a name keeps the first letters of one, and the other whole."""
+    following = at + 1
+    if following >= len(reading.tokens) or reading.is_stop(following):
+        return
+    first, second = reading.tokens[at], reading.tokens[following]
+    if len(second.stem) < 2 or not second.stem.isalpha():
+        return
+    for length in range(1, len(first.folded)):
+        word = index.word_id(first.folded[:length] + second.stem)
+        if word is not None:
+            yield Variant(at, word, _SHORT, "short")
+            yield Variant(following, word, _SHORT, "short")
+
+
+def _same_root(at: int, token: Token, words: Sequence[str], index: NameIndex) -> Iterator[Variant]:
+    """Words that share a long beginning: launch and launched, photo and photograph."""
+    own = token.stem
+    if len(own) < _STEM:
+        return
+    start = own[: min(_ROOT, len(own))]
+    place = bisect_left(words, start)
+    while place < len(words) and words[place].startswith(start):
+        word = words[place]
+        quality = _alikeness(own, word)
+        if quality and word != own:
+            yield Variant(at, place, quality, "root")
+        place += 1
+    if len(own) >= _ROOT:
+        short, quality = index.word_id(own[:_STEM]), _alikeness(own, own[:_STEM])
+        if short is not None and quality:
+            yield Variant(at, short, quality, "root")
+
+
+def _alikeness(own: str, word: str) -> float:
+    shared = _shared(own, word)
+    left, right = len(own) - shared, len(word) - shared
+    ending = own[shared:] or word[shared:]
+    if min(left, right) == 0 and shared >= _STEM and ending in shared_words().endings["words"]:
+        return _INFLECTED
+    most = max(len(own), len(word))
+    if shared >= _ROOT and max(left, right) <= _ENDING and shared > _MOSTLY * most:
+        return _RELATED - _BY_LETTER * (left + right)
+    if shared >= _STEM and min(left, right) == 0 and left + right < _ENDING:
+        return _LONGER - _BY_LETTER * (left + right)
+    if shared >= _ROOT and left == 0 and len(word) <= 2 * len(own):
+        return _FIRST_PART
+    if shared >= _ROOT and right == 0 and len(own) <= 2 * len(word):
+        return _FIRST_PART_ASKED
+    return 0.0
+
+
+def _typos(at: int, token: Token, words: Sequence[str]) -> Iterator[Variant]:
+    if len(token.stem) < _ROOT:
+        return
+    for _, _, place in extract(
+        token.stem, words, scorer=OSA.distance, score_cutoff=1, limit=5, processor=None
+    ):
+        if len(words[place]) >= _STEM:
+            yield Variant(at, place, _TYPO, "typo")
+
+
+def _shared(one: str, other: str) -> int:
+    """The number of letters that two words begin with alike."""
+    for at, (first, second) in enumerate(zip(one, other, strict=False)):
+        if first != second:
+            return at
+    return min(len(one), len(other))

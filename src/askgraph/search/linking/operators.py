@@ -10,7 +10,7 @@ from typing import Self
 
 from askgraph.metadata.units import Unit, unit_at
 from askgraph.search.linking.quantities import Quantity
-from askgraph.search.linking.text import Reading
+from askgraph.search.linking.text import Reading, bits
 from askgraph.search.linking.word_lists import Measure, Phrase
 
 COMPARING = {
@@ -40,7 +40,7 @@ class Operator:
     @property
     def mask(self) -> int:
         """The positions as bits."""
-        return sum(1 << at for at in self.positions)
+        return bits(self.positions)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Frame:
     @property
     def quantified(self) -> int:
         """The tokens of all quantities, as bits."""
-        return sum(1 << at for quantity in self.reading.quantities for at in quantity.positions)
+        return bits(at for one in self.reading.quantities for at in one.positions)
 
     @cached_property
     def loud(self) -> int:

@@ -1,21 +1,48 @@
-"""Numbers, years and dates in a question, as typed values with the tokens they take up."""
+"""Numbers, years, dates and times told from today in a question, with the tokens they take up."""
 
 import calendar
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from itertools import zip_longest
 from math import isfinite
 
 from askgraph.index.tokens import folded
 from askgraph.metadata.units import Unit, unit_at
-from askgraph.search.linking.relative_times import Relative, relative_at, time_word
-from askgraph.search.linking.word_lists import Phrase, WordList, shared_words
+from askgraph.search.linking.word_lists import WordList, shared_words
 from askgraph.traversal.literals import day_number
 
+_FIRST_DAY = date(1970, 1, 1).toordinal()
+_SECONDS = {"years": 31_557_600.0, "months": 2_629_800.0, "weeks": 604_800.0, "days": 86_400.0}
+"""Units of time with their seconds; of a year and a month the mean."""
 _MINUS = re.compile(r"(?:^|(?<!\d)\s|[(=<>])[-\N{MINUS SIGN}]$")
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A year, month or day, so many of them from that of today; a week is seven days.
+
+    With `through` all that lies between the day so far away and today.
+    """
+
+    unit: str
+    away: int
+    through: bool = False
+
+
+_NAMED = {
+    "last_year": Relative("years", -1),
+    "this_year": Relative("years", 0),
+    "next_year": Relative("years", 1),
+    "last_month": Relative("months", -1),
+    "this_month": Relative("months", 0),
+    "next_month": Relative("months", 1),
+    "yesterday": Relative("days", -1),
+    "tomorrow": Relative("days", 1),
+}
 
 
 @dataclass(frozen=True)
@@ -53,136 +80,222 @@ def quantities(
     words: Sequence[str], lists: WordList, text: str, starts: Sequence[int]
 ) -> tuple[Quantity, ...]:
     """Find all quantities, longest first from the left; they do not overlap."""
-    iso = {starts.index(m.start()): m for m in _ISO.finditer(text) if m.start() in starts}
-    found: list[Quantity] = []
-    at = 0
-    while at < len(words):
-        quantity = _iso(iso.get(at), at, words) or _at(at, words, lists)
-        if quantity is None:
-            at += 1
-        else:
-            found.append(_signed(quantity, words, text[: starts[at]], lists.minus))
-            at = quantity.last + 1
-    return tuple(_with_unit_of_next(found, words, lists))
+    return tuple(_Finder(words, lists).found(text, starts))
 
 
-def _with_unit_of_next(
-    found: Sequence[Quantity], words: Sequence[str], lists: WordList
-) -> Iterator[Quantity]:
-    """ "1 and 2 miles": the unit of the second number is that of the first."""
-    for one, following in zip_longest(found, found[1:]):
-        joined = following is not None and following.first - one.last == 2
-        plain = one.unit is None and one.value is not None
-        if joined and plain and following.unit is not None and words[one.last + 1] in lists.stop:
-            yield replace(one, unit=following.unit, days=None)
-        else:
-            yield one
-
-
-def _signed(
-    quantity: Quantity, words: Sequence[str], before: str, minus: Iterable[Phrase]
-) -> Quantity:
-    """The quantity below zero if a minus stands before it: "-10", "minus 10"; not "20-10"."""
-    if quantity.value is None:
-        return quantity
-    below = replace(quantity, value=-quantity.value, text=f"-{quantity.text}", days=None)
-    if not quantity.spelled and _MINUS.search(before):
-        return below
-    led = any(
-        tuple(words[max(0, quantity.first - len(phrase)) : quantity.first]) == phrase
-        for phrase in minus
-    )
-    return replace(below, first=quantity.first - 1) if led else quantity
-
-
-def _iso(match: re.Match[str] | None, at: int, words: Sequence[str]) -> Quantity | None:
-    if match is None or at + 2 >= len(words):
+def days_from(relative: Relative, today: float) -> tuple[float, float] | None:
+    """Return the first and the last day of it, in days from 1970-01-01; None before the year 1."""
+    day = date.fromordinal(int(today) + _FIRST_DAY)
+    if relative.unit in ("weeks", "days"):
+        at = today + relative.away * (7 if relative.unit == "weeks" else 1)
+        return at, today if relative.through else at
+    whole = relative.unit == "years" and not relative.through
+    months = 12 * day.year + (0 if whole else day.month - 1)
+    first = months + relative.away * (12 if relative.unit == "years" else 1)
+    after = first + (12 if whole else 1)
+    if not 12 <= first < after < 12 * 10_000:
         return None
-    year, month, day = (int(part) for part in match.groups())
-    return _day(at, at + 2, match.group(), year, month, day)
+    start, end = (day_number(month // 12, month % 12 + 1) for month in (first, after))
+    return (min(start + day.day, end) - 1, today) if relative.through else (start, end - 1)
 
 
-def _at(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
-    for quantity in (*_dates(at, words, lists), _epoch(at, words, lists)):
-        if quantity is not None:
+class _Finder:
+    """Finds the quantities in the folded words of a question."""
+
+    def __init__(self, words: Sequence[str], lists: WordList) -> None:
+        self.words, self.lists, self.times = words, lists, lists.times
+
+    def found(self, text: str, starts: Sequence[int]) -> Iterator[Quantity]:
+        iso = {starts.index(m.start()): m for m in _ISO.finditer(text) if m.start() in starts}
+        listed: list[Quantity] = []
+        at = 0
+        while at < len(self.words):
+            quantity = self.iso(iso[at], at) if at in iso else None
+            quantity = quantity or self.quantity(at)
+            if quantity is None:
+                at += 1
+            else:
+                listed.append(self.signed(quantity, text[: starts[at]]))
+                at = quantity.last + 1
+        for one, following in zip_longest(listed, listed[1:]):
+            yield self.with_unit_of_next(one, following)
+
+    def quantity(self, at: int) -> Quantity | None:
+        for timed in (*self.dates(at), self.epoch(at), self.told_from_today(at)):
+            if timed is not None:
+                return timed
+        number = self.number(at) or self.article(at)
+        if number is None:
+            return None
+        unit = unit_at(self.words, number.last + 1)
+        if unit is None and (time := self.time_unit(number.last + 1)):
+            unit = Unit("time", _SECONDS[time], name=time), 1
+        return number if unit is None else replace(number, unit=unit[0], unit_words=unit[1])
+
+    def with_unit_of_next(self, one: Quantity, following: Quantity | None) -> Quantity:
+        """ "1 and 2 miles": the unit of the second number is that of the first."""
+        if following is None or following.unit is None or one.unit or one.value is None:
+            return one
+        joined = following.first - one.last == 2 and self.words[one.last + 1] in self.lists.stop
+        return replace(one, unit=following.unit, days=None) if joined else one
+
+    def signed(self, quantity: Quantity, before: str) -> Quantity:
+        """The quantity below zero if a minus stands before it: "-10", "minus 10"; not "20-10"."""
+        if quantity.value is None:
             return quantity
-    relative = relative_at(at, words, lists)
-    if relative is not None:
-        text = " ".join(words[at : relative[0] + 1])
-        return Quantity(at, relative[0], text, None, relative=relative[1])
-    number = _number(at, words, lists) or _one(at, words, lists)
-    unit = _unit(number.last + 1, words, lists) if number is not None else None
-    if number is None or unit is None:
-        return number
-    return replace(number, unit=unit[0], unit_words=unit[1])
+        below = replace(quantity, value=-quantity.value, text=f"-{quantity.text}", days=None)
+        if not quantity.spelled and _MINUS.search(before):
+            return below
+        starts = ((quantity.first - len(phrase), phrase) for phrase in self.lists.minus)
+        led = any(start >= 0 and self.is_at(start, [phrase]) for start, phrase in starts)
+        return replace(below, first=quantity.first - 1) if led else quantity
 
+    def is_at(self, at: int, phrases: Sequence[Sequence[str]]) -> int:
+        """The number of words of a phrase that stands at a token; 0 if none of them does."""
+        return next((len(p) for p in phrases if tuple(self.words[at : at + len(p)]) == p), 0)
 
-def _one(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
-    """ "Longer than a mile": an article before a unit, after words that compare."""
-    listed = (*lists.operators["more_than"], *lists.operators["less_than"])
-    compares = {phrase[-1] for phrase in listed if len(phrase) > 1}
-    if not at or words[at - 1] not in compares or (words[at],) not in lists.times["one"]:
+    # Numbers
+
+    def number(self, at: int) -> Quantity | None:
+        word = self.words[at]
+        value = _digits(word, points=self.lists.decimal_comma)
+        spelled = value is None
+        value = self.lists.units.get(word) if value is None else value
+        if value is None:
+            return None
+        last = at
+        while last + 1 < len(self.words) and self.words[last + 1] in self.lists.scales:
+            last += 1
+            value *= self.lists.scales[self.words[last]]
+        year = _year(word) if last == at else None
+        days = (day_number(year), day_number(year, 12, 31)) if year else None
+        return Quantity(at, last, " ".join(self.words[at : last + 1]), value, days, spelled)
+
+    def article(self, at: int) -> Quantity | None:
+        """ "Longer than a mile": an article before a unit, after words that compare."""
+        listed = (*self.lists.operators["more_than"], *self.lists.operators["less_than"])
+        compares = {phrase[-1] for phrase in listed if len(phrase) > 1}
+        if not at or self.words[at - 1] not in compares or not self.is_at(at, self.times["one"]):
+            return None
+        if unit_at(self.words, at + 1) is None:
+            return None
+        return Quantity(at, at, self.words[at], 1.0, spelled=True)
+
+    def ordinal(self, word: str) -> int | None:
+        """1 to 21, in digits, as an ordinal, in words or in Roman numerals."""
+        roman = shared_words().roman
+        if digits := _ordinal_in_digits().fullmatch(word):
+            number = int(digits.group(1))
+        else:
+            number = self.lists.ordinals.get(word, roman.index(word) + 1 if word in roman else 0)
+        return number if 1 <= number <= 21 else None
+
+    # Dates
+
+    def iso(self, match: re.Match[str], at: int) -> Quantity | None:
+        if at + 2 >= len(self.words):
+            return None
+        year, month, day = (int(part) for part in match.groups())
+        return _day(at, at + 2, match.group(), year, month, day)
+
+    def dates(self, at: int) -> Iterator[Quantity | None]:
+        """Day month year, month day year, month year; "de" and "of" may stand between."""
+        near = range(at, min(at + 6, len(self.words)))
+        places = [place for place in near if self.words[place] not in self.lists.in_dates]
+        if not places or places[0] != at:
+            return
+        months, parts = self.lists.months, [self.words[place] for place in places]
+        if len(parts) >= 3 and parts[1] in months:
+            day, year = _day_of_month(parts[0]), _year(parts[2])
+            if day and year:
+                yield _day(at, places[2], " ".join(parts[:3]), year, months[parts[1]], day)
+        if parts[0] in months:
+            month = months[parts[0]]
+            if len(parts) >= 3 and (day := _day_of_month(parts[1])) and (year := _year(parts[2])):
+                yield _day(at, places[2], " ".join(parts[:3]), year, month, day)
+            if len(parts) >= 2 and (year := _year(parts[1])):
+                last = calendar.monthrange(year, month)[1]
+                days = day_number(year, month), day_number(year, month, last)
+                yield Quantity(at, places[1], " ".join(parts[:2]), None, days)
+
+    def epoch(self, at: int) -> Quantity | None:
+        """ "20th century", "siglo XX", "1970er Jahre", "the nineties": years that words span."""
+        word, *more = self.words[at : at + 2]
+        if word in self.lists.decades and word not in self.lists.units:
+            return self.years(at, at, 1900 + self.lists.decades[word])
+        digits = _decade_in_digits().fullmatch(word)
+        short = shared_words().endings["short_decades"]
+        if digits and (digits.group(1) or digits.group(3) in short):
+            return self.years(at, at, int(digits.group(1) or 19) * 100 + int(digits.group(2)))
+        if not more:
+            return None
+        if self.is_at(at, self.times["decade_before"]):
+            decade = self.decade(more[0])
+            if decade is not None:
+                return self.years(at, at + 1, decade)
+        for first, second in ((word, *more), (*more, word)):
+            if (second,) in self.times["century"] and (number := self.ordinal(first)):
+                return self.years(at, at + 1, 100 * number - 99, 100)
         return None
-    if unit_at(words, at + 1) is None:
+
+    def decade(self, word: str) -> int | None:
+        """The first year of 90 or 1990, in digits or (without the century) in words."""
+        in_digits = re.fullmatch(r"(?:[12][0-9])?[0-9]0", word)
+        decade = int(word) if in_digits else self.lists.decades.get(word)
+        return decade if decade is None or decade >= 100 else 1900 + decade
+
+    def years(self, first: int, last: int, start: int, many: int = 10) -> Quantity:
+        days = day_number(start), day_number(start + many - 1, 12, 31)
+        return Quantity(first, last, " ".join(self.words[first : last + 1]), None, days)
+
+    # Times told from today
+
+    def told_from_today(self, at: int) -> Quantity | None:
+        """Last year, two months ago, tomorrow; "the last year" is the last of several years."""
+        found = self.named(at) or self.ago(at) or self.last_many(at)
+        if found is None:
+            return None
+        last, relative = found
+        text = " ".join(self.words[at : last + 1])
+        return Quantity(at, last, text, None, relative=relative)
+
+    def named(self, at: int) -> tuple[int, Relative] | None:
+        """ "Last year"."""
+        if at and self.is_at(at - 1, self.times["the"]):
+            return None
+        for name, relative in _NAMED.items():
+            if length := self.is_at(at, self.times[name]):
+                return at + length - 1, relative
         return None
-    return Quantity(at, at, words[at], 1.0, spelled=True)
 
+    def ago(self, at: int) -> tuple[int, Relative] | None:
+        """ "20 years ago", "vor 20 Jahren"."""
+        before, after = self.is_at(at, self.times["ago_before"]), 0
+        relative = self.many(at + before, at + before + 1)
+        if not before:
+            after = self.is_at(at + 2, self.times["ago_after"])
+        return (at + before + 1 + after, relative) if relative and (before or after) else None
 
-def _unit(at: int, words: Sequence[str], lists: WordList) -> tuple[Unit, int] | None:
-    """The unit that stands at a token; of time in any form of its word."""
-    found = unit_at(words, at)
-    time = time_word(words[at], lists) if found is None and at < len(words) else None
-    return found if time is None else (Unit("time", time[1], name=time[0]), 1)
+    def last_many(self, at: int) -> tuple[int, Relative] | None:
+        """ "Last 20 years", "20 dernières années"."""
+        last = next((i for i in (0, 1) if self.is_at(at + i, self.times["last_many"])), None)
+        relative = None if last is None else self.many(at + 1 - last, at + 2)
+        return (at + 2, replace(relative, through=True)) if relative else None
 
+    def many(self, at: int, unit_at: int) -> Relative | None:
+        """A number at one token and a unit of time at another, as so many in the past."""
+        unit = self.time_unit(unit_at)
+        if unit is None:
+            return None
+        word = self.words[at]
+        many = int(word) if word.isdecimal() and len(word) <= 4 else self.lists.units.get(word)
+        if many is None and self.is_at(at, self.times["one"]):
+            many = 1
+        return None if many is None else Relative(unit, -int(many))
 
-def _epoch(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
-    """ "20th century", "siglo XX", "1970er Jahre", "the nineties": the years that words span."""
-    word, following = words[at], words[at + 1] if at + 1 < len(words) else ""
-    if word in lists.decades and word not in lists.units:
-        return _decade(at, at, word, lists.decades[word])
-    digits = _decade_in_digits().fullmatch(word)
-    if digits and (digits.group(1) or digits.group(3) in shared_words().endings["short_decades"]):
-        return _decade(at, at, word, int(digits.group(2)), int(digits.group(1) or 19))
-    if (word,) in lists.times["decade_before"] and (
-        number := _decade_of(following, lists)
-    ) is not None:
-        return _decade(at, at + 1, f"{word} {following}", number % 100, number // 100 or 19)
-    if (following,) in lists.times["century"] and (number := _ordinal(word, lists)):
-        return _century(at, number, words)
-    if (word,) in lists.times["century"] and (number := _ordinal(following, lists)):
-        return _century(at, number, words)
-    return None
-
-
-def _decade_of(word: str, lists: WordList) -> int | None:
-    """90 or 1990, in digits or (without the century) in words."""
-    digits = re.fullmatch(r"(?:[12][0-9])?[0-9]0", word)
-    return int(word) if digits else lists.decades.get(word)
-
-
-def _decade(first: int, last: int, text: str, of_century: int, hundreds: int = 19) -> Quantity:
-    start = 100 * hundreds + of_century
-    return _years(first, last, text, start, start + 9)
-
-
-def _century(at: int, number: int, words: Sequence[str]) -> Quantity:
-    """The 20th century is 1901 to 2000."""
-    text = " ".join(words[at : at + 2])
-    return _years(at, at + 1, text, 100 * number - 99, 100 * number)
-
-
-def _years(first: int, last: int, text: str, start: int, end: int) -> Quantity:
-    return Quantity(first, last, text, None, (day_number(start), day_number(end, 12, 31)))
-
-
-def _ordinal(word: str, lists: WordList) -> int | None:
-    """1 to 21, in digits, as an ordinal, in words or in Roman numerals."""
-    roman = shared_words().roman
-    if digits := _ordinal_in_digits().fullmatch(word):
-        number = int(digits.group(1))
-    else:
-        number = lists.ordinals.get(word, roman.index(word) + 1 if word in roman else 0)
-    return number if 1 <= number <= 21 else None
+    def time_unit(self, at: int) -> str | None:
+        """The unit of time whose word, in any form, stands at a token."""
+        return next((name for name in _SECONDS if self.is_at(at, self.times[name])), None)
 
 
 @cache
@@ -194,26 +307,6 @@ def _ordinal_in_digits() -> re.Pattern[str]:
 @cache
 def _decade_in_digits() -> re.Pattern[str]:
     return re.compile(rf"([12]\d)?(\d0)({'|'.join(shared_words().endings['decades'])})")
-
-
-def _dates(at: int, words: Sequence[str], lists: WordList) -> Iterator[Quantity | None]:
-    """Day month year, month day year, month year; "de" and "of" may stand between."""
-    places = [p for p in range(at, min(at + 6, len(words))) if words[p] not in lists.in_dates]
-    if not places or places[0] != at:
-        return
-    parts = [words[p] for p in places]
-    if len(parts) >= 3 and parts[1] in lists.months:
-        day, year = _day_of_month(parts[0]), _year(parts[2])
-        if day and year:
-            yield _day(at, places[2], " ".join(parts[:3]), year, lists.months[parts[1]], day)
-    if parts[0] in lists.months:
-        month = lists.months[parts[0]]
-        if len(parts) >= 3 and (day := _day_of_month(parts[1])) and (year := _year(parts[2])):
-            yield _day(at, places[2], " ".join(parts[:3]), year, month, day)
-        if len(parts) >= 2 and (year := _year(parts[1])):
-            last = calendar.monthrange(year, month)[1]
-            days = day_number(year, month), day_number(year, month, last)
-            yield Quantity(at, places[1], " ".join(parts[:2]), None, days)
 
 
 def _day(first: int, last: int, text: str, year: int, month: int, day: int) -> Quantity | None:
@@ -232,22 +325,6 @@ def _year(word: str) -> int | None:
     return int(word) if re.fullmatch(r"[12]\d{3}", word) else None
 
 
-def _number(at: int, words: Sequence[str], lists: WordList) -> Quantity | None:
-    word = words[at]
-    digits = _digits(word, points=lists.decimal_comma)
-    spelled = digits is None
-    value: float | None = lists.units.get(word) if digits is None else digits
-    if value is None:
-        return None
-    last = at
-    while last + 1 < len(words) and words[last + 1] in lists.scales:
-        value *= lists.scales[words[last + 1]]
-        last += 1
-    as_year = _year(word) if last == at else None
-    days = (day_number(as_year), day_number(as_year, 12, 31)) if as_year else None
-    return Quantity(at, last, " ".join(words[at : last + 1]), value, days, spelled)
-
-
 def _digits(word: str, *, points: bool) -> float | None:
     """The number of some digits; `points` group the thousands if the language writes them so."""
     if re.fullmatch(r"\d+(?:\.\d+)?e[+-]?\d+", word):
@@ -255,16 +332,12 @@ def _digits(word: str, *, points: bool) -> float | None:
         return value if isfinite(value) else None
     if not re.fullmatch(r"\d+(?:[.,]\d+)*", word):
         return None
-    if points and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+(,\d+)?", word):
+    several = re.fullmatch(r"\d{1,3}(\.\d{3}){2,}(,\d+)?", word)
+    if several or (points and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+(,\d+)?", word)):
         return float(word.replace(".", "").replace(",", "."))
-    if points and re.fullmatch(r"\d+,\d+", word):
-        return float(word.replace(",", "."))
-    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", word):
+    decimal = points and re.fullmatch(r"\d+,\d+", word)
+    if not decimal and re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", word):
         return float(word.replace(",", ""))
-    if re.fullmatch(r"\d{1,3}(\.\d{3}){2,}(,\d+)?", word):
-        return float(word.replace(".", "").replace(",", "."))
-    return (
-        float(word.replace(",", "."))
-        if word.count(",") + word.count(".") == 1
-        else float(word.replace(",", "").replace(".", ""))
-    )
+    if word.count(",") + word.count(".") == 1:
+        return float(word.replace(",", "."))
+    return float(word.replace(",", "").replace(".", ""))

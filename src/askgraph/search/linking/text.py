@@ -1,12 +1,12 @@
 """A question as tokens with their places, its language, its numbers and its dates."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
 from askgraph.index.tokens import folded, stem
-from askgraph.search.linking.quantities import Quantity, quantities
-from askgraph.search.linking.relative_times import days_from
+from askgraph.search.linking.quantities import Quantity, days_from, quantities
 from askgraph.search.linking.word_lists import (
     WordList,
     detected_language,
@@ -70,6 +70,11 @@ class Reading:
             for one in self.quantities
         )
         return replace(self, quantities=known)
+
+
+def bits(positions: Iterable[int]) -> int:
+    """Return positions of tokens, each at most once, as bits."""
+    return sum(1 << at for at in positions)
 
 
 def read(text: str, language: str | None = None) -> Reading:

@@ -68,6 +68,11 @@ class WordList:
         }
 
     @cached_property
+    def joining(self) -> frozenset[str]:
+        """The words that join: "and", "or"."""
+        return frozenset(p[0] for name in ("and", "or") for p in self.operators[name])
+
+    @cached_property
     def adjectives(self) -> Mapping[str, tuple[Measure, ...]]:
         """Adjectives of measure by the first word of their phrase, longest first."""
         found: dict[str, list[Measure]] = {}
