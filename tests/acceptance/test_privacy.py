@@ -28,8 +28,9 @@ from askgraph.search.linking.word_lists import word_list
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.write import plain_text
+from askgraph.tools import Sees
 from askgraph.tools.toolbox import GraphToolbox
-from askgraph.tools.veil import Sees, Veil
+from askgraph.tools.veil import Veil
 from askgraph.trace import ModelTurn, Prompt, Question, Refusal, Step
 from askgraph.traversal.literals import split_literal
 from askgraph.workspace import Workspace

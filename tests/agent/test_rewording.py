@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from askgraph.agent.rewording import reworded
+from askgraph.agent.drafts import reworded
 from askgraph.errors import BudgetSpent
 from askgraph.llm.budget import Account, Budget
 from askgraph.llm.scripted import Reply, ScriptedModel
@@ -17,7 +17,7 @@ ASKED = [
 ]
 
 
-def said(*wordings: tuple[int, str, str]) -> str:
+def said_wordings(*wordings: tuple[int, str, str]) -> str:
     listed = [dict(zip(("number", "language", "question"), one, strict=True)) for one in wordings]
     return json.dumps({"wordings": listed})
 
@@ -30,7 +30,7 @@ async def worded(
 
 
 async def test_one_call_words_all_questions_in_all_languages() -> None:
-    reply = said(
+    reply = said_wordings(
         (2, "de", "Wie viele Monde?"), (1, "DE", "Wer kreist?"), (1, "en", "What\norbits?")
     )
     found, model = await worded(reply, languages=("en", "de"))
@@ -45,7 +45,7 @@ async def test_one_call_words_all_questions_in_all_languages() -> None:
 
 
 async def test_a_reply_without_json_is_asked_for_once_more() -> None:
-    found, model = await worded("Sure!", said((1, "en", "What orbits Mars?")))
+    found, model = await worded("Sure!", said_wordings((1, "en", "What orbits Mars?")))
     assert found[0] == (Wording("What orbits Mars?", "en"),) and len(model.requests) == 2
     found, model = await worded("Sure!", "Here you are.")
     assert found == [(), ()] and len(model.requests) == 2
@@ -55,10 +55,10 @@ async def test_a_reply_without_json_is_asked_for_once_more() -> None:
     "wording", [(1, "fr", "Quoi ?"), (3, "en", "What?"), (1, "en", " ?! "), (1, "en", "so " * 200)]
 )
 async def test_what_was_not_asked_for_is_left_out(wording: tuple[int, str, str]) -> None:
-    found, _ = await worded(said(wording))
+    found, _ = await worded(said_wordings(wording))
     assert found == [(), ()]
 
 
 async def test_a_budget_that_is_used_up_is_said() -> None:
     with pytest.raises(BudgetSpent):
-        await worded(said(), calls=0)
+        await worded(said_wordings(), calls=0)

@@ -1,14 +1,33 @@
 """The models around a model: options, budgets below the cache, and what it shows of itself."""
 
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
 from pathlib import Path
+from typing import Unpack
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from askgraph.errors import BudgetSpent, SetupError
-from askgraph.llm import Message, User, completed
+from askgraph.errors import BudgetSpent, MalformedReply, SetupError, TimedOut
+from askgraph.llm import (
+    Assistant,
+    Choice,
+    Completion,
+    Event,
+    Message,
+    Options,
+    Request,
+    TokenUsage,
+    User,
+    completed,
+)
 from askgraph.llm.budget import Account, Budget, Price, Prices
+from askgraph.llm.cached import CachedModel
+from askgraph.llm.retried import RetriedModel
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.llm.stack import ModelStack, charged
+from askgraph.llm.stack import BudgetedModel, ModelStack, charged
 
 ASKED: list[Message] = [User("What orbits the Earth?")]
 PRICES = Prices({"scripted": Price(input=1_000_000.0, output=0.0)})
@@ -68,3 +87,143 @@ def test_it_shows_what_decides_its_replies() -> None:
     assert repr(model) == (
         "Identity(provider='scripted', model='scripted', address='', settings='') with {'seed': 1}"
     )
+
+
+IN_EUROS = Prices({"scripted": Price(input=1.0, output=10.0)}, "EUR")
+
+
+def _talkative(request: Request) -> Completion:
+    """Uses every token that it is allowed, 1,000 without a limit."""
+    output = min(request.max_tokens or 1_000, 1_000)
+    return Completion((Choice("The Moon."),), TokenUsage(input=12, output=output), "scripted")
+
+
+async def test_calls_end_where_they_are_used_up() -> None:
+    model = BudgetedModel(ScriptedModel(["a", "b", "c"]), Account(Budget(calls=2)))
+    for _ in range(2):
+        await completed(model.complete(ASKED))
+
+    with pytest.raises(BudgetSpent, match="all 2 calls") as caught:
+        await completed(model.complete(ASKED))
+
+    assert (caught.value.limit, caught.value.scope) == ("calls", "question")
+
+
+async def test_a_conversation_stays_within_its_tokens() -> None:
+    account = Account(Budget(tokens=5_000))
+    model = BudgetedModel(ScriptedModel(_talkative), account)
+    messages = list(ASKED)
+
+    with pytest.raises(BudgetSpent) as caught:
+        while True:
+            done = await completed(model.complete(messages))
+            messages += [Assistant(done.first.text), User("And what else?")]
+
+    assert caught.value.limit == "tokens"
+    assert 4_000 < account.usage.total <= 5_000
+
+
+@given(tokens=st.integers(20, 3_000), n=st.integers(1, 4), wanted=st.none() | st.integers(1, 500))
+def test_no_budget_of_tokens_is_overdrawn(tokens: int, n: int, wanted: int | None) -> None:
+    def exact(request: Request) -> Completion:
+        output = request.n * min(request.max_tokens or 10_000, 10_000)
+        whole = TokenUsage(input=10, output=output)
+        return Completion((Choice("x"),) * request.n, whole, "scripted")
+
+    account = Account(Budget(tokens=tokens))
+    model = BudgetedModel(ScriptedModel(exact), account)
+
+    async def spend() -> None:
+        for _ in range(50):
+            await completed(model.complete(ASKED, n=n, max_tokens=wanted))
+
+    with suppress(BudgetSpent):
+        asyncio.run(spend())
+
+    assert account.usage.total <= tokens + n
+
+
+async def test_money_is_counted_by_the_price_table() -> None:
+    account = Account(Budget(money=0.02))
+    model = BudgetedModel(ScriptedModel(_talkative), account, prices=IN_EUROS)
+
+    with pytest.raises(BudgetSpent) as caught:
+        while True:
+            await completed(model.complete(ASKED))
+
+    assert caught.value.limit == "money"
+    assert 0.019 < account.money <= 0.02001
+
+
+def test_money_without_a_price_is_a_fault_of_the_setup() -> None:
+    with pytest.raises(SetupError, match="needs the price of 'scripted': name a file"):
+        BudgetedModel(ScriptedModel([]), Account(Budget(money=1.0)))
+
+
+async def test_time_ends_a_call_in_the_middle() -> None:
+    account = Account(Budget(seconds=0.1))
+    model = BudgetedModel(ScriptedModel(["The Moon."], delay=60), account)
+
+    with pytest.raises(BudgetSpent) as caught:
+        await completed(model.complete(ASKED))
+
+    assert caught.value.limit == "seconds"
+    assert account.usage.input > 0
+
+
+async def test_many_at_once_do_not_overdraw_the_run() -> None:
+    run = Account(Budget(calls=10), scope="run")
+    script = ScriptedModel(lambda request: "The Moon.", delay=0.01)
+    models = [BudgetedModel(script, Account(Budget(calls=5)), run) for _ in range(30)]
+
+    ends = await asyncio.gather(
+        *(completed(model.complete(ASKED)) for model in models), return_exceptions=True
+    )
+
+    assert sum(isinstance(end, Completion) for end in ends) == len(script.requests) == 10
+    assert {end.scope for end in ends if isinstance(end, BudgetSpent)} == {"run"}
+
+
+async def test_a_call_that_fails_or_is_ended_gives_back_what_was_held() -> None:
+    account = Account(Budget(tokens=100))
+    script = ScriptedModel([TimedOut("late"), "a\nb\nc"])
+    model = BudgetedModel(script, account)
+    with pytest.raises(TimedOut):
+        await completed(model.complete(ASKED))
+    async with aclosing(model.complete(ASKED)) as stream:
+        await anext(stream)
+
+    left = account.most_output(0, Price(0, 0))
+
+    assert account.calls == 2
+    assert left == 100 - account.usage.total
+
+
+async def test_what_a_failed_attempt_had_said_is_paid_for() -> None:
+    class Breaks(ScriptedModel):
+        async def complete(
+            self, messages: Sequence[Message], **options: Unpack[Options]
+        ) -> AsyncGenerator[Event, None]:
+            async for event in super().complete(messages, **options):
+                if isinstance(event, Completion) and len(self.requests) == 1:
+                    raise MalformedReply("cut off")
+                yield event
+
+    once, twice = Account(Budget()), Account(Budget())
+    whole = ScriptedModel(["The Moon."])
+    broken = RetriedModel(Breaks(["The Moon.", "The Moon."]), first_wait=0.001)
+
+    await completed(BudgetedModel(whole, once).complete(ASKED))
+    await completed(BudgetedModel(broken, twice).complete(ASKED))
+
+    assert twice.usage.total == 2 * once.usage.total
+
+
+async def test_what_comes_from_the_disk_costs_nothing(tmp_path: object) -> None:
+    kept = CachedModel(ScriptedModel(["The Moon."]), str(tmp_path))
+    await completed(kept.complete(ASKED))
+    account = Account(Budget(calls=1))
+
+    await completed(BudgetedModel(kept, account).complete(ASKED))
+
+    assert account.usage.total == 0

@@ -20,8 +20,8 @@ from askgraph.llm import (
     completed,
 )
 from askgraph.llm.budget import Account
+from askgraph.llm.calls import Loop, Trouble, looping, trouble
 from askgraph.llm.estimate import estimated_tokens
-from askgraph.llm.troubles import Loop, Trouble, looping, trouble
 from askgraph.tools.shown import clipped
 from askgraph.trace import Answer, Clarification, ModelTurn, Prompt, Refusal, Step, ToolUse, Usage
 

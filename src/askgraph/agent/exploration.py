@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from askgraph.agent.conversation import Conversation, spent_on
+from askgraph.agent.trials import disagrees
 from askgraph.errors import BudgetSpent, QuerySyntaxError, ServiceError
 from askgraph.llm import ToolCall
 from askgraph.sparql.read import read
-from askgraph.sparql.results import Term
 from askgraph.tools import Toolbox
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse
@@ -148,19 +148,6 @@ def agreed(answer: Answer, proposed: Answer | None) -> Answer:
     if proposed is None or disagrees(answer, proposed):
         return answer
     return replace(answer, confidence=max(answer.confidence, proposed.confidence))
-
-
-def disagrees(answer: Answer, other: Answer) -> bool:
-    """Whether no column of another result holds just what an answer column does."""
-    if answer.boolean is not None or other.boolean is not None:
-        return answer.boolean != other.boolean
-    theirs = {_values(other, column) for column in other.result.variables}
-    return not any(_values(answer, column) in theirs for column in answer.answer_columns)
-
-
-def _values(answer: Answer, column: str) -> frozenset[Term | None]:
-    at = answer.result.variables.index(column)
-    return frozenset(row[at] for row in answer.result.rows)
 
 
 def own_call(tool: str, toolbox: Toolbox, graph: str, **arguments: object) -> ToolCall:

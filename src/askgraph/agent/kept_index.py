@@ -20,7 +20,6 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import DiskIndex, Resource
-from askgraph.index.embeddings import kept_embedder
 from askgraph.index.hybrid import HybridIndex
 from askgraph.index.names import NameIndex
 
@@ -63,6 +62,8 @@ def keep_index(
             _plugin(kind).build(resources, folder / kind) for kind in _LEXICAL
         ]
         if embedder:
+            from askgraph.index.embeddings import kept_embedder  # few searches compare meanings
+
             vectors = kept_embedder(embedder)
             build = cast("Callable[..., DiskIndex]", _plugin("vector").build)
             parts.append(build(resources, folder / "vector", embedder=vectors))

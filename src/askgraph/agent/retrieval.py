@@ -10,11 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from askgraph.agent.examples import NearExample, examples_near, shown_query
 from askgraph.agent.room import Piece, fitted
-from askgraph.agent.schema_near import classes_near, listed_schema
+from askgraph.agent.schema_near import ShapeParts, classes_near, listed_schema, shape_pieces
 from askgraph.agent.several_graphs import AskedGraphs, LinkedGraph, linked_graph
-from askgraph.agent.shapes_shown import ShapeParts, shape_pieces
 from askgraph.agent.trials import GRAPH
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
@@ -25,11 +23,11 @@ from askgraph.sparql.lexer import with_declared
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
 from askgraph.tools.shown import quoted
-from askgraph.tools.veil import Veil
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
     from askgraph.metadata.descriptions import Description
+    from askgraph.tools.veil import Veil
 
 _MOST = 4_000  # tokens of the message, whatever the room
 _SHARES: Mapping[str, float] = {
@@ -100,7 +98,7 @@ async def message_for(
     about_resource: bool = False,
     linked: Sequence[LinkedGraph] | None = None,
     candidates: Callable[[], Awaitable[Sequence[Piece]]] | None = None,
-    veil: Veil | None = None,
+    veil: "Veil | None" = None,
 ) -> str:
     """Return the message for a question, of at most 4,000 tokens unless it is that long itself.
 
@@ -163,6 +161,10 @@ def _wider(classes: int, linked: Sequence[LinkedGraph]) -> int:
 
 def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[Piece]:
     given = [one.given for one in graphs.every]
+    if not shown.examples or not any(graph.examples for graph in given):
+        return []
+    from askgraph.agent.examples import examples_near, shown_query  # many graphs have none
+
     found = examples_near(
         texts,
         given,
@@ -174,9 +176,9 @@ def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[P
     language = graphs.every[0].context.language
     pieces = []
     for near in found:
-        prefixes = asked[id(near.graph)].context.graph
+        prefixes = asked[id(near.graph)].context.graph.prefixes
         head = f"{GRAPH}{near.graph.name}\n" if graphs.several else ""
-        query = _query(near, prefixes)
+        query = shown_query(_declared(near.example.query, near.graph), prefixes)
         pieces.append(
             Piece((f"{_wording(near.example, language)}\n```sparql\n{head}{query}\n```",))
         )
@@ -189,13 +191,12 @@ def _wording(example: QueryExample, language: str) -> str:
     return " ".join(next(same, example.question).split())
 
 
-def _query(near: NearExample, shown: KnowledgeGraph) -> str:
-    """The query of an example with the prefixes that are declared for the model."""
+def _declared(query: str, graph: KnowledgeGraph) -> str:
+    """A query with the prefixes of its graph declared."""
     try:
-        whole = with_declared(near.example.query, near.graph.prefixes.namespaces)
+        return with_declared(query, graph.prefixes.namespaces)
     except QueryError:
-        whole = near.example.query
-    return shown_query(whole, shown.prefixes)
+        return query
 
 
 async def _names(linked: Sequence[LinkedGraph], *, several: bool) -> list[Piece]:

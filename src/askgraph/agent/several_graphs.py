@@ -8,14 +8,13 @@ from functools import cached_property
 
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.counted import Counted
-from askgraph.endpoint.federated import Federated
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.metadata.shapes import frequent
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.linking.link import Linked
 from askgraph.search.run import read_and_linked
 from askgraph.tools import Context, Limits
-from askgraph.tools.slice import Slice
+from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Question
 from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
@@ -66,6 +65,8 @@ class AskedGraphs:
         prefixes = [graph.prefixes for graph in graphs]
         if len(graphs) > 1:
             prefixes = [_joined(prefixes)] * len(graphs)
+            from askgraph.endpoint.federated import Federated  # most questions have one graph
+
             services = {iri: counted[at] for iri, at in _callable(graphs).items()}
             endpoints = [
                 Federated(one, services, timeout=limits.timeout, prefixes=prefixes[0].namespaces)

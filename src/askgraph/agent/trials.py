@@ -13,9 +13,8 @@ from pyoxigraph import NamedNode
 
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
-from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.results import Term
 from askgraph.sparql.rewrite.repair import form_of, repaired
-from askgraph.tools._faults import said_failure
 from askgraph.tools.query_run import answered
 from askgraph.tools.shown import labels_in
 from askgraph.trace import Answer
@@ -198,6 +197,8 @@ class Trials:
         except QueryError as problem:
             return f"The query failed: {problem}"[:_LONGEST]
         except ServiceError as problem:
+            from askgraph.tools._faults import said_failure  # most queries do not fail
+
             return f"The query failed: {said_failure(problem)}"[:_LONGEST]
         return await self._labelled(found, checked.graph)
 
@@ -213,6 +214,8 @@ class Trials:
 
 
 def _key(checked: _Checked) -> str:
+    from askgraph.sparql.rewrite.canonical import canonical_query  # for queries that come again
+
     prefixes = checked.graph.context.graph.prefixes.namespaces
     return f"{checked.graph.name} {canonical_query(checked.query, prefixes=prefixes)}"
 
@@ -224,3 +227,16 @@ def _said(finding: Finding) -> str:
     )
     told = f"{finding.message.rstrip('.')}."
     return f"{told} Instead, perhaps: {proposals}." if proposals else told
+
+
+def disagrees(answer: Answer, other: Answer) -> bool:
+    """Whether no column of another result holds just what an answer column does."""
+    if answer.boolean is not None or other.boolean is not None:
+        return answer.boolean != other.boolean
+    theirs = {_values(other, column) for column in other.result.variables}
+    return not any(_values(answer, column) in theirs for column in answer.answer_columns)
+
+
+def _values(answer: Answer, column: str) -> frozenset[Term | None]:
+    at = answer.result.variables.index(column)
+    return frozenset(row[at] for row in answer.result.rows)

@@ -18,8 +18,7 @@ from askgraph.llm import (
     ToolResult,
     User,
 )
-from askgraph.llm._assembly import Assembly
-from askgraph.llm._streams import Json
+from askgraph.llm._streams import Assembly, Json
 from askgraph.llm.structured import asking_for
 
 LENGTH_NAMES = ("max_tokens", "max_completion_tokens")

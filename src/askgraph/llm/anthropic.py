@@ -26,9 +26,8 @@ from askgraph.llm import (
     User,
 )
 from askgraph.llm import TokenUsage as Tokens
-from askgraph.llm._assembly import Assembly
 from askgraph.llm._connection import ModelServer
-from askgraph.llm._streams import Json, json_events, refuse_beams, together
+from askgraph.llm._streams import Assembly, Json, json_events, refuse_beams, together
 from askgraph.llm.structured import asking_for, refuse_grammar
 
 __all__ = ["AnthropicModel"]

@@ -26,9 +26,8 @@ from askgraph.llm import (
     ToolSchema,
     User,
 )
-from askgraph.llm._assembly import Assembly
 from askgraph.llm._connection import ModelServer
-from askgraph.llm._streams import refuse_beams, topped_up
+from askgraph.llm._streams import Assembly, refuse_beams, topped_up
 from askgraph.llm.structured import refuse_grammar
 
 __all__ = ["GoogleModel"]

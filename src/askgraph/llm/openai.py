@@ -14,7 +14,6 @@ from openai import APIError, APIStatusError, AsyncOpenAI, Omit
 
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
 from askgraph.llm import Event, Message, Options, Request
-from askgraph.llm._assembly import Assembly
 from askgraph.llm._connection import ModelServer
 from askgraph.llm._openai_wire import (
     BEAMS,
@@ -27,6 +26,7 @@ from askgraph.llm._openai_wire import (
     refused_parameter,
 )
 from askgraph.llm._streams import (
+    Assembly,
     Json,
     beams_of,
     json_events,

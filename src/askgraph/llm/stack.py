@@ -5,6 +5,7 @@ the cache, and whatever else watches. A budget is inside the cache: what is left
 change the key, and what comes from the disk is not charged.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -12,10 +13,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Unpack
 
-from askgraph.llm import Event, Identity, LanguageModel, Message, Options
-from askgraph.llm.budget import Account, Prices
-from askgraph.llm.budgeted import BudgetedModel
-from askgraph.llm.cached import CachedModel
+from askgraph.llm import (
+    Choice,
+    Completion,
+    Event,
+    Identity,
+    LanguageModel,
+    Message,
+    ModelAround,
+    Options,
+    ReasoningPart,
+    Request,
+    Restart,
+    TextPart,
+    TokenUsage,
+)
+from askgraph.llm.budget import Account, Price, Prices
+from askgraph.llm.estimate import estimated_input, estimated_usage
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +80,8 @@ class ModelStack:
         if self.accounts:
             model = BudgetedModel(model, *self.accounts, prices=self.prices)
         if self.cache is not None:
+            from askgraph.llm.cached import CachedModel  # few models have a cache
+
             model = CachedModel(model, self.cache)
         return self.outer(model) if self.outer else model
 
@@ -81,3 +97,91 @@ def charged(
     if isinstance(model, ModelStack):
         return replace(model, prices=model.prices or prices).charged(*accounts)
     return BudgetedModel(model, *accounts, prices=prices)
+
+
+_FREE = Price(0.0, 0.0)
+
+
+class BudgetedModel(ModelAround):
+    """Asks `inner` as long as all accounts allow it, and charges each call to all of them.
+
+    `max_tokens` is lowered to what is left for each of the `n` choices. Raises `BudgetSpent` before
+    a call that cannot be afforded, and in the middle of one when the time is over. A call that
+    fails or is ended is charged by estimate. Raises `SetupError` if an account limits money and
+    there is no price for the model.
+    """
+
+    def __init__(
+        self, inner: LanguageModel, *accounts: Account, prices: Prices | None = None
+    ) -> None:
+        super().__init__(inner)
+        self._accounts = accounts
+        if any(account.budget.money is not None for account in accounts) or prices:
+            self._price = (prices or Prices()).of(inner.identity.model)
+        else:
+            self._price = _FREE
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Send the messages if they can be afforded, and stream the reply."""
+        request = Request.of(messages, options)
+        estimate = estimated_input(request)
+        allowed = self._most_output(estimate, request)
+        if allowed is not None:
+            options["max_tokens"] = allowed
+        for account in self._accounts:
+            account.hold(estimate, self._price)
+        usage: TokenUsage | None = None
+        lost = TokenUsage()
+        seen: list[str] = []
+        try:
+            async with aclosing(self._timed(self._inner.complete(messages, **options))) as stream:
+                async for event in stream:
+                    match event:
+                        case Completion():
+                            usage = TokenUsage() if event.stored else event.usage
+                        case TextPart(text) | ReasoningPart(text):
+                            seen.append(text)
+                        case Restart() if seen:
+                            lost += _guessed(request, seen)
+                            seen.clear()
+                    yield event
+        finally:
+            taken = lost + (_guessed(request, seen) if usage is None else usage)
+            for account in self._accounts:
+                account.settle(estimate, taken, self._price)
+
+    def _most_output(self, estimate: int, request: Request) -> int | None:
+        """Return `max_tokens` as the accounts allow it; None if none of them cares."""
+        limits = [account.most_output(estimate, self._price) for account in self._accounts]
+        known = [max(1, limit // request.n) for limit in limits if limit is not None]
+        if not known:
+            return None
+        if request.max_tokens is not None:
+            known.append(request.max_tokens)
+        return min(known)
+
+    async def _timed(self, stream: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        """Pass a stream on until the time of an account is over."""
+        limited = [account for account in self._accounts if account.seconds_left is not None]
+        async with aclosing(stream):
+            while True:
+                lefts = [(account.seconds_left or 0.0, account) for account in limited]
+                left, first = min(lefts, key=lambda one: one[0], default=(None, None))
+                try:
+                    async with asyncio.timeout(None if left is None else max(0.0, left)):
+                        event = await anext(stream)
+                except StopAsyncIteration:
+                    return
+                except TimeoutError as problem:
+                    if first is None:
+                        raise
+                    raise first.spent(
+                        "seconds", f"the {first.budget.seconds:g} seconds are over"
+                    ) from problem
+                yield event
+
+
+def _guessed(request: Request, seen: list[str]) -> TokenUsage:
+    return estimated_usage(request, (Choice("".join(seen)),))

@@ -23,12 +23,12 @@ from askgraph.agent.exploration import (
     looked_up,
     own_call,
 )
-from askgraph.agent.settings import above_zero, at_least, one_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
+from askgraph.methods import above_zero, at_least, one_of
 from askgraph.tools import Limits, Toolbox
 from askgraph.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.tools.toolbox import GraphToolbox

@@ -15,19 +15,19 @@ from askgraph.agent.exploration import (
     Attempts,
     agreed,
     asked,
-    disagrees,
     explored,
     given_up,
     looked_up,
     written_answer,
 )
-from askgraph.agent.settings import above_zero, at_least, one_of
+from askgraph.agent.trials import disagrees
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA, Boundary
+from askgraph.methods import above_zero, at_least, one_of
 from askgraph.tools import Limits, Toolbox
 from askgraph.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.tools.shown import body_lines

@@ -15,9 +15,8 @@ from typing import ClassVar
 from askgraph.agent.conversation import Conversation, with_cost
 from askgraph.agent.examples import with_examples
 from askgraph.agent.retrieval import Shown, message_for
-from askgraph.agent.settings import above_zero, at_least, within
+from askgraph.agent.schema_near import ShapeParts
 from askgraph.agent.several_graphs import AskedGraphs
-from askgraph.agent.shapes_shown import ShapeParts
 from askgraph.agent.trials import Trials
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
@@ -25,6 +24,7 @@ from askgraph.llm import Choice, LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.llm.structured import Structured, read_structured
+from askgraph.methods import above_zero, at_least, within
 from askgraph.tools import Context, Limits
 from askgraph.tools.shown import clipped, table
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought

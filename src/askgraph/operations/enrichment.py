@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from askgraph.agent.term_comments import drafted_comments
+from askgraph.agent.drafts import drafted_comments
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import replaced
 from askgraph.llm.budget import Account, Budget

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from askgraph import registry
-from askgraph.agent.rewording import reworded
+from askgraph.agent.drafts import reworded
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import iris_of
 from askgraph.graph import KnowledgeGraph

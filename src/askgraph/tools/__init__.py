@@ -29,16 +29,21 @@ What tools share, by what it is for:
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
-from askgraph.metadata.boundaries import Boundary
-from askgraph.tools.veil import Veil
 from askgraph.trace import Observation, Question, ToolUse
+
+if TYPE_CHECKING:  # few questions have boundaries or a veil
+    from askgraph.metadata.boundaries import Boundary
+    from askgraph.tools.veil import Veil
 
 Tool = Callable[..., Awaitable[Observation]]
 """`async def tool(context: Context, **arguments) -> Observation`."""
+
+Sees = Literal["everything", "masked", "schema", "nothing"]
+"""What a model may see of a graph: its setting in a method. `nothing` means no model at all."""
 
 _BASE = ("answer", "cancel", "execute")
 _SEARCH = (*_BASE, "list", "search_entity", "search_property")
@@ -71,8 +76,8 @@ class Limits:
     clip: int = 80
     candidates: int = 65_536
     timeout: float = 20.0
-    individuals: Boundary = "auto"
-    schema: Boundary = "auto"
+    individuals: "Boundary" = "auto"
+    schema: "Boundary" = "auto"
 
 
 @dataclass(eq=False)
@@ -93,7 +98,7 @@ class Context:
     seen: set[str] = field(default_factory=set)
     guarded: bool = True
     refused: set[str] = field(default_factory=set)
-    veil: Veil | None = None
+    veil: "Veil | None" = None
 
     @property
     def language(self) -> str:

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
-from typing import Literal as Choice
 from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
@@ -29,18 +28,22 @@ from askgraph.sparql.tree import Group
 from askgraph.sparql.write import text_of
 from askgraph.tools import Context
 from askgraph.tools._facts import numbered
-from askgraph.tools.hits import Found, HitLines, entity_lines, property_lines
-from askgraph.tools.named import term_of
+from askgraph.tools.hits import (
+    Found,
+    HitLines,
+    Sort,
+    entity_lines,
+    found_anywhere,
+    found_of,
+    index_hits,
+    property_lines,
+)
 from askgraph.tools.shown import quoted
 from askgraph.trace import Observation
-
-Sort = Choice["entities", "properties"]
-"""What a place holds: properties, or anything else, literal values among it."""
 
 _LOOKED_AT = 50  # hits of an index that are ranked together with what it does not know
 _TRIED = 200  # hits of the whole graph that are tried where candidates are too many
 _PASSED = 5_000  # candidates among which nodes without a name are looked for
-_ENOUGH = 3
 _SAMPLED = 20
 _ABOUT = 4
 
@@ -88,11 +91,6 @@ async def candidates_of(context: Context, where: Group, variable: Variable) -> C
     return Candidates(where, variable, terms, trouble)
 
 
-async def found_anywhere(context: Context, text: str, sort: Sort) -> list[Found]:
-    """Return the best hits of the whole graph; values too if few things are found."""
-    return await asyncio.to_thread(_anywhere, context.graph, text, sort, context.limits.hits)
-
-
 async def found_within(
     context: Context, candidates: Candidates, text: str, sort: Sort
 ) -> list[Found]:
@@ -125,40 +123,18 @@ def _frequent(graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort) -> l
     return found
 
 
-def _anywhere(graph: KnowledgeGraph, text: str, sort: Sort, most: int) -> list[Found]:
-    hits = _hits(graph, sort, text, most)
-    if sort == "entities" and len(hits) <= min(_ENOUGH, most - 1):
-        hits += _hits(graph, "literals", text, most - len(hits))
-    return [_hit(one) for one in hits]
-
-
 def _widely(graph: KnowledgeGraph, text: str, sort: Sort) -> list[Found]:
     """Many hits of the whole graph, things and values alike, in turn."""
     keys = ("entities", "literals") if sort == "entities" else (sort,)
-    listed = [_hits(graph, key, text, _TRIED // len(keys)) for key in keys]
-    return [_hit(one) for row in zip_longest(*listed) for one in row if one is not None]
-
-
-def _hit(hit: Hit[Resource]) -> Found:
-    return Found(term_of(hit.item.iri), hit.item, hit.name)
-
-
-def _hits(
-    graph: KnowledgeGraph,
-    key: str,
-    text: str,
-    limit: int,
-    within: Sequence[str] | None = None,
-) -> list[Hit[Resource]]:
-    index = graph.indices.get(key)
-    return [] if index is None else list(index.search(text, limit=limit, within=within))
+    listed = [index_hits(graph, key, text, _TRIED // len(keys)) for key in keys]
+    return [found_of(one) for row in zip_longest(*listed) for one in row if one is not None]
 
 
 def _within(context: Context, terms: Mapping[Term, int], text: str, sort: Sort) -> list[Found]:
     graph = context.graph
     known: dict[Term, Hit[Resource]] = {}
     for key, ids in _ids(graph, terms, sort, text).items():
-        for hit in _hits(graph, key, text, _LOOKED_AT, list(ids)):
+        for hit in index_hits(graph, key, text, _LOOKED_AT, list(ids)):
             known.setdefault(ids[hit.item.iri], hit)
     texts = [_texts(term, known.get(term)) for term in terms]
     scores = dict(zip(terms, keyword_scores(text, texts), strict=True))
@@ -188,7 +164,7 @@ def _ids(
 
 def _spaces(graph: KnowledgeGraph, text: str) -> set[str]:
     """The namespaces under which an index knows properties that are written by other IRIs."""
-    first = [hit.item.iri for hit in _hits(graph, "properties", text, _SAMPLED)]
+    first = [hit.item.iri for hit in index_hits(graph, "properties", text, _SAMPLED)]
     return {namespace_of(iri) for iri in first if code_of(iri) is not None}
 
 

@@ -5,19 +5,24 @@ are opened: what they hold is what is looked for.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from pyoxigraph import NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode
 
+from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import boundaries
 from askgraph.metadata.boundaries import Boundary, kind_of
+from askgraph.metadata.names import same_property
 from askgraph.metadata.shapes import Shape, ends_of, narrowest, shape_at
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import language_chain
+from askgraph.sparql.results import Row, Term
 from askgraph.tools import Context
-from askgraph.tools._statements import edge_lines, edges_at, iris_in, opened_around, types_in
-from askgraph.tools.shown import Writer
+from askgraph.tools._facts import numbered
+from askgraph.tools.shown import Writer, labels_in
 from askgraph.tools.terms import named_node
 from askgraph.trace import Observation
 
@@ -183,3 +188,277 @@ def _used(around: Around, writer: Writer, *, inverse: bool) -> list[str]:
 
 def _some(texts: Sequence[str], *, most: int = _SHOWN) -> str:
     return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
+
+
+_WHOLE = 400  # statements that are simply fetched
+_COUNTED = 20_000  # statements that are counted where there are more
+_EACH = 5
+_FETCHED = 300
+
+Statements = Mapping[Term, Sequence[tuple[str, Term]]]
+"""By node: what leaves it."""
+
+_VALUES = 3  # values shown of a predicate
+_OPENED_EACH = 3  # nodes opened of a predicate
+_OPENED = 15  # nodes opened in all
+_HELD = 6  # statements shown of an opened node
+_HOLDING = 2  # statements, at least, that make a node worth opening
+_BEYOND = 15  # predicates named of nodes that are not opened
+_LINES = 25
+_NAMING = (*v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES, *v.DESCRIPTION_PREDICATES)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The statements of one predicate at a resource, one way; `values` are some other ends.
+
+    If `at_least`, there may be more than `count`.
+    """
+
+    predicate: str
+    inverse: bool
+    count: int
+    values: tuple[Term, ...]
+    at_least: bool = False
+
+
+async def edges_at(context: Context, iri: str, *, inverse: bool) -> tuple[Edges, ...]:
+    """Return all statements that leave (or enter) a resource, by predicate, in the order found."""
+    query = boundaries.edges(iri, inverse=inverse, limit=_WHOLE)
+    rows = await _rows(context, query)
+    values = _by_predicate(rows)
+    if len(rows) < _WHOLE:
+        return tuple(Edges(p, inverse, len(some), tuple(some)) for p, some in values.items())
+    counted = await _rows(
+        context, boundaries.counts_by_predicate(iri, inverse=inverse, limit=_COUNTED)
+    )
+    counts = {p.value: numbered(n) for p, n in counted if isinstance(p, NamedNode)}
+    missing = [p for p in counts if p not in values]
+    if missing:
+        few = boundaries.some_of_each(iri, missing, inverse=inverse, each=_EACH)
+        values |= _by_predicate(await _rows(context, few))
+    cut = sum(counts.values()) >= _COUNTED
+    return tuple(
+        Edges(p, inverse, max(counts.get(p, 0), len(some)), tuple(some), cut)
+        for p, some in values.items()
+    )
+
+
+async def opened_nodes(context: Context, iris: Sequence[str]) -> Statements:
+    """Return what leaves a few nodes."""
+    if not iris:
+        return {}
+    return _by_node(await _rows(context, boundaries.of_nodes(iris, limit=_FETCHED)))
+
+
+async def opened_blanks(context: Context, iri: str, predicate: str, *, inverse: bool) -> Statements:
+    """Return what leaves the blank nodes at the other end of a predicate.
+
+    Asked through the resource, as a blank node's name means nothing to an endpoint.
+    """
+    link = f"?b <{predicate}> <{iri}>" if inverse else f"<{iri}> <{predicate}> ?b"
+    query = (
+        f"SELECT ?b ?p ?o WHERE {{ {{ SELECT DISTINCT ?b WHERE {{ {link} FILTER(isBlank(?b)) }} "
+        f"LIMIT {_EACH} }} ?b ?p ?o }} LIMIT {_FETCHED}"
+    )
+    return _by_node(await _rows(context, query))
+
+
+async def held_beyond(
+    context: Context, iri: str, edges: Sequence[Edges]
+) -> dict[tuple[str, bool], tuple[str, ...]]:
+    """Return the predicates that leave the other ends of some predicates, most frequent first."""
+    if not edges:
+        return {}
+    parts = []
+    for at, edge in enumerate(edges):
+        link = (
+            f"?b <{edge.predicate}> <{iri}>" if edge.inverse else f"<{iri}> <{edge.predicate}> ?b"
+        )
+        some = f"{{ SELECT ?b WHERE {{ {link} }} LIMIT {_WHOLE} }}"
+        counted = f"SELECT ({at} AS ?at) ?p (COUNT(*) AS ?n)"
+        parts.append(f"{{ {counted} WHERE {{ {some} ?b ?p ?o }} GROUP BY ?p }}")
+    query = f"SELECT ?at ?p ?n WHERE {{ {' UNION '.join(parts)} }} LIMIT {_FETCHED}"
+    found: dict[tuple[str, bool], list[tuple[int, str]]] = defaultdict(list)
+    for number, predicate, count in await _rows(context, query):
+        if isinstance(predicate, NamedNode):
+            edge = edges[numbered(number)]
+            found[edge.predicate, edge.inverse].append((-numbered(count), predicate.value))
+    return {key: tuple(iri for _, iri in sorted(listed)) for key, listed in found.items()}
+
+
+async def _rows(context: Context, query: str) -> Sequence[Row]:
+    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+    return result.rows
+
+
+def _by_predicate(rows: Sequence[Row]) -> dict[str, list[Term]]:
+    found: dict[str, list[Term]] = defaultdict(list)
+    for predicate, value in rows:
+        if isinstance(predicate, NamedNode) and value is not None:
+            found[predicate.value].append(value)
+    return found
+
+
+def _by_node(rows: Sequence[Row]) -> Statements:
+    found: dict[Term, list[tuple[str, Term]]] = defaultdict(list)
+    for node, predicate, value in rows:
+        if node is not None and value is not None and isinstance(predicate, NamedNode):
+            found[node].append((predicate.value, value))
+    return found
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What nodes hold that only link other things: IRIs by node, blank nodes by predicate.
+
+    `beyond` are all predicates that such nodes have, by the predicate that leads to them, if
+    there are more of them than are opened.
+    """
+
+    nodes: Statements = field(default_factory=dict)
+    blanks: Mapping[tuple[str, bool], Statements] = field(default_factory=dict)
+    beyond: Mapping[tuple[str, bool], tuple[str, ...]] = field(default_factory=dict)
+
+    def at(self, edge: Edges) -> dict[Term, Sequence[tuple[str, Term]]]:
+        """The opened nodes at the other end of a predicate."""
+        found = {term: self.nodes[term] for term in edge.values if term in self.nodes}
+        blanks = self.blanks.get((edge.predicate, edge.inverse), {})
+        return dict([*found.items(), *blanks.items()][:_OPENED_EACH])
+
+
+async def opened_around(context: Context, iri: str, edges: Sequence[Edges]) -> Opened:
+    """Open what only links other things: blank nodes, n-ary ones, codes without a label."""
+    ends = [
+        value.value
+        for edge in edges
+        if edge.predicate != v.RDF_TYPE
+        for value in edge.values[:_OPENED_EACH]
+        if isinstance(value, NamedNode) and value.value != iri
+    ]
+    labels = await labels_in(context, ends)
+    unlabelled = [one for one in dict.fromkeys(ends) if one not in labels][:_OPENED]
+    hollow = [edge for edge in edges if any(isinstance(value, BlankNode) for value in edge.values)][
+        :_OPENED_EACH
+    ]
+    nodes, *blanks = await asyncio.gather(
+        opened_nodes(context, unlabelled),
+        *(opened_blanks(context, iri, e.predicate, inverse=e.inverse) for e in hollow),
+    )
+    keys = [(edge.predicate, edge.inverse) for edge in hollow]
+    linking = {node: held for node, held in nodes.items() if _links(node, held, context.graph)}
+    opened = Opened(linking, dict(zip(keys, blanks, strict=True)))
+    many = [edge for edge in edges if 0 < len(opened.at(edge)) < edge.count][:_OPENED_EACH]
+    return replace(opened, beyond=await held_beyond(context, iri, many))
+
+
+def _links(node: Term, held: Sequence[tuple[str, Term]], graph: KnowledgeGraph) -> bool:
+    """Whether a node without a label is there for what it holds: two values or more."""
+    nary = {cls.iri for cls in graph.profile.classes if cls.nary}
+    types = {term.value for p, term in held if p == v.RDF_TYPE and isinstance(term, NamedNode)}
+    if any(p in v.LABEL_PREDICATES for p, _ in held) or types & v.CLASS_TYPES:
+        return False
+    return bool(types & nary) or len([p for p, _ in held if p != v.RDF_TYPE]) >= _HOLDING
+
+
+def types_in(edges: Iterable[Edges]) -> list[str]:
+    """The classes of a resource, from what leaves it."""
+    return [
+        value.value
+        for edge in edges
+        if edge.predicate == v.RDF_TYPE and not edge.inverse
+        for value in edge.values
+        if isinstance(value, NamedNode)
+    ]
+
+
+def iris_in(edges: Sequence[Edges], opened: Opened) -> Iterator[str]:
+    """All IRIs that the lines of these statements may show."""
+    for edge in edges:
+        yield edge.predicate
+        yield from opened.beyond.get((edge.predicate, edge.inverse), ())[:_BEYOND]
+        terms = [*edge.values[:_VALUES]]
+        for held in opened.at(edge).values():
+            yield from (predicate for predicate, _ in held)
+            terms += [term for _, term in held]
+        yield from (term.value for term in terms if isinstance(term, NamedNode))
+
+
+def edge_lines(edges: Sequence[Edges], opened: Opened, writer: Writer) -> list[str]:
+    """A line for each predicate, and one for each opened node; at last those left out, by name.
+
+    Predicates that are one property (see `askgraph.metadata.names`) take one line.
+    """
+    told = [edge for edge in edges if edge.predicate != v.RDF_TYPE or edge.inverse]
+    told.sort(key=_place)
+    lines: list[str] = []
+    left: list[str] = []
+    for inverse in (False, True):
+        own = {edge.predicate: edge for edge in told if edge.inverse is inverse}
+        for group in same_property(own):
+            first = min(group, key=lambda p: _opens(own[p], opened))
+            if len(lines) >= _LINES:
+                left.append(f"{'^' if inverse else ''}{writer.short(first)}")
+                continue
+            lines += _group(own[first], [p for p in group if p != first], opened, writer)
+    if left:
+        lines.append(f"also: {', '.join(left)}")
+    return lines
+
+
+def _place(edge: Edges) -> tuple[bool, int]:
+    """Names and descriptions first, the usual ones before others; then in the order found."""
+    named = edge.predicate in _NAMING
+    return edge.inverse, _NAMING.index(edge.predicate) if named else len(_NAMING)
+
+
+def _opens(edge: Edges, opened: Opened) -> int:
+    return len(opened.at(edge))
+
+
+def _group(edge: Edges, variants: Sequence[str], opened: Opened, writer: Writer) -> Iterator[str]:
+    arrow = "← " if edge.inverse else ""
+    also = f" (also {', '.join(map(writer.short, variants))})" if variants else ""
+    inside = opened.at(edge)
+    plain = [value for value in _preferred(edge.values, writer) if value not in inside]
+    plain = [value for value in plain if not inside or not isinstance(value, BlankNode)]
+    shown = plain[: _VALUES if not inside else 0]
+    number = "" if edge.count == len(shown) == 1 else f" {edge.count:,}"
+    number += "+" if edge.at_least else ""
+    values = ", ".join(writer.term(value) for value in shown)
+    more = ", …" if shown and edge.count > len(shown) else ""
+    colon = ":" if number and values else ""
+    beyond = opened.beyond.get((edge.predicate, edge.inverse), ())
+    named = [writer.iri(one) for one in beyond if one not in (v.RDF_TYPE, edge.predicate)]
+    all_have = f", which have {', '.join(named[:_BEYOND])}; some:" if named else ""
+    head = f"{arrow}{writer.iri(edge.predicate)}{also}{number}{all_have or colon}"
+    yield f"{head} {values}{more}".rstrip()
+    for node, held in inside.items():
+        yield f"  {_node(node, held, edge, writer)}"
+
+
+def _preferred(values: Sequence[Term], writer: Writer) -> list[Term]:
+    """Texts in the asker's language, if there are some; else all values."""
+    tagged = [value for value in values if isinstance(value, Literal) and value.language]
+    if len(tagged) < len(values):
+        return list(values)
+    for language in language_chain([writer.context.language, "en"]):
+        own = [one for one in tagged if (one.language or "").partition("-")[0] == language]
+        if own:
+            return list(own)
+    return list(values)
+
+
+def _node(node: Term, held: Sequence[tuple[str, Term]], edge: Edges, writer: Writer) -> str:
+    """A node that links things, with what it holds; not the way back."""
+    types = [t.value for p, t in held if p == v.RDF_TYPE and isinstance(t, NamedNode)]
+    kinds = [writer.short(one) for one in narrowest(types, writer.context.graph.profile, most=1)]
+    told = [
+        (predicate, term)
+        for predicate, term in held
+        if predicate != v.RDF_TYPE and not (edge.inverse and predicate == edge.predicate)
+    ]
+    parts = [f"{writer.iri(predicate)} {writer.term(term)}" for predicate, term in told[:_HELD]]
+    more = "; …" if len(told) > _HELD else ""
+    name = "[]" if isinstance(node, BlankNode) else writer.term(node)
+    return f"{name}{f' a {kinds[0]}' if kinds else ''}: {'; '.join(parts)}{more}"

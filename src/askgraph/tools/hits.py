@@ -4,13 +4,14 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal as Choice
 
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.explanation.labels import descriptions_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import Resource
+from askgraph.index import Hit, Resource
 from askgraph.index.tokens import tokens
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import SCHEMA_SPACES, code_of
@@ -20,7 +21,11 @@ from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._facts import Meeting, Variants, facts_of
+from askgraph.tools.named import term_of
 from askgraph.tools.shown import Writer, clipped, labels_in
+
+Sort = Choice["entities", "properties"]
+"""What a place holds: properties, or anything else, literal values among it."""
 
 USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES)
 """Predicates that (nearly) everything has: they tell nothing of a hit."""
@@ -31,6 +36,7 @@ _PLAIN_INFOS = frozenset({"class", "property"})
 
 
 _HINTS = 4
+_ENOUGH = 3  # things, of which no values are looked for besides
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,31 @@ class Found:
     name: str = ""
     note: str = ""
     nameless: bool = False
+
+
+async def found_anywhere(context: Context, text: str, sort: Sort) -> list[Found]:
+    """Return the best hits of the whole graph; values too if few things are found."""
+    return await asyncio.to_thread(_anywhere, context.graph, text, sort, context.limits.hits)
+
+
+def _anywhere(graph: KnowledgeGraph, text: str, sort: Sort, most: int) -> list[Found]:
+    hits = index_hits(graph, sort, text, most)
+    if sort == "entities" and len(hits) <= min(_ENOUGH, most - 1):
+        hits += index_hits(graph, "literals", text, most - len(hits))
+    return list(map(found_of, hits))
+
+
+def found_of(hit: Hit[Resource]) -> Found:
+    """Return a hit of an index as what a search found."""
+    return Found(term_of(hit.item.iri), hit.item, hit.name)
+
+
+def index_hits(
+    graph: KnowledgeGraph, key: str, text: str, limit: int, within: Sequence[str] | None = None
+) -> list[Hit[Resource]]:
+    """Return the hits of one index of a graph; none if it has no such index."""
+    index = graph.indices.get(key)
+    return [] if index is None else list(index.search(text, limit=limit, within=within))
 
 
 def key_of(term: Term) -> str:

@@ -9,8 +9,7 @@ from askgraph.index.tokens import stem, tokens
 from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.search.linking.link import Link, Linked
 from askgraph.tools import Context
-from askgraph.tools._search import found_anywhere
-from askgraph.tools.hits import Found, key_of
+from askgraph.tools.hits import Found, found_anywhere, key_of
 from askgraph.tools.named import term_of
 
 _READINGS = 3  # shown of the same words

@@ -7,9 +7,8 @@ from askgraph.search.run import read_and_linked
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
-from askgraph.tools.schema_lines import SchemaLines, terms_of
+from askgraph.tools.schema_lines import SchemaLines, Slice, terms_of
 from askgraph.tools.shown import Writer
-from askgraph.tools.slice import Slice
 from askgraph.trace import Observation
 
 __all__ = ["overview"]

@@ -18,15 +18,6 @@ from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.repair import Repaired, form_of, repaired
 from askgraph.tools import Context
-from askgraph.tools._faults import (
-    said_empty,
-    said_failure,
-    said_fault,
-    said_unknown,
-    said_unseen,
-    unknown_in,
-    unseen_in,
-)
 from askgraph.tools.shown import Shown
 from askgraph.trace import Answer, Observation
 
@@ -85,6 +76,8 @@ async def executed(context: Context, query: str, *, rows: int) -> Executed | Obs
     One that fails gives the observation that says so: with the place and the nearest valid names,
     or what failed beyond the query's text.
     """
+    from askgraph.tools._faults import said_failure, said_fault  # for a model's eyes alone
+
     repaired = ready(context, query)
     try:
         ran = await run(context, repaired.query, rows=rows)
@@ -109,16 +102,18 @@ def row_count(ran: Ran) -> int:
 
 async def _remark(context: Context, ran: Ran) -> Shown:
     """Why there is nothing, or what the IRIs are that the query was the first to name."""
+    from askgraph.tools import _faults
+
     if not row_count(ran) or ran.result is False:
-        return await said_empty(context, ran.query)
-    unseen = unseen_in(context, ran.query)
+        return await _faults.said_empty(context, ran.query)
+    unseen = _faults.unseen_in(context, ran.query)
     if not unseen:
         return Shown("")
     try:
-        unknown = await unknown_in(context, ran.query)
-        strange = await said_unknown(context, ran.query, unknown)
+        unknown = await _faults.unknown_in(context, ran.query)
+        strange = await _faults.said_unknown(context, ran.query, unknown)
         known = tuple(iri for iri in unseen if iri not in unknown)
-        there = await said_unseen(context, known) if known else Shown("")
+        there = await _faults.said_unseen(context, known) if known else Shown("")
     except ServiceError:
         return Shown("")  # the result is there; what its names mean is a courtesy
     new = f"first named here: {there.text}" if known else ""
@@ -178,6 +173,8 @@ async def built_answer(
 
 
 async def _why_empty(context: Context, query: str) -> str | None:
+    from askgraph.tools._faults import said_empty  # most answers hold something
+
     return (await said_empty(context, query)).text or None
 
 

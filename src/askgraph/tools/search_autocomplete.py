@@ -9,7 +9,8 @@ from askgraph.sparql.judge import checked
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import Pattern, variables_of, walk
 from askgraph.tools import Context
-from askgraph.tools._search import Sort, searched_within
+from askgraph.tools._search import searched_within
+from askgraph.tools.hits import Sort
 from askgraph.tools.query_run import ready
 from askgraph.trace import Observation
 

@@ -8,7 +8,8 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.errors import QueryError
 from askgraph.sparql.tree import Group, Pattern
 from askgraph.tools import Context
-from askgraph.tools._search import Sort, searched, searched_within
+from askgraph.tools._search import searched, searched_within
+from askgraph.tools.hits import Sort
 from askgraph.tools.terms import named_node, object_term
 from askgraph.trace import Observation
 

@@ -11,7 +11,16 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from askgraph import registry
 from askgraph.endpoint.counted import Counted
@@ -23,8 +32,10 @@ from askgraph.llm.calls import BadCall, SoundCall, checked_call
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.judge import admitted
 from askgraph.tools import SETS, Context, Limits, Tool
-from askgraph.tools.veil import Veil
 from askgraph.trace import Observation, Question, ToolUse
+
+if TYPE_CHECKING:
+    from askgraph.tools.veil import Veil
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'{}|^`]+")
 _DATA = frozenset(
@@ -88,7 +99,7 @@ class GraphToolbox:
     limits: Limits = field(default_factory=Limits)
     guarded: bool = True
     seconds: float | None = None
-    veil: Veil | None = None
+    veil: "Veil | None" = None
     _seen: set[str] = field(default_factory=set)
     _began: float = field(default_factory=time.monotonic)
 

@@ -15,11 +15,11 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall
 from askgraph.rdf import vocabulary as v
 from askgraph.search.run import read_and_linked
-from askgraph.tools import Context
+from askgraph.tools import Context, Sees
 from askgraph.tools.mentions import mentioned
 from askgraph.tools.shown import Writer
 from askgraph.tools.toolbox import GraphToolbox
-from askgraph.tools.veil import Sees, Veil
+from askgraph.tools.veil import Veil
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of

@@ -14,7 +14,6 @@ from typing import ClassVar
 
 from askgraph.agent.conversation import spent_on, with_cost
 from askgraph.agent.examples import MATCHES, Shot, Term, examples_at, nearest, other_than, shots_of
-from askgraph.agent.settings import above_zero, at_least, one_of, within
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
@@ -22,6 +21,7 @@ from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.metadata.examples.similar import random_examples
+from askgraph.methods import above_zero, at_least, one_of, within
 from askgraph.methods.dfsl.hypotheses import CHOICES, Hypothesis, by_belief, chosen, weighed
 from askgraph.methods.dfsl.prompt import AskedTerms, few_shot_prompt, given_terms, linked_terms
 from askgraph.sparql.read import read

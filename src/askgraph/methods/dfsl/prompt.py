@@ -22,9 +22,8 @@ from askgraph.search.run import read_and_linked
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
-from askgraph.tools.schema_lines import SchemaLines
+from askgraph.tools.schema_lines import SchemaLines, Slice
 from askgraph.tools.shown import Writer, labels_in
-from askgraph.tools.slice import Slice
 from askgraph.trace import Prompt
 
 _SCHEMA = 15  # predicates and classes

@@ -15,26 +15,22 @@ from inspect import signature
 from typing import ClassVar, get_args
 
 from askgraph.agent.conversation import Conversation, with_cost
-from askgraph.agent.examples import with_examples
 from askgraph.agent.retrieval import Shown
-from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
+from askgraph.agent.schema_near import ShapeParts
 from askgraph.agent.several_graphs import AskedGraphs
-from askgraph.agent.shapes_shown import ShapeParts
 from askgraph.agent.trials import Trials
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
-from askgraph.methods import Method
+from askgraph.methods import Method, above_zero, at_least, one_of, shares, within
 from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
 from askgraph.methods.guided.prompt import Told, guided_messages
 from askgraph.methods.guided.verdict import REPLY, Judge
 from askgraph.search.decide.decision import Thresholds
-from askgraph.tools import Limits
-from askgraph.tools.toolbox import GraphToolbox
-from askgraph.tools.veil import Sees
+from askgraph.tools import Limits, Sees, Toolbox
 from askgraph.trace import Answer, Clarification, Question, Refusal, Step
 
 __all__ = ["Guided"]
@@ -115,7 +111,11 @@ class Guided:
         if not graphs:
             raise ValueError("no graph was given")
         limits = Limits(timeout=within(self.timeout, self.seconds))
-        asked = AskedGraphs.of(question, with_examples(graphs, self.examples), limits)
+        if self.examples:
+            from askgraph.agent.examples import with_examples  # most methods name none
+
+            graphs = with_examples(graphs, self.examples)
+        asked = AskedGraphs.of(question, graphs, limits)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         run = _Run(self, question, asked, account)
         return with_cost(run, asked)
@@ -208,13 +208,15 @@ class _Run:
             {name: self.charged(one) for name, one in method.others.items()},
             graphs,
             method.looks,
-            self.toolbox(),
+            self.toolbox,
             0 if candidates.veil else method.turns,
             self.account,
         )
 
-    def toolbox(self) -> GraphToolbox:
+    def toolbox(self) -> Toolbox:
         """The functions for looking things up, over the graphs as the prompt writes them."""
+        from askgraph.tools.toolbox import GraphToolbox  # few questions leave the model in doubt
+
         contexts = [one.context for one in self.graphs.every]
         graphs, limits = [one.graph for one in contexts], contexts[0].limits
         left = self.account.seconds_left

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
@@ -12,11 +12,13 @@ from askgraph.explanation.verbalise import iris_in
 from askgraph.search.decide.decision import Thresholds, confidence_of
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal
-from askgraph.tools import Context
+from askgraph.tools import Context, Sees
 from askgraph.tools.candidates import RunCandidate, distinct_results
-from askgraph.tools.slice import Slice
-from askgraph.tools.veil import Sees, Veil
+from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Question
+
+if TYPE_CHECKING:
+    from askgraph.tools.veil import Veil
 
 _TRIED = 2  # times as many clusters are looked at as candidates are shown
 _AFAR = 3.0  # seconds for the results of candidates of a graph that is elsewhere
@@ -67,7 +69,7 @@ class Candidates:
 
     every: Sequence[GraphCandidates]
     most: int
-    veil: Veil | None = None
+    veil: "Veil | None" = None
 
     @cached_property
     def best(self) -> GraphCandidates:
@@ -131,8 +133,12 @@ async def candidates_of(
     """
     limits = deciding or Thresholds()
     every = await gather_or_fail(_search(question, one, limits) for one in graphs.every)
-    linked = [(one.linked.context.graph, one.linked.linked) for one in every]
-    veil = Veil.of(linked, sees=sees, used=() if sees == "everything" else _used(every))
+    veil = None
+    if sees != "everything":
+        from askgraph.tools.veil import Veil  # few questions are asked under a veil
+
+        linked = [(one.linked.context.graph, one.linked.linked) for one in every]
+        veil = Veil.of(linked, sees=sees, used=_used(every))
     return Candidates([_veiled(one, veil) for one in every] if veil else every, most, veil)
 
 
@@ -143,7 +149,7 @@ def _used(every: Sequence[GraphCandidates]) -> list[str]:
     return [iri for _, cluster in best for iri in iris_in(cluster.best.query)]
 
 
-def _veiled(search: GraphCandidates, veil: Veil) -> GraphCandidates:
+def _veiled(search: GraphCandidates, veil: "Veil") -> GraphCandidates:
     """What was found, under a veil for all that a model is told of it."""
     linked = search.linked
     asked = replace(linked.asked, context=replace(linked.asked.context, veil=veil))

@@ -6,7 +6,7 @@ good one check decides, on what tells them apart.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
@@ -15,10 +15,9 @@ from askgraph.errors import ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
+from askgraph.methods import Method
 from askgraph.methods.guided.candidates import Candidates
-from askgraph.methods.guided.difference import told_apart
 from askgraph.methods.guided.opinions import Agreement, Opinion, Vote, voted
-from askgraph.methods.guided.sources import Answering, consulted, looked_up_further, merged
 from askgraph.methods.guided.verdict import Judge, Reply, Verdict
 from askgraph.search.decide.decision import Thresholds, decided
 from askgraph.search.decide.options import worth_asking
@@ -92,10 +91,10 @@ class Panel:
     question: Question
     judge: Judge
     voices: Sequence[Voice]
-    others: Mapping[str, Answering] = field(default_factory=dict)
+    others: Mapping[str, Method] = field(default_factory=dict)
     graphs: Sequence[KnowledgeGraph] = ()
     looks: int = 1
-    toolbox: Toolbox | None = None
+    toolbox: Callable[[], Toolbox] | None = None
     turns: int = 0
     account: Account | None = None
     answer: Answer | None = None
@@ -134,7 +133,9 @@ class Panel:
             if left:
                 talk.told(self._checked("\n".join([*doubts, _AGAIN])))
         if self.turns and self.toolbox is not None and self._lacks():
-            looking_up = looked_up_further(talk, self.toolbox, turns=self.turns)
+            from askgraph.methods.guided.sources import looked_up_further  # on doubt alone
+
+            looking_up = looked_up_further(talk, self.toolbox(), turns=self.turns)
             async with aclosing(looking_up) as items:
                 async for item in items:
                     self._note(item)
@@ -216,6 +217,8 @@ class Panel:
 
     async def _gathered(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
         """Ask all voices and methods at once, and keep what they say; the vote so far stands."""
+        from askgraph.methods.guided.sources import consulted, merged  # for several opinions
+
         asked = self.others.items()
         if self.judge.candidates.follows:  # graph search reads no earlier question
             asked = {name: one for name, one in asked if name != _SEARCH}.items()
@@ -288,6 +291,8 @@ class Panel:
         spoke = next((one for one in self.voices if one.name in self._heard), None)
         if not near or spoke is None:
             return None
+        from askgraph.methods.guided.difference import told_apart  # for two that are near
+
         context = self.judge.candidates.by_graph[first.graph].linked.context
         talk = spoke.talk
         talk.options = {**talk.options, "schema": _DECIDE}

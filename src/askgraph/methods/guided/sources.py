@@ -1,15 +1,16 @@
 """Sources of opinions beside a first reply: other methods, functions to look things up."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from askgraph.agent.conversation import Conversation
 from askgraph.agent.exploration import written_answer
 from askgraph.errors import BudgetSpent, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Options
+from askgraph.methods import Method
 from askgraph.methods.guided.opinions import Opinion
 from askgraph.tools import Toolbox
 from askgraph.trace import (
@@ -79,16 +80,8 @@ def _without_schema(options: Options) -> Options:
     return kept
 
 
-class Answering(Protocol):
-    """What answers a question over graphs, step by step; a method."""
-
-    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        """Answer one question."""
-        ...
-
-
 async def consulted(
-    name: str, method: Answering, question: Question, graphs: Sequence[KnowledgeGraph]
+    name: str, method: Method, question: Question, graphs: Sequence[KnowledgeGraph]
 ) -> AsyncGenerator[Step | Opinion, None]:
     """Give the steps of a method but for its outcome, then what it says as an opinion.
 
@@ -115,7 +108,7 @@ async def consulted(
 
 
 async def _steps(
-    method: Answering, question: Question, graphs: Sequence[KnowledgeGraph]
+    method: Method, question: Question, graphs: Sequence[KnowledgeGraph]
 ) -> AsyncGenerator[Step, None]:
     steps = method.answer(question, graphs)
     try:

@@ -9,15 +9,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from askgraph.agent.exploration import disagrees
-from askgraph.agent.trials import Trials, Written, written_query
+from askgraph.agent.trials import Trials, Written, disagrees, written_query
 from askgraph.answers.build import bare_answer
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import in_words
 from askgraph.llm import Choice
 from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import Candidates, Numbered
-from askgraph.methods.guided.difference import told_apart
 from askgraph.methods.guided.opinions import Signs, answer_confidence
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_misfits import misfits
@@ -303,6 +301,8 @@ class Judge:
         hides_rows = veil is not None and not veil.rows
         if theirs is None or theirs.graph != answer.graph or hides_rows:
             return said
+        from askgraph.methods.guided.difference import told_apart  # for a result nobody has seen
+
         context = self.candidates.by_graph[answer.graph].linked.context
         names = ("your query", f"candidate {number}")
         apart = await told_apart(context, answer, theirs, names=names)

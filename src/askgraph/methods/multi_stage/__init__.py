@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from askgraph.agent.conversation import with_cost
 from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
-from askgraph.agent.settings import above_zero, at_least, one_of, shares, within
 from askgraph.endpoint.counted import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
@@ -22,6 +21,7 @@ from askgraph.index.linkers import linker_of
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
+from askgraph.methods import above_zero, at_least, one_of, shares, within
 from askgraph.methods.multi_stage.reasoned_terms import picked, reason_prompt, reasoned, retrieved
 from askgraph.methods.multi_stage.staged_terms import (
     Ground,

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Literal as One
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode
@@ -18,8 +17,7 @@ from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.linking.link import Linked
 from askgraph.tools.named import STANDARD, expanded_name
-from askgraph.tools.veil.guard import Guard
-from askgraph.tools.veil.placeholders import Hidden, masked_query
+from askgraph.tools.veil.placeholders import Guard, Hidden, masked_query
 from askgraph.tools.veil.question import Stretch, stretches
 from askgraph.traversal.arrays import GraphArrays
 
@@ -27,9 +25,6 @@ _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
 _CHANGES = re.compile(r" Rows with a change: [^\n]*")
 _ROWS = re.compile(r"\d[\d,]* rows")
 _AGAIN = re.compile(r"(hidden:\w+)(?:[\s,]+\1)+(?!\w)")
-
-Sees = One["everything", "masked", "schema", "nothing"]
-"""What a model may see of a graph: its setting in a method. `nothing` means no model at all."""
 
 
 _SPECIAL = tuple(
@@ -74,10 +69,13 @@ class Veil:
         cls,
         linked: Sequence[tuple[KnowledgeGraph, Linked]],
         *,
-        sees: Sees = "masked",
+        sees: str = "masked",
         used: Sequence[str] = (),
     ) -> "Veil | None":
-        """Return the veil of a question that was linked to graphs; None if all may be seen."""
+        """Return the veil of a question that was linked to graphs; None if all may be seen.
+
+        What a model `sees` is one of `askgraph.tools.Sees`.
+        """
         if sees == "everything":
             return None
         graphs, links = zip(*linked, strict=True)

@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import RdfFormat, parse
 from tests.graphs_in_regions import FIRMS
 
-from askgraph.agent.term_comments import drafted_comments
+from askgraph.agent.drafts import drafted_comments
 from askgraph.llm.budget import Account, Budget
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.llm.stack import charged
