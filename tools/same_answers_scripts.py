@@ -230,7 +230,7 @@ def scripted() -> Iterator[Case]:
         each = max(EACH, -(-LEAST // len(scripts)))
         questions = cycle(asked)
         for number, (settings, replies) in enumerate(scripts, start=1):
-            for file, line in islice(questions, each):
+            for file, line in islice(questions, min(each, len(asked))):
                 yield _case(method, number, settings, replies, file, line)
 
 
@@ -240,7 +240,9 @@ def _questions() -> list[tuple[Path, dict[str, Any]]]:
     path = data_folder() / "spider4sparql" / "questions.jsonl"
     lines = lines_of(path) if path.is_file() else []
     others = [line for line in lines if Path(line["kg"]).stem in SPIDER][::8]
-    pairs = zip(own, others or own, strict=False)
+    if not others:
+        return [(SAMPLE_QUESTIONS, one) for one in own]
+    pairs = zip(own, others, strict=False)
     return [both for one, other in pairs for both in ((SAMPLE_QUESTIONS, one), (path, other))]
 
 
