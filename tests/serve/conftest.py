@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from tests.servers.served import ServedThread, sample_workspace
 
-from askgraph.serve.identity.visitors import VISITOR, new_visitor
+from askgraph.serve.identity.identify import VISITOR, new_visitor
 from askgraph.workspace import Workspace
 
 

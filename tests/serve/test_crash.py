@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 from tests.servers.served import ServedProcess, sample_workspace
 
-from askgraph.serve.identity.visitors import new_visitor
+from askgraph.serve.identity.identify import new_visitor
 
 VISITOR = {"askgraph_visitor": new_visitor()}
 WORKERS = 6

@@ -12,7 +12,7 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.served import ServedProcess
 from tests.servers.sparql import SparqlServer
 
-from askgraph.serve.identity.visitors import new_visitor
+from askgraph.serve.identity.identify import new_visitor
 from askgraph.workspace import Workspace
 
 VISITOR = {"askgraph_visitor": new_visitor()}

@@ -15,7 +15,7 @@ from tests.servers.served import ServedProcess, ServedThread
 from tests.servers.sparql import SparqlServer
 from websockets.asyncio.client import connect
 
-from askgraph.serve.identity.visitors import new_visitor
+from askgraph.serve.identity.identify import new_visitor
 from askgraph.workspace import Workspace
 
 QUESTION = "Which moons are larger than Mercury?"

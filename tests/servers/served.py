@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from askgraph.sample import graph_path
-from askgraph.serve.run import server_of
+from askgraph.serve.app import server_of
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 

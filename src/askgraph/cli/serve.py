@@ -11,7 +11,7 @@ from askgraph.cli.options import Common
 from askgraph.cli.progress import progress_bar
 from askgraph.errors import SetupError
 from askgraph.sample import graph_path, questions_path
-from askgraph.serve.run import run
+from askgraph.serve.app import run
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 

@@ -1,47 +1,41 @@
 """The server as one ASGI application: its routers, its middleware, and its life."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from askgraph.errors import AskgraphError
-from askgraph.serve.hub import open_hub
-from askgraph.serve.identity.proxies import BehindProxy
-from askgraph.serve.identity.visitors import VisitorCookie
+from askgraph.errors import AskgraphError, SetupError
+from askgraph.operations.answering import outcome_of
+from askgraph.serve.hub import Hub, open_hub
+from askgraph.serve.identity.identify import BehindProxy, VisitorCookie, check_rules
+from askgraph.serve.identity.principal import Principal
+from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.middleware.protection import protect
 from askgraph.serve.page import page_router
 from askgraph.serve.problems import Problem, problem_of, problem_response
-from askgraph.serve.protocols import text2sparql, websocket
+from askgraph.serve.protocols import sparql, text2sparql, websocket
 from askgraph.serve.protocols.mcp.http import mcp_route, mcp_running
 from askgraph.serve.protocols.openai import routes as chat
-from askgraph.serve.protocols.rest import (
-    feedback,
-    graphs,
-    jobs,
-    parts,
-    profile,
-    query,
-    questions,
-    search,
-    server,
-    sessions,
-)
-from askgraph.serve.protocols.sparql import endpoint
+from askgraph.serve.protocols.rest import graphs, parts, profile, query, questions, search, server
 from askgraph.serve.settings import ServeSettings
-from askgraph.workspace import Workspace
-
-__all__ = ["create_app", "problem_response"]
+from askgraph.serve.store import Store
+from askgraph.trace import Question
+from askgraph.workspace import DEFAULT_METHOD, Workspace
 
 _ROUTERS = (
     questions.router,
-    sessions.router,
-    feedback.router,
+    questions.sessions_router,
+    questions.feedback_router,
     server.methods_router,
     server.router,
     graphs.router,
@@ -49,10 +43,9 @@ _ROUTERS = (
     search.router,
     query.router,
     parts.router,
-    endpoint.router,
+    sparql.router,
     websocket.router,
     server.health_router,
-    jobs.router,
     chat.router,
 )
 _WORDS = "Ask knowledge graphs questions in your own words."
@@ -65,7 +58,9 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     async def life(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             hub = await stack.enter_async_context(open_hub(settings, workspace))
-            app.state.metrics.watch(hub.runs)
+            metrics, runs = app.state.metrics, hub.runs
+            metrics.watch(lambda: runs.running, lambda: runs.waiting)
+            runs.observe(metrics.question)
             app.state.hub = hub
             await stack.enter_async_context(mcp_running(app.state))
             yield
@@ -128,3 +123,141 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
     )
     response.headers.update(error.headers or {})  # as Allow, of 405
     return response
+
+
+Report = Callable[[str, ServeSettings, Sequence[str]], None]
+_WARMED = 3  # graphs that are opened ahead
+_WARMING = 10.0  # seconds for the question to each
+_SERVER = Principal("server", "the server", frozenset({"admin"}))
+_log = logging.getLogger("askgraph.serve")
+
+
+def run(
+    settings: ServeSettings,
+    workspace: Workspace,
+    *,
+    report: Report,
+    opened: Callable[[str], None] | None = None,
+) -> None:
+    """Serve until SIGTERM or Ctrl-C; `report` gets the address once it listens.
+
+    Then no more connections are taken, and questions under way have `settings.grace` seconds.
+    Raises `SetupError` if the address cannot be used or the settings do not go together, and
+    the errors of opening the database.
+    """
+    set_up_logs(settings)
+    check_rules(settings)
+    asyncio.run(_check_database(settings.database_in(workspace.folder)))
+    server, listening = server_of(settings, workspace, report=report, opened=opened)
+    server.run(sockets=[listening])
+
+
+def server_of(
+    settings: ServeSettings,
+    workspace: Workspace,
+    *,
+    report: Report,
+    opened: Callable[[str], None] | None = None,
+) -> tuple[uvicorn.Server, socket.socket]:
+    """Return a server that is ready to run, and the socket that it is to listen on; see `run`."""
+    listening = _listening(settings)
+    address = _address(settings, listening.getsockname()[1])
+    config = uvicorn.Config(
+        create_app(settings, workspace),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.grace + 5,
+        proxy_headers=False,  # see `BehindProxy`, which also remembers who the proxy is
+        ws_max_size=256 * 1024,
+        h11_max_incomplete_event_size=64 * 1024,
+        timeout_keep_alive=30,
+    )
+    server = _Server(config, lambda: _announce(address, settings, workspace, report, opened))
+    return server, listening
+
+
+class _Server(uvicorn.Server):
+    """Reports that it takes requests; hands questions back before it waits for connections."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._started = started
+        self._warming: asyncio.Task[None] | None = None
+
+    @property
+    def _hub(self) -> Hub | None:
+        return getattr(self.config.app.state, "hub", None)  # type: ignore[union-attr]
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._started()
+            if self._hub is not None:
+                self._warming = asyncio.create_task(warm_up(self._hub), name="warm up")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
+        if self._hub is not None:
+            await self._hub.stop()
+        await super().shutdown(sockets)
+        self._captured_signals.clear()  # they asked for this end, which is none of a failure
+
+
+async def _check_database(url: str) -> None:
+    """Open the database once, so that its errors are reported in plain words."""
+    store = await Store.open(url)
+    await store.close()
+
+
+def _listening(settings: ServeSettings) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = found[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.set_inheritable(False)
+    except OSError as error:
+        raise SetupError(
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; choose "
+            "another --port (0 takes a free one) or --host"
+        ) from error
+    return listening
+
+
+def _address(settings: ServeSettings, port: int) -> str:
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
+    return f"http://{host}:{port}{settings.root_path}/"
+
+
+def _announce(
+    address: str,
+    settings: ServeSettings,
+    workspace: Workspace,
+    report: Report,
+    opened: Callable[[str], None] | None,
+) -> None:
+    report(address, settings, list(workspace.graphs()))
+    if opened is not None:
+        opened(address)
+
+
+async def warm_up(hub: Hub) -> None:
+    """Open the first graphs that lie here, and ask each something; failures are left for later.
+
+    Endpoints elsewhere are left alone, and nothing is kept of it.
+    """
+    graphs = hub.workspace.graphs()
+    here = [name for name, settings in graphs.items() if settings.url is None]
+    for name in here[:_WARMED]:
+        try:
+            method = await asyncio.to_thread(hub.workspace.method, DEFAULT_METHOD)
+            async with hub.graphs.lease(name, _SERVER) as graph:
+                await outcome_of(Question("What is there?"), method, [graph], timeout=_WARMING)
+        except AskgraphError as error:
+            _log.info("graph %r was not opened ahead: %s", name, error)

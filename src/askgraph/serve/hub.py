@@ -14,7 +14,7 @@ from askgraph.serve.graphs.open_graphs import OpenGraphs, Summaries
 from askgraph.serve.graphs.queries import Queries
 from askgraph.serve.identity.identify import Accounts, Credentials, credentials_of
 from askgraph.serve.identity.principal import Principal, Scope
-from askgraph.serve.middleware.masking import known_secrets
+from askgraph.serve.middleware.logs import known_secrets
 from askgraph.serve.runs.lifecycle import Run, Runs
 from askgraph.serve.runs.records import RunRecords
 from askgraph.serve.runs.request import check_choice, model_names, requested

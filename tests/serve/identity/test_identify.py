@@ -1,16 +1,18 @@
 """Who a request is from, and what they may."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.types import Receive, Scope, Send
 from tests.serve.identity.conftest import MakeAccounts
 
 from askgraph.errors import SetupError
 from askgraph.serve.identity.api_keys import new_key
-from askgraph.serve.identity.identify import Credentials
+from askgraph.serve.identity.identify import VISITOR, BehindProxy, Credentials, new_visitor
 from askgraph.serve.identity.principal import NotAllowed, OwnLimits, TooMany
-from askgraph.serve.identity.visitors import VISITOR, new_visitor
+from askgraph.serve.settings import ServeSettings
 
 ELSEWHERE = {"host": "192.0.2.1"}
 PROXY = {"proxy_header": "X-Forwarded-User", "trusted_proxies": ["10.0.0.0/8"], **ELSEWHERE}
@@ -199,3 +201,42 @@ async def test_settings_that_trust_too_much_are_refused(
 ) -> None:
     with pytest.raises(SetupError, match=words):
         await accounts(**settings)
+
+
+CALLER = b"203.0.113.9"
+
+
+async def client_seen(tmp_path: Path, *forwarded: bytes, peer: str = "10.0.0.1") -> str:
+    """The address that is counted for a request with these lines of X-Forwarded-For."""
+    seen: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["client"][0])
+
+    async def nothing(*_: object) -> None:
+        raise AssertionError("nothing is read or sent")
+
+    settings = ServeSettings.of(tmp_path, {"trusted_proxies": ("10.0.0.0/8",)})
+    headers = [(b"x-forwarded-for", line) for line in forwarded]
+    scope = {"type": "http", "client": (peer, 1), "headers": headers, "scheme": "http"}
+    await BehindProxy(app, settings)(scope, nothing, nothing)  # type: ignore[arg-type]
+    return seen[0]
+
+
+@pytest.mark.parametrize(
+    "forwarded",
+    [
+        (CALLER,),
+        (b"192.0.2.1, " + CALLER,),
+        (b"192.0.2.1", CALLER),
+        (b"192.0.2.1", CALLER, b"10.0.0.2"),
+    ],
+)
+async def test_the_caller_is_who_the_proxy_saw_whatever_they_say_themselves(
+    tmp_path: Path, forwarded: tuple[bytes, ...]
+) -> None:
+    assert await client_seen(tmp_path, *forwarded) == CALLER.decode()
+
+
+async def test_nobody_else_is_believed(tmp_path: Path) -> None:
+    assert await client_seen(tmp_path, b"192.0.2.1", peer="203.0.113.9") == CALLER.decode()

@@ -3,10 +3,15 @@
 import pytest
 from tests.serve.identity.conftest import MakeAccounts
 
-from askgraph.serve.identity.identify import Accounts, Credentials
+from askgraph.serve.identity.identify import (
+    Accounts,
+    Credentials,
+    client_address,
+    counted_address,
+    networks,
+)
 from askgraph.serve.identity.limits import KeyThrottle
 from askgraph.serve.identity.principal import Limits, OwnLimits, Principal, TooMany
-from askgraph.serve.identity.proxies import client_address, counted_address, networks
 from askgraph.serve.store import RunRow, Store, new_id
 
 PUBLIC = {"host": "192.0.2.1", "anonymous": ["ask"]}

@@ -11,8 +11,8 @@ from tests.servers.served import ServedThread
 from websockets.sync.client import connect
 
 from askgraph.serve.identity.api_keys import new_key
+from askgraph.serve.identity.identify import VISITOR
 from askgraph.serve.identity.principal import OwnLimits
-from askgraph.serve.identity.visitors import VISITOR
 from askgraph.serve.store import KeyRow, Store
 from askgraph.workspace import Workspace
 

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from askgraph.serve.identity.visitors import VISITOR, new_visitor
+from askgraph.serve.identity.identify import VISITOR, new_visitor
 
 SOCKET = new_visitor()
 LARGER = "Which moons are larger than Mercury?"

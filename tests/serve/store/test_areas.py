@@ -14,7 +14,7 @@ from askgraph.serve.store import (
     new_id,
     now,
 )
-from askgraph.serve.store.rows import ago
+from askgraph.serve.store.tables import ago
 
 MOONS = Verified(
     "v1",

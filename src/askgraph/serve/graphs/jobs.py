@@ -17,9 +17,8 @@ from askgraph.serve.graphs.process import Added, Doing, Task, add_in_process
 from askgraph.serve.graphs.uploads import clear_graph, clear_orphans, upload_folder, uploads_of
 from askgraph.serve.identity.principal import ANONYMOUS, NotAllowed, Principal
 from askgraph.serve.problems import Missing, Problem, problem_of
-from askgraph.serve.runs.events import Event
+from askgraph.serve.runs.events import Event, shield
 from askgraph.serve.runs.queue import Queue
-from askgraph.serve.runs.shield import shield
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import UNDER_WAY, JobRow, JobState, Store, new_id
 from askgraph.workspace import Workspace, check_name

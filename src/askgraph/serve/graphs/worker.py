@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from askgraph.errors import AskgraphError
-from askgraph.serve.graphs.bounds import check_files
+from askgraph.serve.graphs.uploads import check_files
 from askgraph.workspace import Workspace
 from askgraph.workspace.data import is_url, locked
 

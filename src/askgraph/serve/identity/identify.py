@@ -1,20 +1,38 @@
-"""Callers identified: by key, by a proxy's word, by cookie, or anonymous."""
+"""Callers identified: by key, by a proxy's word, by a visitor's cookie, by address."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from askgraph.errors import SetupError
 from askgraph.serve.identity.api_keys import PREFIX, given_parts, is_of
 from askgraph.serve.identity.limits import KeyThrottle, Meter
 from askgraph.serve.identity.principal import ANONYMOUS, Limits, NotAllowed, Principal, Scope
-from askgraph.serve.identity.proxies import PEER, counted_address, is_trusted, networks
-from askgraph.serve.identity.visitors import VISITOR, visitor_id
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import KeyRow, Store, now
 
-__all__ = ["VISITOR", "Accounts", "Credentials", "check_rules", "credentials_of"]
+__all__ = [
+    "VISITOR",
+    "Accounts",
+    "BehindProxy",
+    "Credentials",
+    "VisitorCookie",
+    "check_rules",
+    "client_address",
+    "counted_address",
+    "credentials_of",
+    "networks",
+    "new_visitor",
+]
 
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
@@ -166,3 +184,155 @@ def check_rules(settings: ServeSettings) -> None:
             "else anybody could say to be anyone"
         )
     networks(settings.trusted_proxies)
+
+
+Network = IPv4Network | IPv6Network
+_SITE = 64  # bits: who has an address of IPv6 has all with these in common
+PEER = "askgraph.peer"
+"""The key of a request's scope for the address that is connected to this server."""
+
+
+def networks(texts: Iterable[str]) -> tuple[Network, ...]:
+    """Return networks written as `10.0.0.0/8` or `192.168.1.4`; `SetupError` if one is not."""
+    found = []
+    for text in texts:
+        try:
+            found.append(ip_network(text.strip(), strict=False))
+        except ValueError as error:
+            raise SetupError(
+                f"{text!r} is no address or network of a trusted proxy; one is like 10.0.0.0/8"
+            ) from error
+    return tuple(found)
+
+
+def is_trusted(peer: str, trusted: tuple[Network, ...]) -> bool:
+    """Whether the address is a trusted proxy's."""
+    address = _address(peer)
+    return address is not None and any(address in network for network in trusted)
+
+
+def client_address(peer: str, forwarded_for: str, trusted: tuple[Network, ...]) -> str:
+    """Return the address of a caller: behind trusted proxies the first that is none of them.
+
+    `peer` is the address that is connected, `forwarded_for` its header on those before it.
+    """
+    found = peer
+    handed_on = forwarded_for.split(",")
+    while is_trusted(found, trusted) and handed_on:
+        before = handed_on.pop().strip()
+        if _address(before) is None:
+            break
+        found = before
+    return found
+
+
+def counted_address(address: str) -> str:
+    """Return an address as limits count it: all of one site of IPv6 are one."""
+    read = _address(address)
+    if isinstance(read, IPv6Address):
+        return str(IPv6Network((int(read) >> _SITE << _SITE, _SITE)))
+    return address
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        read = ip_address(text.strip("[]").partition("%")[0])
+    except ValueError:
+        return None
+    return read.ipv4_mapped or read if isinstance(read, IPv6Address) else read
+
+
+class BehindProxy:
+    """Makes `client` and `scheme` of a request those that its proxy was asked by.
+
+    Whoever is no trusted proxy is taken to be the caller, whatever their headers say. Who is
+    connected to this server stands in the scope as `PEER`.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        self._app = app
+        self._trusted = networks(settings.trusted_proxies)
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Hand the request on, with its caller."""
+        if scope["type"] in ("http", "websocket"):
+            scope = {**scope, **self._asked_by(scope)}
+        await self._app(scope, receive, send)
+
+    def _asked_by(self, scope: AsgiScope) -> dict[str, Any]:
+        peer, port = scope["client"] or ("", 0)
+        if not is_trusted(peer, self._trusted):
+            return {PEER: peer}
+        headers = Headers(scope=scope)
+        # Some proxies write a line of their own below what the caller sent.
+        forwarded = ",".join(headers.getlist("x-forwarded-for"))
+        caller = client_address(peer, forwarded, self._trusted)
+        found: dict[str, Any] = {PEER: peer, "client": (caller, port if caller == peer else 0)}
+        if headers.get("x-forwarded-proto", "").strip().lower() == "https":
+            found["scheme"] = "wss" if scope["type"] == "websocket" else "https"
+        return found
+
+
+VISITOR = "askgraph_visitor"
+"""The name of the cookie; it is set HttpOnly and SameSite=Lax."""
+
+_BYTES = 24
+_TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
+_KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
+
+
+def new_visitor() -> str:
+    """Return the cookie's value for a browser that has none."""
+    return secrets.token_urlsafe(_BYTES)
+
+
+def visitor_id(token: str) -> str | None:
+    """Return the id of the visitor with this cookie, None if no such cookie is ever set.
+
+    Who reads the id in a log or in a database cannot make the cookie of it.
+    """
+    if not _TOKEN.fullmatch(token):
+        return None
+    return f"visitor:{hashlib.sha256(token.encode()).hexdigest()[:32]}"
+
+
+class VisitorCookie:
+    """Sets the cookie with a document, for a browser that has none; programs get none."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Hand the request on, and the response with the cookie if it is missing."""
+        if scope["type"] != "http" or not _is_new(HTTPConnection(scope)):
+            await self._app(scope, receive, send)
+            return
+
+        async def with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if headers.get("content-type", "").startswith("text/html"):
+                    headers.append("set-cookie", _cookie(scope))
+            await send(message)
+
+        await self._app(scope, receive, with_cookie)
+
+
+def _is_new(request: HTTPConnection) -> bool:
+    headers: Headers = request.headers
+    return "text/html" in headers.get("accept", "") and not visitor_id(
+        request.cookies.get(VISITOR, "")
+    )
+
+
+def _cookie(scope: AsgiScope) -> str:
+    parts = [
+        f"{VISITOR}={new_visitor()}",
+        f"Path={scope.get('root_path') or '/'}",
+        f"Max-Age={_KEPT}",
+        "HttpOnly",
+        "SameSite=Lax",
+    ]
+    if scope.get("scheme") == "https":
+        parts.append("Secure")
+    return "; ".join(parts)

@@ -1,14 +1,18 @@
-"""Structured logs on standard error: lines of JSON, or of text, without any secret."""
+"""Structured logs on standard error, lines of JSON or of text; and secrets masked in any text."""
 
+import json
 import logging
+import os
+import re
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 import structlog
 
-from askgraph.serve.middleware.masking import masked_value
 from askgraph.serve.settings import ServeSettings
+from askgraph.workspace.settings import graph_settings, model_tables
 
 _TWICE = frozenset({"color_message"})  # what uvicorn says again, in colours
 _LOUD = ("alembic", "httpcore2", "httpx2", "mcp", "openai", "sqlalchemy", "uvicorn")
@@ -64,3 +68,123 @@ def _without_secrets(
 def _plain(value: object) -> object:
     known = value is None or isinstance(value, str | int | float | Mapping | list | tuple)
     return value if known else str(value)
+
+
+MASK = "***"
+
+_NAME = (
+    r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|secret|passwd|password|passphrase|private[-_]?key"
+    r"|(?:access|refresh|id|auth|session|bearer|csrf)[-_]?token)[\w-]*|token|pwd|sig|signature)"
+)
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), replacement)
+    for pattern, replacement in (
+        # The value of a header, to the end of its line or of the quotes around it.
+        (
+            r"\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\\*[\"']?)(\s*[:=]\s*)"
+            r"(\\*[\"'])?[^\"'\\\r\n]+",
+            rf"\1\2\3\4{MASK}",
+        ),
+        (r"\b(bearer|basic)(\s+)(?=\S*[\d=_+])[\w.~+/=-]{8,}", rf"\1\2{MASK}"),
+        (r"([a-z][a-z0-9+.-]*://)[^\s/?#@\"'<>\\]+@", rf"\1{MASK}@"),
+        (rf"(\"{_NAME}\"\s*:\s*)\"(?:[^\"\\]|\\.)*\"", rf'\1"{MASK}"'),
+        (rf"('{_NAME}'\s*:\s*)'(?:[^'\\]|\\.)*'", rf"\1'{MASK}'"),
+        (rf"(\\\"{_NAME}\\\"\s*:\s*\\\")[^\"\\]+", rf"\1{MASK}"),
+        # An assignment, but not the comparison of a query's variable.
+        (rf"(?<![?$\w-])({_NAME}\s*=\s*)[^\s,;&\"'\\<>?()]{{4,}}", rf"\1{MASK}"),
+        # Keys that are known by how they begin: ours, and those of services of models.
+        (r"askgraph_[A-Za-z0-9_-]{12,}", f"askgraph_{MASK}"),
+        (r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", f"sk-{MASK}"),
+        (r"\b(?:gh[pousr]|github_pat|glpat|hf|xox[abprs])[_-][A-Za-z0-9_-]{16,}", MASK),
+        (r"\bAIza[A-Za-z0-9_-]{30,}", MASK),
+        (r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", MASK),
+    )
+)
+_ADDRESS = re.compile(r"(?:https?://|/)[^\s\"'<>\\]*\?[^\s\"'<>\\]*", re.IGNORECASE)
+_PARAMETER = re.compile(rf"([?&;]{_NAME}=)[^&#;]+", re.IGNORECASE)
+_SECRET_FIELD = re.compile(
+    rf"(?:{_NAME}|authorization|proxy-authorization|cookie|set-cookie|x-api-key)", re.IGNORECASE
+)
+_HINT = re.compile(
+    r"auth|cookie|key|bearer|basic|@|token|secret|pass|pwd|sig|askgraph_|[spr]k-|gh[pousr]_|github_"
+    r"|glpat|hf_|xox|AIza|eyJ",
+    re.IGNORECASE,
+)
+_ALWAYS = ("ASKGRAPH_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
+_GRAPH = ("user_env", "password_env", "token_env", "header_env")
+_SHORTEST = 6  # what is shorter stands in texts by chance
+
+
+def masked(text: str, secrets: Sequence[str] = ()) -> str:
+    """Return a text without secrets: those that are `secrets`, and those that look like one."""
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, MASK)
+    if not _HINT.search(text):
+        return text
+    text = _ADDRESS.sub(lambda found: _PARAMETER.sub(rf"\1{MASK}", found[0]), text)
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def masked_lines(text: str, secrets: Sequence[str] = ()) -> str:
+    """Return a text of JSON lines, as a trace is one, without secrets; each line stays JSON."""
+    if not _HINT.search(text) and not any(secret in text for secret in secrets):
+        return text
+    return "\n".join(
+        json.dumps(masked_value(json.loads(line), secrets), ensure_ascii=False)
+        if _HINT.search(line) or any(secret in line for secret in secrets)
+        else line
+        for line in text.split("\n")  # not `splitlines`: a string may hold U+2028
+    )
+
+
+def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
+    """Return a value as JSON has it without secrets; a field that is named as one is masked."""
+    match value:
+        case str():
+            return masked(value, secrets)
+        case Mapping():
+            return {
+                masked_value(key, secrets): MASK
+                if item and isinstance(item, str) and _holds_secret(str(key), value)
+                else masked_value(item, secrets)
+                for key, item in value.items()
+            }
+        case list() | tuple():
+            return [masked_value(item, secrets) for item in value]
+        case _:
+            return value
+
+
+def without(value: object, secrets: Sequence[str]) -> object:
+    """Return a value as JSON has it without these secrets; text that only looks like one stays."""
+    match value:
+        case str():
+            for secret in secrets:
+                value = value.replace(secret, MASK) if secret else value
+            return value
+        case Mapping():
+            return {without(key, secrets): without(item, secrets) for key, item in value.items()}
+        case list() | tuple():
+            return [without(item, secrets) for item in value]
+        case _:
+            return value
+
+
+def _holds_secret(key: str, fields: Mapping[object, object]) -> bool:
+    """Whether a field is named as a secret; a model's token with its probability is none."""
+    return _SECRET_FIELD.fullmatch(key) is not None and "logprob" not in fields
+
+
+def known_secrets(folder: Path) -> tuple[str, ...]:
+    """Return the values of all variables that hold credentials of models or endpoints."""
+    names = {*_ALWAYS}
+    names |= {
+        str(table["key_env"]) for table in model_tables(folder).values() if "key_env" in table
+    }
+    for settings in graph_settings(folder).values():
+        names |= {name for key in _GRAPH if (name := getattr(settings, key))}
+    values = (os.environ.get(name, "") for name in sorted(names))
+    return tuple(dict.fromkeys(value for value in values if len(value) >= _SHORTEST))

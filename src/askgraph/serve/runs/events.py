@@ -1,8 +1,12 @@
-"""The event log of a run, which many may read: from the start, or from any event on."""
+"""The event log of a run, which many may read from any event on; and its steps in words."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from typing import Literal
+import contextlib
+import json
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from typing import Any, Literal
+
+from askgraph.trace import Draft, Findings, ModelTurn, Prompt, Step, Thought, ToolUse
 
 EventName = Literal["run", "queued", "step", "outcome", "problem", "cancelled", "handed_back"]
 ENDS = frozenset({"outcome", "problem", "cancelled", "handed_back"})
@@ -51,3 +55,52 @@ class Events:
                 await more.wait()
         finally:
             self._readers -= 1
+
+
+async def shield(work: Coroutine[Any, Any, None]) -> None:
+    """Do some work, however often this is cancelled meanwhile, and raise what the work raises."""
+    task = asyncio.create_task(work)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    task.result()
+
+
+_LONGEST = 160
+_MENTIONS = 6
+
+
+def words_of(step: Step) -> str:
+    """Return a step in one line, clipped; empty for an outcome."""
+    match step:
+        case Findings(mentions=mentions):
+            read = [f"{m.words!r} is the {m.kind} {m.label or m.target!r}" for m in mentions]
+            more = ["…"] if len(read) > _MENTIONS else []
+            return one_line("; ".join([*read[:_MENTIONS], *more]) or "no word of it is known")
+        case Draft(query=query, words=words):
+            return one_line(f"considers: {words or _body(query)}")
+        case Thought(text=text):
+            return one_line(text)
+        case Prompt(purpose=purpose):
+            return one_line(f"tells a model ({purpose})")
+        case ModelTurn(choice=choice):
+            calls = [call.name for call in choice.calls]
+            said = f"calls {', '.join(calls)}" if calls else choice.text or choice.refusal
+            return one_line(f"the model: {said}")
+        case ToolUse(tool=tool, arguments=arguments, observation=seen):
+            given = ", ".join(json.dumps(one, ensure_ascii=False) for one in arguments.values())
+            return one_line(f"{tool}({given}): {seen.text}")
+        case _:
+            return ""
+
+
+def _body(query: str) -> str:
+    """A query without its PREFIX lines."""
+    return " ".join(line for line in query.splitlines() if not line.startswith("PREFIX "))
+
+
+def one_line(text: str, most: int = _LONGEST) -> str:
+    """Return a text on one line of at most `most` characters, without control characters."""
+    plain = "".join(sign if sign.isprintable() else " " for sign in text[: 4 * most])
+    words = " ".join(plain.split())
+    return words if len(words) <= most else f"{words[: most - 1]}…"

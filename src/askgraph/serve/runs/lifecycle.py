@@ -6,7 +6,7 @@
 
 A run is in the store before anybody hears of it, and so is its end. Beside this module, `request`
 makes a question ready to run, `queue` holds it until its turn, `events` is the log that many may
-read, `records` is the store's side, and `outbox` keeps ends until the store takes them.
+read, and `records` is the side of the store, with ends that wait until the store takes them.
 """
 
 import asyncio
@@ -24,11 +24,10 @@ from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.identity.principal import Principal, TooMany
 from askgraph.serve.middleware.telemetry import question_span
 from askgraph.serve.problems import Problem, problem_of
-from askgraph.serve.runs.events import Event, Events
+from askgraph.serve.runs.events import Event, Events, shield
 from askgraph.serve.runs.queue import Queue
 from askgraph.serve.runs.records import RunRecords
 from askgraph.serve.runs.request import RunRequest
-from askgraph.serve.runs.shield import shield
 from askgraph.serve.runs.views import RunView, State
 from askgraph.serve.settings import ServeSettings
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace

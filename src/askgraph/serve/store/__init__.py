@@ -10,12 +10,18 @@ import asyncio
 
 from askgraph.errors import AskgraphError
 from askgraph.serve.store.callers import KeyStore, UsageStore
-from askgraph.serve.store.database import Database, DatabaseFailed, database_url
+from askgraph.serve.store.database import (
+    Database,
+    DatabaseFailed,
+    PostgresqlDatabase,
+    SqliteDatabase,
+    database_url,
+)
 from askgraph.serve.store.feedback import FeedbackStore, VerifiedStore
 from askgraph.serve.store.migrations import migrate
-from askgraph.serve.store.postgresql import PostgresqlDatabase
 from askgraph.serve.store.processes import JobStore, ProcessStore
-from askgraph.serve.store.rows import (
+from askgraph.serve.store.runs import Cost, RunStore, SessionStore
+from askgraph.serve.store.tables import (
     UNDER_WAY,
     Feedback,
     JobRow,
@@ -32,8 +38,6 @@ from askgraph.serve.store.rows import (
     now,
     time_text,
 )
-from askgraph.serve.store.runs import Cost, RunStore, SessionStore
-from askgraph.serve.store.sqlite import SqliteDatabase
 
 __all__ = [
     "UNDER_WAY",

@@ -11,8 +11,7 @@ from sqlalchemy import Connection, Row, delete, insert, or_, select, text, updat
 
 from askgraph.serve.identity.principal import OwnLimits
 from askgraph.serve.store.database import Area, row_as, values_of
-from askgraph.serve.store.rows import KeyRow, Used, ago, now
-from askgraph.serve.store.tables import keys, usage
+from askgraph.serve.store.tables import KeyRow, Used, ago, keys, now, usage
 
 _TOUCHED = 60.0  # seconds; to the second it interests nobody, and each is a write
 _ADDED = text(

@@ -6,8 +6,14 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, t
 
 from askgraph.metadata.examples.similar import plain_question
 from askgraph.serve.store.database import Area, row_as, values_of
-from askgraph.serve.store.rows import Feedback, Verified
-from askgraph.serve.store.tables import feedback, runs, verified, verified_versions
+from askgraph.serve.store.tables import (
+    Feedback,
+    Verified,
+    feedback,
+    runs,
+    verified,
+    verified_versions,
+)
 
 _RAISED = text(
     "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "

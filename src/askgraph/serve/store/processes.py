@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, Table, delete, insert, or_, select, update
 
 from askgraph.serve.store.database import Area, row_as, values_of
-from askgraph.serve.store.rows import UNDER_WAY, JobRow, ago, now
-from askgraph.serve.store.tables import jobs, processes, runs
+from askgraph.serve.store.tables import UNDER_WAY, JobRow, ago, jobs, now, processes, runs
 
 SILENT = 30.0
 """Seconds without a beat after which a process is taken to be dead."""

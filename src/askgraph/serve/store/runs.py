@@ -12,8 +12,17 @@ from sqlalchemy import Connection, Insert, Row, Select, delete, func, insert, se
 
 from askgraph.serve.store.callers import added
 from askgraph.serve.store.database import Area, row_as, values_of
-from askgraph.serve.store.rows import UNDER_WAY, Json, RunRow, RunState, SessionRow, now, time_text
-from askgraph.serve.store.tables import runs, sessions
+from askgraph.serve.store.tables import (
+    UNDER_WAY,
+    Json,
+    RunRow,
+    RunState,
+    SessionRow,
+    now,
+    runs,
+    sessions,
+    time_text,
+)
 
 _LISTED = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
 _LONG = 100_000  # characters that take about a millisecond

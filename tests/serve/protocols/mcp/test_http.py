@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from tests.serve.protocols.mcp.test_elicitation import MODERN, QUESTION, third
+from tests.serve.protocols.mcp.test_ask import MODERN, QUESTION, third
 from tests.servers.key_holders import Locked, locked_server
 
 from askgraph.workspace import Workspace

@@ -12,8 +12,7 @@ from mcp.server.request_state import RequestStateSecurity
 from mcp_types import Resource, ToolAnnotations
 
 from askgraph.serve.protocols.mcp.access import CALLER, Access
-from askgraph.serve.protocols.mcp.ask import ask
-from askgraph.serve.protocols.mcp.elicitation import OpenState
+from askgraph.serve.protocols.mcp.ask import OpenState, ask
 from askgraph.serve.protocols.mcp.explore import describe, examples, list_graphs, search, shapes
 from askgraph.serve.protocols.mcp.query import execute, propose_queries, validate
 from askgraph.serve.protocols.mcp.resources import PARTS, explore_graph, listed, write_query

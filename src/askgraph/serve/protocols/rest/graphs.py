@@ -1,18 +1,27 @@
-"""The graphs that there are, and questions to start with."""
+"""Graphs: those that there are, questions to start with, and jobs that add and remove some."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
+from starlette.datastructures import UploadFile
 
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.endpoint.public_only import Guard
+from askgraph.errors import NotPublic, SetupError, Unreachable
 from askgraph.explanation.starters import examples_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.examples.similar import same_language
+from askgraph.serve.graphs.jobs import JobView, NewGraph
 from askgraph.serve.graphs.open_graphs import GraphSummary
-from askgraph.serve.hub import Asker, HubDep
+from askgraph.serve.graphs.uploads import Sent, stored, upload_folder
+from askgraph.serve.hub import Asker, HubDep, Manager
 from askgraph.serve.protocols.rest.parameters import GraphName, Offset, Tongue
+from askgraph.serve.protocols.streams import event_stream
+from askgraph.serve.runs.views import Body
+from askgraph.serve.store import new_id
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
@@ -120,3 +129,131 @@ def _starters(graph: KnowledgeGraph, language: str) -> list[str]:
         graph.profile, graph.arrays, graph.prefixes, [language], most=_STARTERS
     ).questions
     return list(dict.fromkeys([*spread[:_OWN], *made]))[:_STARTERS]
+
+
+_FILES = 100
+_RESOLVING = 10.0  # seconds
+_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["name", "files"],
+                    "properties": {
+                        "name": {"type": "string", "maxLength": 64},
+                        "files": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "RDF in any format, packed or not.",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+class AddBody(Body):
+    """A graph to add by its address."""
+
+    name: str = Field(max_length=64, description="What to call the graph: letters, digits, _-.")
+    url: str = Field(max_length=2000, description="The address of its SPARQL endpoint.")
+    dialect: str | None = Field(
+        None,
+        max_length=20,
+        description="qlever, virtuoso, graphdb, blazegraph, fuseki or oxigraph; else detected.",
+    )
+    graphs: list[str] = Field(
+        default_factory=list, max_length=100, description="IRIs of the named graphs to read."
+    )
+    timeout: float | None = Field(None, gt=0, le=600, description="Seconds for each query.")
+
+
+class JobsView(BaseModel):
+    """The caller's jobs, the latest first."""
+
+    jobs: list[JobView]
+
+
+@router.post("/graphs", status_code=202)
+async def add(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
+    """Begin to add the graph of a SPARQL endpoint, which must be at a public address."""
+    hub.jobs.check(body.name, caller)
+    allowed = hub.settings.private_addresses
+    settings: dict[str, object] = {
+        "public_only": True,
+        "private_addresses": list(allowed),
+        "added_by": caller.id,
+        **body.model_dump(include={"dialect", "graphs", "timeout"}, exclude_defaults=True),
+    }
+    await _check_address(body, Guard(allowed))
+    return await hub.jobs.begin(NewGraph(body.name, "address", [body.url], settings), caller)
+
+
+@router.post("/graphs/upload", status_code=202, openapi_extra=_FORM)
+async def upload(request: Request, hub: HubDep, caller: Manager) -> JobView:
+    """Begin to add a graph of the files that are sent, as a form with `name` and `files`."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise SetupError("send a form (multipart/form-data) with 'name' and 'files'")
+    id = new_id()
+    folder = upload_folder(hub.workspace.folder, id)
+    async with request.form(max_files=_FILES, max_fields=10) as form:
+        name = form.get("name")
+        if not isinstance(name, str):
+            raise SetupError("the form has no field 'name': what to call the graph")
+        hub.jobs.check(name, caller)
+        files = [
+            Sent(file.filename or "", file.file)
+            for file in form.getlist("files")
+            if isinstance(file, UploadFile)
+        ]
+        new = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
+        return await hub.jobs.begin(new, caller, lambda: stored(files, folder))
+
+
+@router.delete("/graphs/{graph}", status_code=204)
+async def remove(graph: str, hub: HubDep, caller: Manager) -> None:
+    """Take a graph away that was added over the web."""
+    await hub.jobs.remove(graph, caller)
+
+
+@router.get("/jobs")
+async def jobs(hub: HubDep, caller: Manager) -> JobsView:
+    """Return the caller's jobs, the latest first."""
+    return JobsView(jobs=await hub.jobs.of(caller))
+
+
+@router.get("/jobs/{id}")
+async def job(id: str, hub: HubDep, caller: Manager) -> JobView:
+    """Return the progress of a job."""
+    return await hub.jobs.view(id, caller)
+
+
+@router.get("/jobs/{id}/events", response_class=Response)
+async def events(id: str, hub: HubDep, caller: Manager) -> Response:
+    """Return a job each time that it is further, as events `job`, to its end."""
+    await hub.jobs.view(id, caller)
+    return event_stream(hub.jobs.follow(id, caller))
+
+
+@router.delete("/jobs/{id}")
+async def cancel(id: str, hub: HubDep, caller: Manager) -> JobView:
+    """Stop a job; nothing is left of its graph."""
+    return await hub.jobs.cancel(id, caller)
+
+
+async def _check_address(body: AddBody, guard: Guard) -> None:
+    """Refuse an address at once that the guard would refuse later."""
+    await HttpEndpoint(body.url, dialect=body.dialect, guard=guard).close()
+    try:
+        async with asyncio.timeout(_RESOLVING):
+            await guard.addresses(body.url)
+    except TimeoutError as problem:
+        raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
+    except NotPublic:
+        raise
+    except Unreachable as problem:
+        raise SetupError(f"{problem}: check the address") from problem

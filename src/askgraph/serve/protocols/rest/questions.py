@@ -1,4 +1,4 @@
-"""Questions: asked, their history and events, the result as a file; cancelled, shared, deleted."""
+"""Questions: asked, followed, shared and deleted; their sessions, and what callers say of them."""
 
 import asyncio
 import contextlib
@@ -8,15 +8,29 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
 from pyoxigraph import RdfFormat, Triple, parse
 
 from askgraph.errors import SetupError
 from askgraph.explanation.evidence import evidence
-from askgraph.serve.hub import Asker, Caller, Hub, HubDep
-from askgraph.serve.identity.principal import Principal
+from askgraph.serve.hub import Asker, Caller, Confirmer, Hub, HubDep
+from askgraph.serve.identity.principal import NotAllowed, Principal
+from askgraph.serve.problems import Missing
 from askgraph.serve.protocols.streams import event_stream, unless_disconnected
-from askgraph.serve.runs.replies import chosen
-from askgraph.serve.runs.views import AskBody, ChooseBody, RunsView, RunView, ShareBody
+from askgraph.serve.runs.replies import chosen, confirmed, withdrawn
+from askgraph.serve.runs.views import (
+    AskBody,
+    Body,
+    ChooseBody,
+    ConfirmBody,
+    FeedbackBody,
+    FeedbackView,
+    RunSummary,
+    RunsView,
+    RunView,
+    ShareBody,
+)
+from askgraph.serve.store import Feedback, SessionRow, Verified, new_id
 from askgraph.sparql.result_formats import (
     GRAPH_FORMATS,
     Result,
@@ -208,3 +222,153 @@ async def stop_runs(
             # They may end in another process, which tells the store and nobody else.
             while await hub.store.under_way(owner, session=session, run=run):  # noqa: ASYNC110
                 await asyncio.sleep(_LOOK)
+
+
+feedback_router = APIRouter(prefix="/api/v1", tags=["feedback"])
+
+
+class VerifiedOne(BaseModel):
+    """A question and the query that everybody who asks it is answered with."""
+
+    id: str
+    question: str
+    query: str
+    language: str | None = None
+    rows: int = Field(description="How many rows the query gave when it was confirmed.")
+    when: str = Field(description="When it was confirmed (ISO 8601, UTC).")
+    by: str | None = Field(None, description="Who confirmed it.")
+    run: str | None = Field(None, description="The run that it was confirmed of.")
+    mine: bool = Field(description="Whether the caller confirmed it.")
+
+
+class VerifiedList(BaseModel):
+    """The verified answers of a graph, the latest first."""
+
+    verified: list[VerifiedOne]
+
+
+@feedback_router.post("/runs/{id}/feedback")
+async def feedback(id: str, body: FeedbackBody, hub: HubDep, caller: Asker) -> FeedbackView:
+    """Keep whether an answer is right; a second verdict replaces the first."""
+    await hub.records.row(id, caller)
+    await hub.store.put_feedback(Feedback(id, caller.id, body.verdict, body.comment))
+    return FeedbackView(verdict=body.verdict, comment=body.comment)
+
+
+@feedback_router.post("/runs/{id}/confirm")
+async def confirm(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer) -> RunView:
+    """Confirm that a query answers a question: from now on the same question gets it at once.
+
+    The query is run again first; one that fails cannot be confirmed.
+    """
+    await confirmed(hub, id, body.query, caller)
+    return await hub.records.view(id, caller)
+
+
+@feedback_router.delete("/runs/{id}/confirm")
+async def withdraw(id: str, hub: HubDep, caller: Confirmer) -> RunView:
+    """Withdraw the query that was confirmed for a question."""
+    await withdrawn(hub, id, caller)
+    return await hub.records.view(id, caller)
+
+
+@feedback_router.get("/graphs/{graph}/verified")
+async def listed(graph: str, hub: HubDep, caller: Confirmer) -> VerifiedList:
+    """Return the verified answers of a graph, the latest first."""
+    hub.graphs.settings(graph, caller)
+    found = await hub.store.verified(graph)
+    return VerifiedList(verified=[_view(one, caller) for one in reversed(found)])
+
+
+@feedback_router.delete("/graphs/{graph}/verified/{id}", status_code=204, name="withdraw")
+async def withdraw_verified(graph: str, id: str, hub: HubDep, caller: Confirmer) -> None:
+    """Withdraw a verified answer: the caller's own or, of an `admin`, anybody's."""
+    hub.graphs.settings(graph, caller)
+    one = next((one for one in await hub.store.verified(graph) if one.id == id), None)
+    if one is None:
+        raise Missing(f"there is no verified answer {id!r} of {graph!r}")
+    if one.owner != caller.id and not caller.may("admin"):
+        raise NotAllowed("somebody else confirmed this: they withdraw it, or an administrator")
+    await hub.store.withdraw(id)
+
+
+def _view(one: Verified, caller: Principal) -> VerifiedOne:
+    return VerifiedOne.model_validate({**vars(one), "mine": one.owner == caller.id})
+
+
+sessions_router = APIRouter(prefix="/api/v1", tags=["sessions"])
+_QUESTIONS = 200
+
+
+class SessionBody(Body):
+    """The title of a session."""
+
+    title: str = Field("", max_length=200)
+
+
+class SessionSummary(BaseModel):
+    """A conversation."""
+
+    id: str
+    title: str
+    created: str = Field(description="A time in UTC (ISO 8601).")
+    changed: str = Field(description="When something was asked in it last.")
+    runs: int = Field(description="How many questions it has.")
+
+
+class SessionsView(BaseModel):
+    """The caller's sessions, the one changed last first."""
+
+    sessions: list[SessionSummary]
+
+
+class SessionView(SessionSummary):
+    """A conversation with its questions, the latest first."""
+
+    questions: list[RunSummary]
+
+
+@sessions_router.get("/sessions")
+async def sessions(
+    hub: HubDep, caller: Asker, limit: Annotated[int, Query(ge=1, le=200)] = 50
+) -> SessionsView:
+    """Return the caller's sessions, the one changed last first; none without key and cookie."""
+    rows = await hub.store.sessions(caller.id, limit=limit) if caller.has_history else []
+    return SessionsView(sessions=[_summary(row) for row in rows])
+
+
+@sessions_router.post("/sessions", status_code=201)
+async def begin(body: SessionBody, hub: HubDep, caller: Asker) -> SessionSummary:
+    """Begin a session."""
+    row = SessionRow(new_id(), caller.id, body.title)
+    await hub.store.add_session(row)
+    return _summary(row)
+
+
+@sessions_router.get("/sessions/{id}")
+async def session(id: str, hub: HubDep, caller: Asker) -> SessionView:
+    """Return a session with its questions, the latest first."""
+    row = await hub.records.session(id, caller)
+    runs = await hub.store.runs(caller.id, session=id, limit=_QUESTIONS)
+    questions = await hub.records.summaries(runs, caller)
+    return SessionView(**_summary(row).model_dump(), questions=questions)
+
+
+@sessions_router.patch("/sessions/{id}")
+async def rename(id: str, body: SessionBody, hub: HubDep, caller: Asker) -> SessionSummary:
+    """Give a session another title."""
+    await hub.records.session(id, caller)
+    await hub.store.change_session(id, title=body.title)
+    return _summary(await hub.records.session(id, caller))
+
+
+@sessions_router.delete("/sessions/{id}", status_code=204)
+async def forget_session(id: str, hub: HubDep, caller: Asker) -> None:
+    """Delete a session with its questions."""
+    await hub.records.session(id, caller)
+    await stop_runs(hub, caller.id, session=id)
+    await hub.store.delete_session(id)
+
+
+def _summary(row: SessionRow) -> SessionSummary:
+    return SessionSummary.model_validate(vars(row))

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from askgraph.errors import AskgraphError
 from askgraph.serve.hub import Asker, Caller, Hub, HubDep, caller_of
 from askgraph.serve.identity.identify import credentials_of
-from askgraph.serve.middleware.metrics import Metrics
+from askgraph.serve.middleware.telemetry import Metrics
 from askgraph.serve.problems import Missing
 from askgraph.serve.runs.methods import MethodsView, choices
 

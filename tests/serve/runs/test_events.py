@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.llm import Choice, ToolCall
-from askgraph.serve.protocols.step_words import one_line, words_of
+from askgraph.serve.runs.events import one_line, words_of
 from askgraph.trace import (
     Draft,
     Findings,

@@ -5,8 +5,8 @@ from pathlib import Path
 from tests.servers.sparql import SparqlServer
 
 from askgraph.sample import graph_path
+from askgraph.serve.app import warm_up
 from askgraph.serve.hub import open_hub
-from askgraph.serve.run import warm_up
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
