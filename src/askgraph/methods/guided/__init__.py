@@ -25,9 +25,13 @@ from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.methods import Method, above_zero, at_least, one_of, shares, within
-from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
+from askgraph.methods.guided.candidates import (
+    Candidates,
+    candidates_of,
+    guided_messages,
+    with_results,
+)
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
-from askgraph.methods.guided.prompt import Told, guided_messages
 from askgraph.methods.guided.verdict import REPLY, Judge
 from askgraph.search.decide.decision import Thresholds
 from askgraph.tools import Limits, Sees, Toolbox
@@ -200,17 +204,20 @@ class _Run:
             finding.cancel()
             await asyncio.gather(finding, return_exceptions=True)
         judge = Judge(candidates, Trials(self.graphs, method.validate))
+        if len(voices) == 1 and method.n == 1 and not method.others:
+            turns = 0 if candidates.veil else method.turns
+            return Panel(judge, voices, method.looks, self.toolbox, turns)
+        from askgraph.methods.guided.voting import VotingPanel  # most questions ask one model once
+
+        others = {name: self.charged(one) for name, one in method.others.items()}
         graphs = [replace(one.given, endpoint=one.counted) for one in self.graphs.every]
-        return Panel(
-            self.question,
+        return VotingPanel(
             judge,
             voices,
-            {name: self.charged(one) for name, one in method.others.items()},
-            graphs,
-            method.looks,
-            self.toolbox,
-            0 if candidates.veil else method.turns,
-            self.account,
+            question=self.question,
+            others=others,
+            graphs=graphs,
+            account=self.account,
         )
 
     def toolbox(self) -> Toolbox:
@@ -236,7 +243,8 @@ class _Run:
                 self.graphs,
                 candidates,
                 finding,
-                Told(self.shown(rendering), results=method.values),
+                self.shown(rendering),
+                results=method.values,
             )
             for name, model in [("model", method.model), *method.further.items()]:
                 own = Account(Budget())  # voices speak at once: each knows what it cost itself
