@@ -23,8 +23,7 @@ from pathlib import Path
 from pyoxigraph import DefaultGraph, RdfFormat, Store
 
 from _measure import print_table
-from askgraph.endpoint import Endpoint
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted, Endpoint
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import TimedOut

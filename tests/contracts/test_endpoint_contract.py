@@ -9,9 +9,8 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
 from tests.servers.fixtures import SMALL
 from tests.servers.sparql import SparqlServer
 
-from askgraph.endpoint import Endpoint
+from askgraph.endpoint import Counted, Endpoint
 from askgraph.endpoint.cached import CachedEndpoint
-from askgraph.endpoint.counted import Counted
 from askgraph.endpoint.federated import Federated
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.graphs import MOONS
 
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted
 from askgraph.errors import Overloaded, SetupError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph

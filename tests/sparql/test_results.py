@@ -1,12 +1,25 @@
-"""Results: an order that does not depend on the engine."""
+"""Results: an order that does not depend on the engine, and all formats, read again."""
 
+import pyoxigraph
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, RdfFormat, Triple
 
-from askgraph.sparql.results import Row, SelectResult
+from askgraph.rdf.vocabulary import XSD_INTEGER
+from askgraph.sparql.results import (
+    GRAPH_FORMATS,
+    ROW_FORMATS,
+    GraphResult,
+    ResultFormat,
+    Row,
+    SelectResult,
+    Term,
+    format_named,
+    serialised,
+)
 
-TERMS = st.sampled_from(
+ANY_TERMS = st.sampled_from(
     [
         None,
         BlankNode("a"),
@@ -21,10 +34,10 @@ TERMS = st.sampled_from(
         Literal("a", language="de"),
     ]
 )
-ROWS = st.lists(st.tuples(TERMS, TERMS), max_size=8)
+ANY_ROWS = st.lists(st.tuples(ANY_TERMS, ANY_TERMS), max_size=8)
 
 
-@given(ROWS, st.randoms())
+@given(ANY_ROWS, st.randoms())
 def test_the_same_rows_come_in_the_same_order(rows: list[Row], chance: object) -> None:
     shuffled = list(rows)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -37,3 +50,93 @@ def test_numbers_come_by_value_and_unbound_first() -> None:
     rows = tuple((term,) for term in (Literal("x"), Literal(10), Literal(9), None))
     found = SelectResult(("n",), rows).sorted().column("n")
     assert found == (None, Literal(9), Literal(10), Literal("x"))
+
+
+MARS, MASS = NamedNode("http://example.org/Mars"), NamedNode("http://example.org/mass")
+ROWS = SelectResult(
+    ("thing", "value"),
+    (
+        (MARS, Literal("6.4", datatype=NamedNode(XSD_INTEGER))),
+        (BlankNode("b1"), Literal('a, "b"\r\n\tc', language="en")),
+        (None, Triple(MARS, MASS, Literal("x"))),
+    ),
+)
+TRIPLES = GraphResult((Triple(MARS, MASS, Literal("heavy", language="en")),))
+EXACT = {"json": QueryResultsFormat.JSON, "xml": QueryResultsFormat.XML}
+
+
+def form(name: str) -> ResultFormat:
+    return next(one for one in (*ROW_FORMATS, *GRAPH_FORMATS) if one.name == name)
+
+
+def rows_in(document: bytes, name: str) -> list[list[Term | None]]:
+    found = pyoxigraph.parse_query_results(document, format=EXACT[name])
+    assert isinstance(found, pyoxigraph.QuerySolutions)
+    return [list(row) for row in found]
+
+
+@pytest.mark.parametrize("name", sorted(EXACT))
+def test_solutions_are_the_same_when_read_again(name: str) -> None:
+    assert rows_in(serialised(ROWS, form(name)), name) == [list(row) for row in ROWS.rows]
+
+
+TEXTS = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff")
+)
+
+
+@given(TEXTS, st.sampled_from(sorted(EXACT)))
+def test_any_text_is_the_same_when_read_again(text: str, name: str) -> None:
+    result = SelectResult(("t",), ((Literal(text),),))
+    assert rows_in(serialised(result, form(name)), name) == [[Literal(text)]]
+
+
+def test_csv_has_plain_values_and_tsv_has_terms() -> None:
+    csv = serialised(ROWS, form("csv")).decode()
+    tsv = serialised(ROWS, form("tsv")).decode()
+
+    assert csv.startswith('thing,value\r\nhttp://example.org/Mars,6.4\r\n_:b1,"a, ""b""')
+    assert tsv.startswith("?thing\t?value\n<http://example.org/Mars>\t")
+    assert '"a, \\"b\\"\\r\\n\\tc"@en' in tsv
+
+
+def test_a_boolean_has_all_formats_of_rows() -> None:
+    texts = {one.name: serialised(True, one).decode() for one in ROW_FORMATS}
+
+    assert texts["json"] == '{"head":{},"boolean":true}'
+    assert "<boolean>true</boolean>" in texts["xml"]
+    assert (texts["csv"], texts["tsv"]) == ("true", "true")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("ttl", RdfFormat.TURTLE), ("nt", RdfFormat.N_TRIPLES), ("rdf", RdfFormat.RDF_XML)],
+)
+def test_triples_are_the_same_when_read_again(name: str, kind: RdfFormat) -> None:
+    document = serialised(TRIPLES, form(name), prefixes={"ex": "http://example.org/"})
+    assert [quad.triple for quad in pyoxigraph.parse(document, format=kind)] == [*TRIPLES.triples]
+
+
+def test_turtle_declares_only_the_prefixes_that_it_uses() -> None:
+    prefixes = {"ex": "http://example.org/", "other": "http://other.org/"}
+    text = serialised(TRIPLES, form("ttl"), prefixes=prefixes).decode()
+
+    assert "ex:Mars ex:mass" in text
+    assert "other" not in text
+
+
+def test_a_table_is_no_turtle_and_triples_are_no_table() -> None:
+    with pytest.raises(ValueError, match="a table cannot be had as 'ttl': take one of json, xml"):
+        format_named("ttl", ROWS)
+    with pytest.raises(ValueError, match="triples cannot be had as 'csv': take one of ttl, nt"):
+        serialised(TRIPLES, form("csv"))
+
+
+def test_what_a_format_cannot_say_is_refused() -> None:
+    nameless = GraphResult((Triple(MARS, NamedNode("http://example.org/1"), MARS),))
+    nested = GraphResult((Triple(MARS, MASS, Triple(MARS, MASS, MARS)),))
+
+    with pytest.raises(ValueError, match="RDF/XML has no way to write the predicate"):
+        serialised(nameless, form("rdf"))
+    with pytest.raises(ValueError, match="take ttl or nt"):
+        serialised(nested, form("jsonld"))

@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from askgraph.endpoint import Endpoint
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted, Endpoint
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.metadata.shapes import frequent
 from askgraph.rdf.prefixes import PrefixMap

@@ -16,15 +16,11 @@ from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_in, iris_of
-from askgraph.explanation.why_empty import why_empty
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admitted
-from askgraph.sparql.layout import formatted
-from askgraph.sparql.read import read, tree_of
-from askgraph.sparql.result_formats import Result
-from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.tree import Query
-from askgraph.sparql.write import QueryText, by_subject, laid_out
+from askgraph.sparql.results import GraphResult, Result, SelectResult
+from askgraph.sparql.tree import Query, QueryText
+from askgraph.sparql.write import by_subject, laid_out, tree_of
 from askgraph.trace import Answer, Clarification, Option
 
 _LABELLED = 200  # rows whose resources are named
@@ -80,6 +76,8 @@ class AnswerBuilder:
         if isinstance(query, Query):
             labels = await self._labels(iris_in(query))
             return laid_out(query, self.graph.prefixes, labels), labels
+        from askgraph.sparql.layout import formatted  # for a text that came, none of ours
+
         labels = await self._labels(iris_of(query))
         text = formatted(query, self.graph.prefixes, labels)
         try:
@@ -152,6 +150,8 @@ class AnswerBuilder:
         try:
             async with asyncio.timeout(self.evidence_seconds):
                 if not answer.result.rows:
+                    from askgraph.explanation.why_empty import why_empty  # few answers have none
+
                     return replace(answer, why_empty=await why_empty(query, endpoint))
                 if not rows:
                     return answer
@@ -202,7 +202,7 @@ async def chosen_answer(
 def is_ordered(query: str) -> bool:
     """Return whether a query, as text, orders its rows; False if it cannot be read."""
     try:
-        return bool(read(query).order)
+        return bool(tree_of(query).order)
     except QueryError:
         return False
 

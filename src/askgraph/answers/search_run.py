@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from askgraph.answers.build import AnswerBuilder
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.prefixes import PrefixMap

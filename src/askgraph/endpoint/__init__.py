@@ -122,3 +122,15 @@ class Delegating(ABC):
     @abstractmethod
     async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
         """Return the result, which is of this kind, of a query that `run` runs."""
+
+
+class Counted(Delegating):
+    """Passes every query on to `inner`; `requests` counts them, failed ones too."""
+
+    def __init__(self, inner: Endpoint) -> None:
+        super().__init__(inner)
+        self.requests = 0
+
+    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+        self.requests += 1
+        return await run(self._inner, asked.query, asked.timeout)

@@ -15,10 +15,9 @@ from typing import IO, cast
 
 from pyoxigraph import DefaultGraph, Quad, RdfFormat, Store
 
+from askgraph.endpoint._oxigraph_process import UNITED
 from askgraph.errors import SetupError
 from askgraph.rdf.statements import FORMATS
-
-UNITED = "askgraph-united"  # the file that says that the default graph is the union of all
 
 _PACKED = (".gz", ".bz2", ".xz")
 _KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"

@@ -21,6 +21,7 @@ from askgraph.errors import ServiceError, TimedOut
 Reply = TypeVar("Reply")
 Request = tuple[str, int | None, list[str] | None, bool]
 
+UNITED = "askgraph-united"  # a store's file that says that its default graph is the union of all
 _SCRIPT = Path(__file__).with_name("_oxigraph_worker.py")
 
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
-from askgraph.sparql.result_formats import Result, from_json, to_json
+from askgraph.sparql.results import Result, from_json, to_json
 
 __all__ = ["CachedEndpoint"]
 

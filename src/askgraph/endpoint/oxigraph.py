@@ -15,8 +15,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from askgraph.endpoint._oxigraph_load import UNITED, load_store
-from askgraph.endpoint._oxigraph_process import Pool
+from askgraph.endpoint._oxigraph_process import UNITED, Pool
 from askgraph.errors import (
     ErrorReply,
     ForbiddenQuery,
@@ -85,6 +84,8 @@ class OxigraphEndpoint:
         done, all bytes, and the file's name. What stood at `path` is replaced once all is read;
         a failure leaves it as it was. Raises `SetupError` with file, line and column.
         """
+        from askgraph.endpoint._oxigraph_load import load_store  # no question loads anything
+
         return load_store([Path(source) for source in sources], Path(path), progress=progress)
 
     @property

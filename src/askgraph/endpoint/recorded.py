@@ -7,7 +7,7 @@ from typing import Any
 from askgraph import errors
 from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.sparql.result_formats import Result, from_json, to_json
+from askgraph.sparql.results import Result, from_json, to_json
 
 __all__ = ["RecordedEndpoint"]
 

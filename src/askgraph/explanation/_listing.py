@@ -1,19 +1,247 @@
-"""A query that lists: columns, and the clauses on what they are columns of."""
+"""Nouns for the columns, sort keys and counts of a query, and a query that lists."""
 
 from __future__ import annotations
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import NamedNode, Variable
 
-from askgraph.explanation._asked import Asked, bare, without_article
+from askgraph.explanation._names import Names, Phrases, Scope, is_date, scope_of
+from askgraph.explanation._nouns import unwrapped
+from askgraph.explanation._teller import Teller
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import (
+    AGGREGATES,
     Call,
     Expression,
     Pattern,
+    Query,
     Term,
+    variables_of,
 )
+
+_AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
+ORDINALS = {
+    1: "",
+    2: "second-",
+    3: "third-",
+    4: "fourth-",
+    5: "fifth-",
+    6: "sixth-",
+    7: "seventh-",
+    8: "eighth-",
+    9: "ninth-",
+    10: "tenth-",
+}
+_SYMBOLS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
+
+
+class Asked(ABC):
+    """A query with what its columns, keys and sort keys are called."""
+
+    def __init__(self, query: Query, names: Names) -> None:
+        self.query = query
+        self.names = names
+        self.phrases = names.phrases
+        self.say, self.listed = self.phrases.say, self.phrases.listed
+        self.scope: Scope = scope_of(query.where)
+        self.values = {name.value: value for name, value in query.columns if value is not None}
+        self.keys = [self.resolved(name or value) for value, name in query.group_by]
+        for value, name in query.group_by:
+            if name is not None:
+                self.scope.binds[name.value] = value
+        self.teller = Teller(self.scope, names, silent=self.spoken_of(), of_select=self.of_select)
+        self.root_said = False
+        self.cuts_done = False
+        self.having_done = False
+
+    def resolved(self, expression: Expression) -> Expression:
+        return self.scope.resolved(expression) if isinstance(expression, Variable) else expression
+
+    def asked(self) -> list[Variable]:
+        """The plain columns: variables of the patterns, by their first names, each once."""
+        if self.query.columns:
+            names = [name for name, value in self.query.columns if value is None]
+            names += [v for v in self.values.values() if isinstance(v, Variable)]
+        else:
+            names = [name for name in variables_of(self.query.where) if name.value[:2] != "__"]
+        return list(dict.fromkeys(self.scope.resolved(name) for name in names))
+
+    def computed(self) -> list[Expression]:
+        """The columns that are computed."""
+        keys = [value for value, _ in self.query.group_by]
+        return [
+            value
+            for value in self.values.values()
+            if not isinstance(value, Variable) and value not in keys
+        ]
+
+    def spoken_of(self) -> set[str]:
+        """Variables that need no clause of their own, as the sentence names them anyway."""
+        spoken = {name.value for name in self.asked()}
+        for part in (*self.values.values(), *self.query.having, *self.keys):
+            spoken |= {self.scope.resolved(name).value for name in variables_of(part)}
+        for value, _ in self.query.order:
+            spoken |= {self.scope.resolved(name).value for name in variables_of(value)}
+        for value in (*self.scope.binds.values(), *self.scope.filters):
+            spoken |= {self.scope.resolved(name).value for name in variables_of(value)}
+        for inner in (*self.scope.without, *self.scope.present):
+            spoken |= {name.value for name in variables_of(tuple(inner.filters))}
+        return spoken
+
+    def root(self) -> Term | None:
+        """What the sentence is about."""
+        aggregated = [v for value in self.computed() for v in variables_of(value)]
+        having = [v for value in self.query.having for v in variables_of(value)]
+        for variable in [*aggregated, *([] if self.query.is_aggregate else self.asked()), *having]:
+            variable = self.scope.resolved(variable)
+            if self.is_subject(variable):
+                return variable
+            owner = self.teller.owner(variable)
+            if owner is not None and variable.value not in self.scope.binds:
+                return owner.subject
+        return self.source() or next(iter(self.asked()), None)
+
+    def is_subject(self, variable: Variable) -> bool:
+        patterns = [p for scope in self.all_scopes() for p in scope.patterns]
+        return any(pattern.subject == variable for pattern in patterns)
+
+    def all_scopes(self) -> list[Scope]:
+        return [self.scope, *(inner for scopes in self.scope.unions for inner in scopes)]
+
+    def source(self) -> Term | None:
+        """The first subject that is nobody's object: counting all rows counts it."""
+        subjects = [p.subject for scope in self.all_scopes() for p in scope.patterns]
+        objects = {p.object for scope in self.all_scopes() for p in scope.patterns}
+        variables = [subject for subject in subjects if isinstance(subject, Variable)]
+        free = [subject for subject in variables if subject not in objects]
+        return next(iter([*free, *variables, *subjects]), None)
+
+    def is_wrapper(self) -> bool:
+        """Whether there is nothing but sub-selects around which others are taken away or joined."""
+        return bool(self.scope.selects) and not self.scope.patterns and not self.scope.unions
+
+    def the(self, nouns: Sequence[str]) -> str:
+        return self.say("the", self.listed(list(dict.fromkeys(nouns))))
+
+    def cuts_root(self) -> bool:
+        """Whether the first rows of an order are taken, and the order is one of the root's."""
+        query = self.query
+        return (
+            bool(query.order and query.limit) and not query.is_aggregate and not self.is_wrapper()
+        )
+
+    def superlative(self, root: Term | None) -> str:
+        """`with the highest mass`, `with the second-highest mass`."""
+        value, down = self.query.order[0]
+        noun = self.order_noun(value, root)
+        place = (
+            ORDINALS.get((self.query.offset or 0) + 1, "") if self.phrases.language == "en" else ""
+        )
+        return self.say(f"by {self.extreme(value, noun, down=down)}", noun, place)
+
+    def extreme(self, value: Expression, noun: str, *, down: bool) -> str:
+        if self.is_count(value):
+            return "most" if down else "fewest"
+        if is_date(noun):
+            return "latest" if down else "earliest"
+        return "highest" if down else "lowest"
+
+    def counts(self, value: Expression, root: Term | None) -> bool:
+        """Whether an expression is the number of rows, or of what the sentence is about."""
+        if not isinstance(value, Call) or not value.name.startswith("COUNT"):
+            return False
+        return not value.arguments or self.resolved(value.arguments[0]) == root
+
+    def aggregate_noun(self, value: Expression) -> str | None:
+        """`the average age`; None if it is no aggregate of one thing."""
+        if not isinstance(value, Call) or value.name.split()[0] not in AGGREGATES:
+            return None
+        name, _, distinct = value.name.partition(" ")
+        if not value.arguments:
+            return self.say("number", self.say("things"))
+        over = self.resolved(value.arguments[0])
+        noun = self.value_noun(over)
+        if name == "COUNT":
+            key = "number distinct" if distinct else "number"
+            return self.say("the", self.say(key, self.phrases.plural(noun)))
+        if name == "GROUP_CONCAT":
+            return self.say("group_concat", self.phrases.plural(noun))
+        dated = name in ("MIN", "MAX") and is_date(noun)
+        key = {"MIN": "first", "MAX": "last"}[name] if dated else _AGGREGATE_PHRASES[name]
+        return self.say(key, noun)
+
+    def value_noun(self, value: Expression) -> str:
+        """What a value is called, without whose it is."""
+        if not isinstance(value, Variable):
+            return self.teller.words(value)
+        if value.value in self.scope.binds:
+            return self.teller.words(value)
+        for select in self.scope.selects:
+            if value.value in {name.value for name in variables_of(select)}:
+                return without_article(self.of_select(select, value.value))
+        return self.teller.noun(value)
+
+    def expression(self, value: Expression, root: Term | None = None) -> str:
+        """An expression in which aggregates may stand."""
+        match value:
+            case Variable() if value.value in self.values:
+                return self.expression(self.values[value.value], root)
+            case Call(name=name) if name.split()[0] in AGGREGATES:
+                if self.counts(value, root) or not value.arguments:
+                    source = root or self.root()
+                    noun = self.teller.noun(source) if isinstance(source, Variable) else ""
+                    counted = self.phrases.plural(noun) if noun else self.say("things")
+                    return self.say("the", self.say("number", counted))
+                return self.aggregate_noun(value) or ""
+            case Call(name=name, arguments=(left, right)) if name in _SYMBOLS:
+                sides = (self.expression(left, root), self.expression(right, root))
+                if name in ("&&", "||"):
+                    return self.listed(sides, "and" if name == "&&" else "or")
+                if name in ("+", "-", "*", "/"):
+                    return self.say(name, *sides)
+                return f"{sides[0]} {self.say(name, sides[1])}"
+            case _:
+                return self.teller.words(value)
+
+    def order_value(self, value: Expression) -> Expression:
+        if isinstance(value, Variable) and value.value in self.values:
+            return self.values[value.value]
+        return unwrapped(value)
+
+    def is_count(self, value: Expression) -> bool:
+        value = self.order_value(value)
+        return isinstance(value, Call) and value.name.startswith("COUNT")
+
+    def order_noun(self, value: Expression, root: Term | None) -> str:
+        """What is sorted by, without whose it is."""
+        value = self.order_value(value)
+        if isinstance(value, Variable):
+            return self.value_noun(self.scope.resolved(value))
+        if self.is_count(value) and isinstance(value, Call):
+            over = self.resolved(value.arguments[0]) if value.arguments else root
+            noun = self.value_noun(over) if isinstance(over, Variable) else self.say("thing")
+            return self.phrases.plural(noun)
+        return without_article(self.expression(value, root))
+
+    @abstractmethod
+    def of_select(self, select: Query, column: str) -> str:
+        """A column of a sub-select as a noun phrase."""
+
+    @abstractmethod
+    def subject_text(self, root: Term) -> str:
+        """What the sentence is about, in the plural, with its clauses."""
+
+
+def bare(text: str, phrases: Phrases) -> str:
+    """A phrase without the article before it."""
+    return without_article(text) if phrases.language == "en" else text
+
+
+def without_article(text: str) -> str:
+    return re.sub(r"^(?:the|an?) ", "", text)
 
 
 class Listing(Asked):
@@ -22,11 +250,11 @@ class Listing(Asked):
     def listing(self, root: Term | None) -> str:
         """The columns asked for, and the clauses on what they are columns of."""
         if root is None:
-            return self.phrases.say("values")
+            return self.say("values")
         asked = self.asked()
         if self.is_everything():
             self.teller.told.add(0)
-            return self.phrases.say("all triples")
+            return self.say("all triples")
         if isinstance(root, Variable):
             self.teller.known[root.value] = self.teller.noun(root)
         own, far = self.columns([variable for variable in asked if variable != root], root)
@@ -39,11 +267,11 @@ class Listing(Asked):
             return self.where_they(self.the(nouns), root)
         text = self.subject_text(root)
         if root in asked or not own:
-            text = self.phrases.say("with columns", text, self.their(own)) if own else text
+            text = self.say("with columns", text, self.their(own)) if own else text
         else:
             text = self.of_subject(own, text)
-        extra = self.phrases.listed([self.far_column(variable) for variable in far])
-        return self.phrases.say("with columns", text, extra) if extra else text
+        extra = self.listed([self.far_column(variable) for variable in far])
+        return self.say("with columns", text, extra) if extra else text
 
     def is_everything(self) -> bool:
         """Whether any triple at all is asked for."""
@@ -58,22 +286,22 @@ class Listing(Asked):
         if not isinstance(root, Variable):
             return " ".join([self.names.term(root), *self.teller.clauses(root, many=True)])
         if not self.cuts_root():
-            return self.phrases.say("the", self.teller.phrase(root, many=True))
+            return self.say("the", self.teller.phrase(root, many=True))
         self.teller.superlative = self.superlative(root)
         self.cuts_done = True
         if self.query.limit == 1:
             text = bare(self.teller.phrase(root, many=False), self.phrases)
         else:
             phrase = self.teller.phrase(root, many=True)
-            text = self.phrases.say("some", self.query.limit, phrase)
-        return self.phrases.say("the", text)
+            text = self.say("some", self.query.limit, phrase)
+        return self.say("the", text)
 
     def of_subject(self, nouns: Sequence[str], subject: str) -> str:
         known, optional = self.split_optional(nouns)
-        text = self.phrases.say("of", self.the(known or optional), subject)
+        text = self.say("of", self.the(known or optional), subject)
         if known and optional:
-            return self.phrases.say("where known", text, self.their(optional, plain=True))
-        return self.phrases.say("only where known", text) if optional else text
+            return self.say("where known", text, self.their(optional, plain=True))
+        return self.say("only where known", text) if optional else text
 
     def of_constant(self, variable: Variable, root: Term, noun: str) -> str:
         """`the mass of Mars`, `what Mars orbits`."""
@@ -82,34 +310,34 @@ class Listing(Asked):
         subject = self.subject_text(root)
         if relation is not None and self.phrases.language == "en":
             if relation.kind == "verb":
-                return self.phrases.say("what verb", subject, relation.text)
+                return self.say("what verb", subject, relation.text)
             if relation.kind == "relation":
-                return self.phrases.say("what is", subject, relation.text)
+                return self.say("what is", subject, relation.text)
         return self.of_subject([noun], subject)
 
     def is_nameless(self, root: Term | None) -> bool:
         """Whether the root has no noun of its own, as the nodes of n-ary relations have none."""
         return (
             isinstance(root, Variable)
-            and self.teller.noun(root) == self.phrases.say("thing")
+            and self.teller.noun(root) == self.say("thing")
             and not self.cuts_root()
         )
 
     def where_they(self, nouns: str, root: Term | None) -> str:
         """`the crew members if the mission is Apollo 11`."""
         assert isinstance(root, Variable)
-        self.teller.known[root.value] = self.phrases.say("thing")
+        self.teller.known[root.value] = self.say("thing")
         return self.teller.where_they(nouns, root)
 
     def their(self, nouns: Sequence[str], *, plain: bool = False) -> str:
         known, optional = ([*nouns], []) if plain else self.split_optional(nouns)
-        text = self.phrases.say("their", self.phrases.listed(known)) if known else ""
+        text = self.say("their", self.listed(known)) if known else ""
         if not optional:
             return text
-        listed = self.phrases.say("their", self.phrases.listed(optional))
+        listed = self.say("their", self.listed(optional))
         if not text:
-            return self.phrases.say("only where known", listed)
-        return self.phrases.say("where known", text, listed)
+            return self.say("only where known", listed)
+        return self.say("where known", text, listed)
 
     def split_optional(self, nouns: Sequence[str]) -> tuple[list[str], list[str]]:
         """Nouns of columns that every row has, and of those that some rows have."""
@@ -152,11 +380,11 @@ class Listing(Asked):
             return noun if self.is_plain(variable) else ""
         middle = owner.subject
         if not isinstance(middle, Variable):
-            return self.phrases.say("of", noun, self.names.term(middle))
+            return self.say("of", noun, self.names.term(middle))
         link = self.teller.owner(middle)
         if link is None or link.subject != root or not self.is_plain(middle):
             return ""
-        return self.phrases.say("of", noun, self.phrases.say("the", self.teller.noun_of(link)))
+        return self.say("of", noun, self.say("the", self.teller.noun_of(link)))
 
     def is_plain(self, variable: Variable) -> bool:
         """Whether a value is only asked for: nothing but its class and its columns is said of it.
@@ -187,165 +415,8 @@ class Listing(Asked):
         """A column of something that the clauses have spoken of."""
         owner = self.teller.owner(variable)
         if owner is None or self.is_subject(variable):
-            return self.phrases.say("the", self.teller.noun(variable))
+            return self.say("the", self.teller.noun(variable))
         if not isinstance(owner.subject, Variable):
             return self.teller.value_of_owner(owner, variable)
-        noun = self.phrases.say("the", self.teller.noun_of(owner))
-        return self.phrases.say("own", noun, self.teller.noun(owner.subject))
-
-
-_COUNTED = frozenset(["=", "<", ">", "<=", ">="])
-
-
-class Grouping(Listing):
-    """A query whose rows are groups, or computed."""
-
-    def computed_text(self, root: Term | None) -> str:
-        """Aggregates over everything, or expressions beside plain columns."""
-        if not self.asked() or self.query.is_aggregate:
-            return self.aggregates(root)
-        texts = [self.expression(value, root) for value in self.computed()]
-        return self.phrases.say("with columns", self.listing(root), self.phrases.listed(texts))
-
-    def grouped(self, root: Term | None) -> str:
-        """`for each country: the number of singers`."""
-        if isinstance(root, Variable):
-            self.teller.known[root.value] = self.teller.noun(root)
-        keys = self.key_nouns(root)
-        shown = [self.teller.noun(v) for v in self.asked() if v not in self.keys]
-        texts = [self.the(shown)] if shown else []
-        if self.computed():
-            texts.append(self.aggregates(root))
-        if texts:
-            listed = self.phrases.listed(texts)
-            return self.phrases.say("each", self.phrases.listed(keys), listed)
-        if root in self.keys:
-            return self.root_phrase(root)
-        counted = self.counted(root)
-        if counted:
-            single = len(self.keys) == 1 and len(keys[0].split()) < 3
-            nouns = [self.phrases.plural(keys[0])] if single and self.query.limit != 1 else keys
-            if self.query.limit and self.query.limit > 1:
-                nouns[0] = self.phrases.say("some", self.query.limit, nouns[0])
-            return " ".join([self.the(nouns), counted])
-        return self.of_subject(keys, self.root_phrase(root))
-
-    def counted(self, root: Term | None) -> str:
-        """`with the most missions`, `with more than 10 missions`; empty if no count decides."""
-        query = self.query
-        if query.order and query.limit and not query.offset and self.is_count(query.order[0][0]):
-            self.cuts_done = True
-            about = self.counted_things(query.order[0][0], root)
-            return self.phrases.say("by most" if query.order[0][1] else "by fewest", about)
-        match query.having:
-            case (Call(name=name, arguments=(left, Literal() as number)),) if name in _COUNTED:
-                if self.is_count(left):
-                    self.having_done = True
-                    about = self.counted_things(left, root)
-                    bound = self.phrases.say(name, self.names.term(number)).removeprefix("is ")
-                    return self.phrases.say("with count", f"{bound} {about}")
-        return ""
-
-    def counted_things(self, value: Expression, root: Term | None) -> str:
-        """What is counted, in the plural, with all that holds of it."""
-        if self.counts(self.order_value(value), root):
-            return bare(self.root_phrase(root), self.phrases)
-        noun = self.order_noun(value, root)
-        if self.is_nameless(root):
-            return self.where_they(noun, root)
-        about = bare(self.root_phrase(root), self.phrases)
-        plain = isinstance(root, Variable) and about == self.phrases.plural(self.teller.noun(root))
-        return noun if plain else self.phrases.say("of", noun, self.phrases.say("the", about))
-
-    def root_phrase(self, root: Term | None) -> str:
-        """The root with its clauses the first time, then by its name."""
-        if root is None:
-            return self.phrases.say("values")
-        if self.root_said:
-            noun = self.teller.noun(root) if isinstance(root, Variable) else self.names.term(root)
-            return self.phrases.say("the", self.phrases.plural(noun))
-        self.root_said = True
-        return self.subject_text(root)
-
-    def aggregates(self, root: Term | None) -> str:
-        """All computed columns; what they are taken over is told once."""
-        texts, nouns = [], []
-        for value in self.computed():
-            if self.counts(value, root):
-                about = self.root_phrase(root)
-                texts.append(
-                    self.phrases.say("the", self.phrases.say("number", bare(about, self.phrases)))
-                )
-            elif (noun := self.aggregate_noun(value)) is not None:
-                nouns.append(noun)
-            else:
-                texts.append(self.expression(value, root))
-        listed = self.phrases.listed(nouns)
-        if nouns and (root is None or root in self.keys):
-            texts.insert(0, listed)
-        elif nouns and self.is_nameless(root) and not self.root_said:
-            texts.insert(0, self.where_they(listed, root))
-        elif nouns:
-            texts.insert(0, self.phrases.say("of", listed, self.root_phrase(root)))
-        return self.phrases.listed(texts)
-
-    def key_nouns(self, root: Term | None) -> list[str]:
-        """What the groups are made by; values of one thing together."""
-        nouns: list[str] = []
-        far: dict[Variable, list[str]] = {}
-        for key in self.keys:
-            owner = self.teller.owner(key) if isinstance(key, Variable) else None
-            if not isinstance(key, Variable) or key.value in self.scope.binds:
-                nouns.append(bare(self.teller.words(key), self.phrases))
-            elif key == root and self.computed():
-                self.root_said = True
-                nouns.append(self.key_text(self.teller.phrase(key, many=False)))
-            elif self.is_subject(key) and key != root:
-                nouns.append(self.key_text(self.key_phrase(key, root)))
-            elif owner is None or owner.subject == root or not isinstance(owner.subject, Variable):
-                nouns.append(self.teller.noun(key))
-            else:
-                far.setdefault(owner.subject, []).append(self.teller.noun(key))
-        nouns += [self.key_values(thing, values, root) for thing, values in far.items()]
-        return list(dict.fromkeys(nouns))
-
-    def key_values(self, thing: Variable, values: Sequence[str], root: Term | None) -> str:
-        """`first name and age of the student`."""
-        whose = self.teller.noun(thing)
-        if self.is_only_key(thing, root):
-            self.teller.known[thing.value] = whose
-        listed = self.phrases.listed(list(dict.fromkeys(values)))
-        return listed if whose == listed else self.phrases.say("of", listed, self.the([whose]))
-
-    def key_text(self, phrase: str) -> str:
-        """A phrase as it stands after `for each`."""
-        something = self.phrases.say("something")
-        if phrase.startswith(something):
-            return self.phrases.say("thing") + phrase[len(something) :]
-        return bare(phrase, self.phrases)
-
-    def key_phrase(self, key: Variable, root: Term | None) -> str:
-        """A key that is a thing of its own; how the root hangs on it is left for the root."""
-        links = {
-            number
-            for number, pattern in enumerate(self.scope.patterns)
-            if number not in self.teller.told and root in (pattern.subject, pattern.object)
-        }
-        self.teller.told |= links
-        phrase = self.teller.phrase(key, many=False)
-        self.teller.told -= links
-        return phrase
-
-    def is_only_key(self, variable: Variable, root: Term | None) -> bool:
-        """Whether nothing is said of a thing but its class, its columns and the root's link."""
-        return all(
-            pattern.predicate == NamedNode(RDF_TYPE)
-            or root in (pattern.subject, pattern.object)
-            or (
-                isinstance(pattern.object, Variable)
-                and pattern.object.value in self.teller.silent
-                and not self.teller.is_filtered(pattern.object)
-            )
-            for pattern in self.scope.patterns
-            if variable in (pattern.subject, pattern.object)
-        )
+        noun = self.say("the", self.teller.noun_of(owner))
+        return self.say("own", noun, self.teller.noun(owner.subject))

@@ -1,23 +1,177 @@
-"""A whole query as a sentence: its form, its order, and what no clause has told."""
+"""A whole query as a sentence: its groups and form, its order, and what no clause has told."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.explanation._asked import ORDINALS, bare
-from askgraph.explanation._listing import Grouping
-from askgraph.explanation._names import Names
-from askgraph.explanation._scope import Scope
+from askgraph.explanation._listing import ORDINALS, Listing, bare
+from askgraph.explanation._names import Names, Scope
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import (
+    Call,
     Expression,
     Pattern,
     Query,
     Term,
     variables_of,
 )
+
+_COUNTED = frozenset(["=", "<", ">", "<=", ">="])
+
+
+class Grouping(Listing):
+    """A query whose rows are groups, or computed."""
+
+    def computed_text(self, root: Term | None) -> str:
+        """Aggregates over everything, or expressions beside plain columns."""
+        if not self.asked() or self.query.is_aggregate:
+            return self.aggregates(root)
+        texts = [self.expression(value, root) for value in self.computed()]
+        return self.say("with columns", self.listing(root), self.listed(texts))
+
+    def grouped(self, root: Term | None) -> str:
+        """`for each country: the number of singers`."""
+        if isinstance(root, Variable):
+            self.teller.known[root.value] = self.teller.noun(root)
+        keys = self.key_nouns(root)
+        shown = [self.teller.noun(v) for v in self.asked() if v not in self.keys]
+        texts = [self.the(shown)] if shown else []
+        if self.computed():
+            texts.append(self.aggregates(root))
+        if texts:
+            listed = self.listed(texts)
+            return self.say("each", self.listed(keys), listed)
+        if root in self.keys:
+            return self.root_phrase(root)
+        counted = self.counted(root)
+        if counted:
+            single = len(self.keys) == 1 and len(keys[0].split()) < 3
+            nouns = [self.phrases.plural(keys[0])] if single and self.query.limit != 1 else keys
+            if self.query.limit and self.query.limit > 1:
+                nouns[0] = self.say("some", self.query.limit, nouns[0])
+            return " ".join([self.the(nouns), counted])
+        return self.of_subject(keys, self.root_phrase(root))
+
+    def counted(self, root: Term | None) -> str:
+        """`with the most missions`, `with more than 10 missions`; empty if no count decides."""
+        query = self.query
+        if query.order and query.limit and not query.offset and self.is_count(query.order[0][0]):
+            self.cuts_done = True
+            about = self.counted_things(query.order[0][0], root)
+            return self.say("by most" if query.order[0][1] else "by fewest", about)
+        match query.having:
+            case (Call(name=name, arguments=(left, Literal() as number)),) if name in _COUNTED:
+                if self.is_count(left):
+                    self.having_done = True
+                    about = self.counted_things(left, root)
+                    bound = self.say(name, self.names.term(number)).removeprefix("is ")
+                    return self.say("with count", f"{bound} {about}")
+        return ""
+
+    def counted_things(self, value: Expression, root: Term | None) -> str:
+        """What is counted, in the plural, with all that holds of it."""
+        if self.counts(self.order_value(value), root):
+            return bare(self.root_phrase(root), self.phrases)
+        noun = self.order_noun(value, root)
+        if self.is_nameless(root):
+            return self.where_they(noun, root)
+        about = bare(self.root_phrase(root), self.phrases)
+        plain = isinstance(root, Variable) and about == self.phrases.plural(self.teller.noun(root))
+        return noun if plain else self.say("of", noun, self.say("the", about))
+
+    def root_phrase(self, root: Term | None) -> str:
+        """The root with its clauses the first time, then by its name."""
+        if root is None:
+            return self.say("values")
+        if self.root_said:
+            noun = self.teller.noun(root) if isinstance(root, Variable) else self.names.term(root)
+            return self.say("the", self.phrases.plural(noun))
+        self.root_said = True
+        return self.subject_text(root)
+
+    def aggregates(self, root: Term | None) -> str:
+        """All computed columns; what they are taken over is told once."""
+        texts, nouns = [], []
+        for value in self.computed():
+            if self.counts(value, root):
+                about = self.root_phrase(root)
+                texts.append(self.say("the", self.say("number", bare(about, self.phrases))))
+            elif (noun := self.aggregate_noun(value)) is not None:
+                nouns.append(noun)
+            else:
+                texts.append(self.expression(value, root))
+        listed = self.listed(nouns)
+        if nouns and (root is None or root in self.keys):
+            texts.insert(0, listed)
+        elif nouns and self.is_nameless(root) and not self.root_said:
+            texts.insert(0, self.where_they(listed, root))
+        elif nouns:
+            texts.insert(0, self.say("of", listed, self.root_phrase(root)))
+        return self.listed(texts)
+
+    def key_nouns(self, root: Term | None) -> list[str]:
+        """What the groups are made by; values of one thing together."""
+        nouns: list[str] = []
+        far: dict[Variable, list[str]] = {}
+        for key in self.keys:
+            owner = self.teller.owner(key) if isinstance(key, Variable) else None
+            if not isinstance(key, Variable) or key.value in self.scope.binds:
+                nouns.append(bare(self.teller.words(key), self.phrases))
+            elif key == root and self.computed():
+                self.root_said = True
+                nouns.append(self.key_text(self.teller.phrase(key, many=False)))
+            elif self.is_subject(key) and key != root:
+                nouns.append(self.key_text(self.key_phrase(key, root)))
+            elif owner is None or owner.subject == root or not isinstance(owner.subject, Variable):
+                nouns.append(self.teller.noun(key))
+            else:
+                far.setdefault(owner.subject, []).append(self.teller.noun(key))
+        nouns += [self.key_values(thing, values, root) for thing, values in far.items()]
+        return list(dict.fromkeys(nouns))
+
+    def key_values(self, thing: Variable, values: Sequence[str], root: Term | None) -> str:
+        """`first name and age of the student`."""
+        whose = self.teller.noun(thing)
+        if self.is_only_key(thing, root):
+            self.teller.known[thing.value] = whose
+        listed = self.listed(list(dict.fromkeys(values)))
+        return listed if whose == listed else self.say("of", listed, self.the([whose]))
+
+    def key_text(self, phrase: str) -> str:
+        """A phrase as it stands after `for each`."""
+        something = self.say("something")
+        if phrase.startswith(something):
+            return self.say("thing") + phrase[len(something) :]
+        return bare(phrase, self.phrases)
+
+    def key_phrase(self, key: Variable, root: Term | None) -> str:
+        """A key that is a thing of its own; how the root hangs on it is left for the root."""
+        links = {
+            number
+            for number, pattern in enumerate(self.scope.patterns)
+            if number not in self.teller.told and root in (pattern.subject, pattern.object)
+        }
+        self.teller.told |= links
+        phrase = self.teller.phrase(key, many=False)
+        self.teller.told -= links
+        return phrase
+
+    def is_only_key(self, variable: Variable, root: Term | None) -> bool:
+        """Whether nothing is said of a thing but its class, its columns and the root's link."""
+        return all(
+            pattern.predicate == NamedNode(RDF_TYPE)
+            or root in (pattern.subject, pattern.object)
+            or (
+                isinstance(pattern.object, Variable)
+                and pattern.object.value in self.teller.silent
+                and not self.teller.is_filtered(pattern.object)
+            )
+            for pattern in self.scope.patterns
+            if variable in (pattern.subject, pattern.object)
+        )
 
 
 class Sentence(Grouping):
@@ -48,7 +202,7 @@ class Sentence(Grouping):
             text = self.listing(root)
         text = self.with_leftovers(text)
         for condition in () if self.having_done else self.query.having:
-            text = self.phrases.say("having", text, self.expression(condition))
+            text = self.say("having", text, self.expression(condition))
         return self.ordered(text, root)
 
     def is_union(self) -> bool:
@@ -68,14 +222,14 @@ class Sentence(Grouping):
         for group in self.scope.union_groups[0]:
             part = replace(self.query, where=group, order=(), limit=None, offset=None)
             texts.append(Sentence(part, self.names).text())
-        return self.phrases.listed(list(dict.fromkeys(texts)), "or")
+        return self.listed(list(dict.fromkeys(texts)), "or")
 
     def wrapped(self) -> str:
         texts = [Sentence(select, self.names).text() for select in self.scope.selects]
-        text = self.phrases.listed(texts)
+        text = self.listed(texts)
         computed = [self.expression(value) for value in self.computed()]
         if computed:
-            return self.phrases.say("also", self.phrases.listed(computed), text)
+            return self.say("also", self.listed(computed), text)
         return self.with_leftovers(text)
 
     def of_select(self, select: Query, column: str) -> str:
@@ -92,16 +246,16 @@ class Sentence(Grouping):
         for variable in self.untold_subjects():
             if variable.value not in self.teller.known:
                 about = self.teller.phrase(variable, many=False)
-                text = self.phrases.say("also", text, about)
+                text = self.say("also", text, about)
         for number, condition in enumerate(self.scope.filters):
             if number not in self.teller.told_filters:
-                text = self.phrases.say("where", text, self.teller.words(condition))
+                text = self.say("where", text, self.teller.words(condition))
         for number, scopes in enumerate(self.scope.unions):
             if number not in self.teller.told_unions:
                 options = [self.group_phrase(inner) for inner in scopes]
-                text = self.phrases.say("also", text, self.phrases.listed(options, "or"))
+                text = self.say("also", text, self.listed(options, "or"))
         for inner in self.scope.without:
-            text = self.phrases.say("except", text, self.group_phrase(inner, self.linked_to(inner)))
+            text = self.say("except", text, self.group_phrase(inner, self.linked_to(inner)))
         return text
 
     def untold_subjects(self) -> list[Variable]:
@@ -128,7 +282,7 @@ class Sentence(Grouping):
         """A group on its own."""
         if inner.selects and not inner.patterns:
             texts = [Sentence(select, self.names).text() for select in inner.selects]
-            return self.phrases.listed(texts)
+            return self.listed(texts)
         teller = self.teller.inside(inner)
         subjects = [p.subject for p in inner.patterns if isinstance(p.subject, Variable)]
         if about is not None and about not in subjects:
@@ -139,7 +293,7 @@ class Sentence(Grouping):
                 return teller.value_of_owner(owner, about)
         start = about or next(iter(subjects), None)
         if start is None:
-            return self.phrases.listed([_fact(p, self.names) for p in inner.patterns])
+            return self.listed([_fact(p, self.names) for p in inner.patterns])
         teller.known.pop(start.value, None)
         return teller.phrase(start, many=about is not None)
 
@@ -149,7 +303,7 @@ class Sentence(Grouping):
         if self.cuts_done and query.offset in (None, 0, *(place - 1 for place in ORDINALS)):
             return text
         if query.offset:
-            text = self.phrases.say("nth", text, query.offset)
+            text = self.say("nth", text, query.offset)
         names = self.scope.names() | self.values.keys()
         order = [
             (value, down)
@@ -157,15 +311,15 @@ class Sentence(Grouping):
             if not isinstance(value, Variable) or value.value in names
         ]
         if not order:
-            return self.phrases.say("at most", text, query.limit) if query.limit else text
+            return self.say("at most", text, query.limit) if query.limit else text
         if query.limit:
             value, down = order[0]
             return self.cut(text, value, down=down, root=root)
         nouns = []
         for value, down in order:
             noun = self.order_noun(value, root)
-            nouns.append(self.phrases.say("down", noun) if down else noun)
-        return self.phrases.say("sorted", text, self.phrases.listed(nouns))
+            nouns.append(self.say("down", noun) if down else noun)
+        return self.say("sorted", text, self.listed(nouns))
 
     def cut(self, text: str, value: Expression, *, down: bool, root: Term | None) -> str:
         """The first rows of an order: `only the 3 with the highest mass`."""
@@ -173,8 +327,8 @@ class Sentence(Grouping):
         key = self.extreme(value, noun, down=down)
         limit = self.query.limit or 1
         if limit == 1:
-            return self.phrases.say(f"one {key}", text, noun)
-        return self.phrases.say(f"some {key}", text, noun, limit)
+            return self.say(f"one {key}", text, noun)
+        return self.say(f"some {key}", text, noun, limit)
 
     def ask(self) -> str:
         """A question: about facts if it has no variable, else about what there is."""
@@ -182,20 +336,18 @@ class Sentence(Grouping):
         if patterns and not any(True for p in patterns for _ in variables_of(p)):
             facts = [_fact(p, self.names) for p in patterns]
             for inner in self.scope.without:
-                facts += [
-                    self.phrases.say("not fact", _fact(p, self.names)) for p in inner.patterns
-                ]
-            return self.phrases.say("is true", self.phrases.listed(facts))
+                facts += [self.say("not fact", _fact(p, self.names)) for p in inner.patterns]
+            return self.say("is true", self.listed(facts))
         root = self.source()
         if isinstance(root, Variable):
             phrase = self.teller.phrase(root, many=False)
             if phrase != bare(phrase, self.phrases):
                 phrase = self.phrases.one(bare(phrase, self.phrases))
-            return self.phrases.say("is there", self.with_leftovers(phrase))
+            return self.say("is there", self.with_leftovers(phrase))
         statements = self.statements()
         if not statements:
-            return self.phrases.say("is there", self.phrases.say("something"))
-        return self.phrases.say("is true", self.phrases.listed(statements))
+            return self.say("is there", self.say("something"))
+        return self.say("is true", self.listed(statements))
 
     def statements(self) -> list[str]:
         """What an ASK query without unknown subjects says."""
@@ -208,19 +360,17 @@ class Sentence(Grouping):
     def describe(self) -> str:
         terms = [t for t in self.query.resources if not isinstance(t, Variable)]
         if terms:
-            return self.phrases.say(
-                "describe", self.phrases.listed([self.names.term(t) for t in terms])
-            )
+            return self.say("describe", self.listed([self.names.term(t) for t in terms]))
         root = self.source()
-        about = self.subject_text(root) if root is not None else self.phrases.say("things")
-        return self.phrases.say("describe", self.with_leftovers(about))
+        about = self.subject_text(root) if root is not None else self.say("things")
+        return self.say("describe", self.with_leftovers(about))
 
     def construct(self) -> str:
         nouns = [self.names.relation(p.predicate).text for p in self.query.template]
         root = self.source()
-        about = self.subject_text(root) if root is not None else self.phrases.say("things")
-        listed = self.phrases.listed(list(dict.fromkeys(nouns)))
-        return self.phrases.say("triples", listed, self.with_leftovers(about))
+        about = self.subject_text(root) if root is not None else self.say("things")
+        listed = self.listed(list(dict.fromkeys(nouns)))
+        return self.say("triples", listed, self.with_leftovers(about))
 
 
 def _fact(pattern: Pattern, names: Names) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.explanation._names import Relation
+from askgraph.explanation._names import Relation, Scope
 from askgraph.explanation._nouns import ValueWords
-from askgraph.explanation._scope import Scope
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import Pattern, Term, variables_of
 
@@ -30,8 +29,8 @@ class Teller(ValueWords):
 
     def head(self, variable: Variable, noun: str, *, many: bool) -> str:
         """The noun with its article or in the plural; with whose it is where that makes it one."""
-        if noun == self.phrases.say("thing"):
-            return self.phrases.say("things" if many else "something")
+        if noun == self.say("thing"):
+            return self.say("things" if many else "something")
         of = self.is_noun_of(variable, noun)
         if of is None:
             return self.phrases.plural(noun) if many else self.phrases.one(noun)
@@ -42,13 +41,13 @@ class Teller(ValueWords):
         """`discoverer of Pluto`, `suppliers if the customer is Intel`."""
         source = pattern.subject
         if not isinstance(source, Variable):
-            text = self.phrases.say("of", noun, self.names.term(source))
-            return text if many else self.phrases.say("the", text)
+            text = self.say("of", noun, self.names.term(source))
+            return text if many else self.say("the", text)
         if source.value in self.known:
-            return self.phrases.say("of", noun, self.phrases.say("that", self.noun(source)))
-        if self.noun(source) != self.phrases.say("thing"):
-            return self.phrases.say("of", noun, self.phrase(source, many=False))
-        self.known[source.value] = self.phrases.say("thing")
+            return self.say("of", noun, self.say("that", self.noun(source)))
+        if self.noun(source) != self.say("thing"):
+            return self.say("of", noun, self.phrase(source, many=False))
+        self.known[source.value] = self.say("thing")
         plural = self.phrases.plural(noun) if many else self.phrases.one(noun)
         text = self.where_they(plural, source)
         return text if text == plural else text + ","
@@ -71,18 +70,18 @@ class Teller(ValueWords):
 
     def together(self, clauses: Iterable[str]) -> str:
         """Clauses as a list, those on what is left out after the others."""
-        start = self.phrases.say("not those", "")
+        start = self.say("not those", "")
         unique = list(dict.fromkeys(clauses))
         left_out = [clause for clause in unique if clause.startswith(start)]
         others = [clause for clause in unique if clause not in left_out]
-        return " ".join([self.phrases.listed(others), *left_out]).strip()
+        return " ".join([self.listed(others), *left_out]).strip()
 
     def where_they(self, nouns: str, source: Variable) -> str:
         """`customers if the supplier is Intel`, `discoverers of the things that orbit Mars`."""
         if self.has_values_only(source):
             statements = self.statements(source)
-            return self.phrases.say("where they", nouns, statements) if statements else nouns
-        return self.phrases.say("of those", nouns, " ".join(self.clauses(source, many=True)))
+            return self.say("where they", nouns, statements) if statements else nouns
+        return self.say("of those", nouns, " ".join(self.clauses(source, many=True)))
 
     def has_values_only(self, variable: Variable) -> bool:
         """Whether all that is left to tell of a variable are its own values, by their nouns."""
@@ -105,7 +104,7 @@ class Teller(ValueWords):
             *self.union_clauses(variable, many=False),
             *self.scope_clauses(variable, many=False),
         ]
-        texts = [re.sub("^whose ", self.phrases.say("the", ""), text) for text in found]
+        texts = [re.sub("^whose ", self.say("the", ""), text) for text in found]
         return self.together(texts)
 
     def own_conditions(self, variable: Term) -> list[str]:
@@ -121,7 +120,7 @@ class Teller(ValueWords):
     def that_is(self, condition: str, *, many: bool = False) -> str:
         """`that is more than 5`, `that contains “a”`."""
         if self.phrases.language != "en":
-            return self.phrases.say("that are", condition)
+            return self.say("that are", condition)
         verb, _, rest = condition.partition(" ")
         if many:
             verb = {"is": "are", "has": "have", "does": "do"}.get(verb, verb.removesuffix("s"))
@@ -144,7 +143,7 @@ class Teller(ValueWords):
         return found
 
     def with_steps(self, text: str, relation: Relation) -> str:
-        return self.phrases.say("path " + relation.steps, text) if relation.steps else text
+        return self.say("path " + relation.steps, text) if relation.steps else text
 
     def forward(self, pattern: Pattern, relation: Relation, *, many: bool) -> str:
         """The clause of a pattern whose subject is spoken of; empty if nothing is to be said."""
@@ -152,7 +151,7 @@ class Teller(ValueWords):
         if not isinstance(target, Variable):
             return self.linked(relation, self.names.term(target), many=many)
         if target.value in self.known:
-            return self.linked(relation, self.phrases.say("that", self.noun(target)), many=many)
+            return self.linked(relation, self.say("that", self.noun(target)), many=many)
         conditions = self.conditions(target)
         if self.is_subject(target):
             value = self.target_phrase(target, relation, conditions)
@@ -164,8 +163,8 @@ class Teller(ValueWords):
     def conditioned(self, relation: Relation, conditions: str, *, many: bool) -> str:
         """A value with a condition: `whose age is more than 20`, `that are written by “Bob”`."""
         if relation.kind == "noun":
-            return self.phrases.say("cond", relation.text, conditions)
-        value = self.phrases.say("something") + " " + self.that_is(conditions)
+            return self.say("cond", relation.text, conditions)
+        value = self.say("something") + " " + self.that_is(conditions)
         if self.phrases.language == "en" and conditions.startswith("is "):
             value = conditions.removeprefix("is ")
         return self.linked(relation, value, many=many)
@@ -173,10 +172,10 @@ class Teller(ValueWords):
     def existing(self, relation: Relation, *, many: bool) -> str:
         """A value of which no more is said than that it is there."""
         if relation.kind == "any":
-            return self.phrases.say("any value")
+            return self.say("any value")
         if relation.kind == "noun":
-            return self.phrases.say("has", self.phrases.one(relation.text))
-        return self.linked(relation, self.phrases.say("something"), many=many)
+            return self.say("has", self.phrases.one(relation.text))
+        return self.linked(relation, self.say("something"), many=many)
 
     def target_phrase(self, target: Variable, relation: Relation, conditions: str) -> str:
         """The other end of a link, with its own clauses."""
@@ -189,22 +188,22 @@ class Teller(ValueWords):
         if noun and noun != relation.text:
             return " ".join([self.phrases.one(noun), *clauses])
         if clauses and relation.kind == "verb" and self.phrases.language != "en":
-            return " ".join([self.phrases.say("something"), *clauses])
+            return " ".join([self.say("something"), *clauses])
         if clauses:
-            return self.phrases.say("one that", self.phrases.listed(clauses))
-        return self.phrases.one(noun) if noun else self.phrases.say("something")
+            return self.say("one that", self.listed(clauses))
+        return self.phrases.one(noun) if noun else self.say("something")
 
     def linked(self, relation: Relation, value: str, *, many: bool) -> str:
         match relation.kind:
             case "noun":
-                return self.phrases.say("is", relation.text, value)
+                return self.say("is", relation.text, value)
             case "any":
-                return self.phrases.say("any link", relation.text, value)
+                return self.say("any link", relation.text, value)
             case "verb":
                 verb = self.phrases.verb(relation.text, many=many)
-                return self.phrases.say("verb", verb, value)
+                return self.say("verb", verb, value)
             case _:
-                return self.phrases.say("relation", relation.text, value)
+                return self.say("relation", relation.text, value)
 
     def backward(self, pattern: Pattern, relation: Relation) -> str:
         """The clause of a pattern whose object is spoken of."""
@@ -212,18 +211,18 @@ class Teller(ValueWords):
         if not isinstance(source, Variable):
             value = self.names.term(source)
         elif source.value in self.known:
-            value = self.phrases.say("that", self.noun(source))
+            value = self.say("that", self.noun(source))
         else:
             value = self.phrase(source, many=False)
         match relation.kind:
             case "noun":
-                return self.phrases.say("inverse", relation.text, value)
+                return self.say("inverse", relation.text, value)
             case "any":
-                return self.phrases.say("any link", relation.text, value)
+                return self.say("any link", relation.text, value)
             case "verb":
-                return self.phrases.say("inverse verb", "", value, relation.text)
+                return self.say("inverse verb", "", value, relation.text)
             case _:
-                return self.phrases.say("inverse relation", relation.text, value)
+                return self.say("inverse relation", relation.text, value)
 
     def union_clauses(self, variable: Term, *, many: bool) -> list[str]:
         found = []
@@ -240,13 +239,13 @@ class Teller(ValueWords):
                 teller.known.setdefault(about.value, self.noun(variable))
                 classes = teller.classes(about)
                 texts += [
-                    self.phrases.say("that are", self.phrases.plural(noun) if many else noun)
+                    self.say("that are", self.phrases.plural(noun) if many else noun)
                     for noun in classes
                     if noun not in self.noun(variable).split(" or ")
                 ]
                 texts += teller.clauses(about, many=many)
             if texts:
-                found.append(self.phrases.listed(list(dict.fromkeys(texts)), "or"))
+                found.append(self.listed(list(dict.fromkeys(texts)), "or"))
         return found
 
     def inside(self, inner: Scope) -> Teller:
@@ -289,12 +288,12 @@ class Teller(ValueWords):
 
     def there_is(self, text: str, *, negative: bool) -> str:
         if not negative:
-            return self.phrases.say("there is", text)
-        something = self.phrases.say("something")
+            return self.say("there is", text)
+        something = self.say("something")
         plain = _without_article(text) if self.phrases.language == "en" else text
         if plain.startswith(something):
-            plain = self.phrases.say("thing") + plain[len(something) :]
-        return self.phrases.say("there is no", plain)
+            plain = self.say("thing") + plain[len(something) :]
+        return self.say("there is no", plain)
 
     def shared_clause(self, inner: Scope, variable: Variable, *, negative: bool, many: bool) -> str:
         teller = self.inside(inner)
@@ -309,32 +308,32 @@ class Teller(ValueWords):
             return self.there_is(text, negative=negative)
         clauses = teller.clauses(about, many=many)
         nouns = [
-            self.phrases.say("that are", self.phrases.plural(found))
+            self.say("that are", self.phrases.plural(found))
             for found in Teller(inner, self.names).classes(about)
             if found != noun
         ]
-        text = self.phrases.listed([*nouns, *clauses])
+        text = self.listed([*nouns, *clauses])
         if not text:
             return ""
-        return self.phrases.say("not those", text) if negative else text
+        return self.say("not those", text) if negative else text
 
     def plain_negation(self, pattern: Pattern, *, negative: bool, many: bool) -> str:
         relation = self.names.relation(pattern.predicate)
         if isinstance(pattern.object, Variable):
-            text = self.phrases.say("any property") if relation.kind == "any" else relation.text
+            text = self.say("any property") if relation.kind == "any" else relation.text
             if negative:
                 is_noun = relation.kind == "noun"
-                return self.phrases.say("none", self.phrases.one(text) if is_noun else text)
-            return self.phrases.say("has", self.phrases.one(text))
+                return self.say("none", self.phrases.one(text) if is_noun else text)
+            return self.say("has", self.phrases.one(text))
         value = self.names.term(pattern.object)
         if pattern.predicate == NamedNode(RDF_TYPE) and isinstance(pattern.object, NamedNode):
             noun = self.phrases.plural(self.names.type_noun(pattern.object.value))
-            text = self.phrases.say("that are", noun)
+            text = self.say("that are", noun)
         elif negative and relation.kind == "noun":
-            return self.phrases.say("cond", relation.text, self.phrases.say("!=", value))
+            return self.say("cond", relation.text, self.say("!=", value))
         else:
             text = self.linked(relation, value, many=many)
-        return self.phrases.say("not those", text) if negative else text
+        return self.say("not those", text) if negative else text
 
 
 def _singular(text: str) -> str:

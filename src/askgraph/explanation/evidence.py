@@ -11,7 +11,6 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
 from askgraph.explanation.verbalise import Statements, iris_in
 from askgraph.rdf.vocabulary import XSD_INTEGER
-from askgraph.sparql.read import tree_of
 from askgraph.sparql.results import Row, SelectResult, Term
 from askgraph.sparql.tree import (
     Bind,
@@ -30,7 +29,7 @@ from askgraph.sparql.tree import (
     variables_of,
     walk,
 )
-from askgraph.sparql.write import text_of
+from askgraph.sparql.write import text_of, tree_of
 from askgraph.trace import Evidence
 
 _OF_A_GROUP = 3  # solutions shown of those that were counted

@@ -9,8 +9,7 @@ from typing import Literal as Choice
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.explanation._names import Names, Phrases, Relation, phrases_in
-from askgraph.explanation._scope import LABEL_SERVICE
+from askgraph.explanation._names import LABEL_SERVICE, Names, Phrases, Relation, phrases_in
 from askgraph.explanation.verbalise import in_words, written_out
 from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE

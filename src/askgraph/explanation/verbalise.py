@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.explanation._names import Names, phrases_in
+from askgraph.explanation._names import Names, phrases_in, scope_of
 from askgraph.explanation._nouns import Nouns
-from askgraph.explanation._scope import scope_of
 from askgraph.explanation._sentence import Sentence
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.read import tree_of
 from askgraph.sparql.tree import Call, Group, Pattern, Query, walk
+from askgraph.sparql.write import tree_of
 
 _MOST = 10_000  # characters: the time grows with the square of the patterns
 

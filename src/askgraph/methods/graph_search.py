@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
 from askgraph.answers.standalone import standalone
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.run import Proposal

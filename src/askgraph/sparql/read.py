@@ -38,7 +38,6 @@ from askgraph.sparql.tree import (
     Union,
     Values,
 )
-from askgraph.sparql.write import QueryText
 
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 _LEVELS = (
@@ -58,13 +57,6 @@ def read(query: str, prefixes: Mapping[str, str] | None = None) -> Query:
     found: `askgraph.sparql.judge.checked` is the judge of that.
     """
     return _read(query, None if prefixes is None else tuple(prefixes.items()))
-
-
-def tree_of(query: Query | str) -> Query:
-    """Return the tree of a query, which comes as one or as text; raises as `read` does."""
-    if isinstance(query, QueryText):
-        return query.tree
-    return read(query) if isinstance(query, str) else query
 
 
 @lru_cache(maxsize=1024)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
@@ -147,6 +147,25 @@ class Query:
     def is_aggregate(self) -> bool:
         """Whether its solutions are groups."""
         return bool(self.group_by) or any(call.is_aggregate for call in calls_in(self.columns))
+
+
+class QueryText(str):
+    """The text of a query with its tree, so that nobody has to read it again.
+
+    It is text for all who send, store or show it; a copy of it is mere text.
+    """
+
+    tree: Query
+
+    @classmethod
+    def of(cls, tree: Query, text: str) -> Self:
+        """Return a text with the tree that reading it would give, but for the places in it."""
+        found = cls(text)
+        found.tree = tree
+        return found
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
 
 
 _CHILDREN: dict[type, tuple[str, ...]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Self, overload
+from typing import overload
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -39,6 +39,7 @@ from askgraph.sparql.tree import (
     Pattern,
     Predicate,
     Query,
+    QueryText,
     Term,
     Union,
     Values,
@@ -70,31 +71,23 @@ _PATH_LEVELS = {"|": 1, "/": 2, "^": 3, "!": 4, "*": 4, "+": 4, "?": 4}
 _TYPE = NamedNode(RDF_TYPE)
 
 
-class QueryText(str):
-    """The text of a query with its tree, so that nobody has to read it again.
-
-    It is text for all who send, store or show it; a copy of it is mere text.
-    """
-
-    tree: Query
-
-    @classmethod
-    def of(cls, tree: Query, text: str) -> Self:
-        """Return a text with the tree that reading it would give, but for the places in it."""
-        found = cls(text)
-        found.tree = tree
-        return found
-
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        return str, (str(self),)
-
-
 class Written(QueryText):
     """The text of a query that the program wrote out of a tree.
 
     Nobody has to judge whether it may be run: no tree is an update, and its terms are sound, so
     that none of them can end before its place does.
     """
+
+
+def tree_of(query: Query | str) -> Query:
+    """Return the tree of a query, which comes as one or as text; raises as `read` does."""
+    if isinstance(query, QueryText):
+        return query.tree
+    if isinstance(query, Query):
+        return query
+    from askgraph.sparql.read import read  # what the program wrote is never read
+
+    return read(query)
 
 
 @overload

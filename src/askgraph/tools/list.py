@@ -26,7 +26,7 @@ from askgraph.tools.shown import Shown, Writer
 from askgraph.tools.terms import named_node
 from askgraph.trace import Observation
 from askgraph.traversal.arrays import GraphArrays, Ids
-from askgraph.validation.nearest import Sort
+from askgraph.validation.graph_knowledge import Sort
 
 __all__ = ["list_triples"]
 

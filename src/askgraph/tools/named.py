@@ -12,7 +12,7 @@ from askgraph.sparql.read import read
 from askgraph.sparql.results import Term
 from askgraph.sparql.tree import Nested, Pattern, children
 from askgraph.traversal.literals import split_literal
-from askgraph.validation.nearest import Sort
+from askgraph.validation.graph_knowledge import Sort
 
 STANDARD = tuple(
     WELL_KNOWN[prefix]

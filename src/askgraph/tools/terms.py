@@ -17,7 +17,7 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.tools import Context
 from askgraph.tools.named import ABSOLUTE_IRI, expanded_name, unescaped_text
 from askgraph.tools.shown import Writer, clipped
-from askgraph.validation.nearest import Sort, nearest_names
+from askgraph.validation.graph_knowledge import Sort, nearest_names
 
 _WRITTEN = re.compile(
     r"""(?: <(?P<iri>[^<>"{}|^`\\\x00-\x20]+)>

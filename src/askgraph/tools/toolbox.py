@@ -23,7 +23,7 @@ from typing import (
 )
 
 from askgraph import registry
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.explanation.verbalise import iris_of
 from askgraph.graph import KnowledgeGraph

@@ -11,8 +11,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from askgraph.sparql.result_formats import from_json, to_json
-from askgraph.sparql.results import SelectResult
+from askgraph.sparql.results import SelectResult, from_json, to_json
 
 MEMBER = "is"
 """The key under which a value says which class it has, if its field may have one of several."""

@@ -20,8 +20,7 @@ from askgraph.sparql.tree import (
     Union,
     Values,
 )
-from askgraph.validation._atoms import Atom, Typing, atoms_of
-from askgraph.validation._inference import Env, closed, inferred, sorts_of
+from askgraph.validation._inference import Atom, Env, Typing, atoms_of, closed, inferred, sorts_of
 from askgraph.validation.knowledge import Knowledge, Services, Sorts
 
 

@@ -10,8 +10,8 @@ from rapidfuzz.distance import OSA
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import language_chain, words_of_local_name
 from askgraph.rdf.prefixes import namespace_of
-from askgraph.validation._atoms import Step
-from askgraph.validation._inference import allowed
+from askgraph.validation import Finding, Kind
+from askgraph.validation._inference import Step, allowed
 from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts
 
 MOST = 3
@@ -176,3 +176,27 @@ def _kind(datatype: str) -> str:
     if datatype in _TIMES:
         return datatype if datatype not in v.DATE_DATATYPES else "date"
     return "boolean" if datatype == v.XSD_BOOLEAN else ""
+
+
+_NAMES = frozenset({Kind.CLASS, Kind.PREDICATE, Kind.ENTITY})
+_SHORT = 4  # characters of a name below which one of them makes another word
+
+
+def is_misprint(finding: Finding) -> bool:
+    """Return whether its first proposal differs in next to nothing, and no other one does."""
+    wrong = finding.term
+    alike = [one for one in finding.proposals if one.iri and _nearly(wrong, one.iri)]
+    return finding.kind in _NAMES and len(alike) == 1 and alike[0] is finding.proposals[0]
+
+
+def _nearly(wrong: str, iri: str) -> bool:
+    own, other = wrong[len(namespace_of(wrong)) :], iri[len(namespace_of(iri)) :]
+    plain = [_plain(own), _plain(other)]
+    if plain[0] == plain[1]:
+        return True
+    near = OSA.distance(own, other) == 1 and min(map(len, plain)) >= _SHORT
+    return near and own[-1:].isdigit() == other[-1:].isdigit() and not own[-1:].isdigit()
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -10,13 +10,11 @@ from pyoxigraph import Literal, Variable
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.sparql.tree import Call, Expression, Filter
 from askgraph.sparql.write import text_of
-from askgraph.validation import Finding, Kind, Proposal, Subject
-from askgraph.validation._atoms import Atom
+from askgraph.validation import Finding, Kind, Proposal, Subject, place_of
 from askgraph.validation._blocks import Block, block_of, walk
-from askgraph.validation._inference import Env
+from askgraph.validation._inference import Atom, Env
 from askgraph.validation._proposals import comparable, fitting
 from askgraph.validation.knowledge import Knowledge, PredicateUse, Sorts
-from askgraph.validation.source_position import place_of
 
 __all__ = ["filters"]
 

@@ -7,10 +7,9 @@ from pyoxigraph import NamedNode
 from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import Path, Pattern
-from askgraph.validation import Finding, Kind, Proposal, Subject
-from askgraph.validation._atoms import may_be_empty
+from askgraph.validation import Finding, Kind, Proposal, Subject, place_of_term, written
 from askgraph.validation._blocks import Block, block_of, walk
-from askgraph.validation.source_position import place_of_term, written
+from askgraph.validation._inference import may_be_empty
 
 __all__ = ["known_iris"]
 

@@ -22,8 +22,7 @@ from askgraph.sparql.tree import (
     variables_of,
 )
 from askgraph.sparql.write import text_of
-from askgraph.validation import Finding, Kind, Subject
-from askgraph.validation.source_position import place_of_variable
+from askgraph.validation import Finding, Kind, Subject, place_of_variable
 
 __all__ = ["structure"]
 

@@ -8,8 +8,16 @@ from pyoxigraph import Store
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 from askgraph.sparql.judge import checked
 from askgraph.sparql.lexer import lexed, with_declared
-from askgraph.validation import MAX_JUDGED, UNJUDGED, Finding, Kind, Place, Proposal, Subject
-from askgraph.validation.source_position import place_of
+from askgraph.validation import (
+    MAX_JUDGED,
+    UNJUDGED,
+    Finding,
+    Kind,
+    Place,
+    Proposal,
+    Subject,
+    place_of,
+)
 
 __all__ = ["syntax"]
 

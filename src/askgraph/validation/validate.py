@@ -6,6 +6,7 @@ from functools import cache
 
 from askgraph import registry
 from askgraph.errors import QuerySyntaxError
+from askgraph.sparql.lexer import edited
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.repair import Repaired as Readable
 from askgraph.sparql.rewrite.repair import repaired as readable
@@ -17,12 +18,13 @@ from askgraph.validation import (
     Check,
     Finding,
     Kind,
+    Place,
     Repair,
     Subject,
     Validation,
 )
+from askgraph.validation._proposals import is_misprint
 from askgraph.validation.knowledge import Services
-from askgraph.validation.repairs import is_misprint, repaired_by
 
 CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
 """The checks that are made if no others are asked for, in the order of their findings."""
@@ -189,3 +191,64 @@ def _within(finding: Finding, span: Span) -> bool:
 
 def _lighter(finding: Finding) -> Finding:
     return replace(finding, certainty=min(finding.certainty, _HARMLESS))
+
+
+SURE = 0.9
+
+
+def repaired_by(text: str, findings: Sequence[Finding]) -> tuple[str, tuple[Repair, ...]]:
+    """Return the query with what can safely be repaired, and what was done.
+
+    Prefixes that are known, predicates that lead the other way, language tags, datatypes, and names
+    that differ from just one of the graph's in a letter, in case, or in their namespace. Each place
+    is changed at most once.
+    """
+    edits: dict[Place, tuple[str, Repair]] = {}
+    header, done = "", list[Repair]()
+    for finding in findings:
+        if finding.certainty < SURE or not finding.proposals:
+            continue
+        best = finding.proposals[0].text
+        if finding.kind is Kind.PREFIX:
+            header += best + "\n"
+            done.append(Repair(f"the prefix {finding.term + ':'!r} was declared", "", best))
+        elif finding.place and finding.place not in edits and _is_safe(finding, text):
+            before = text[finding.place.start : finding.place.end]
+            after = _after(finding, before)
+            edits[finding.place] = after, Repair(_NOTES.get(finding.kind, "a name"), before, after)
+    places = sorted(edits, key=lambda one: one.start)
+    done += [edits[place][1] for place in reversed(places)]
+    text = edited(text, ((one.start, one.end, edits[one][0]) for one in places))
+    return header + text, tuple(done)
+
+
+_NOTES = {
+    Kind.DIRECTION: "a predicate was turned round",
+    Kind.LANGUAGE: "a language tag was corrected",
+    Kind.DATATYPE: "a datatype was corrected",
+    Kind.CLASS: "the name of a class was corrected",
+    Kind.PREDICATE: "the name of a predicate was corrected",
+    Kind.ENTITY: "the name of a thing was corrected",
+}
+
+
+def _is_safe(finding: Finding, text: str) -> bool:
+    place = finding.place
+    if place is None:
+        return False
+    if finding.kind is Kind.DIRECTION:
+        before = text[: place.start].rstrip()[-1:]
+        after = text[place.end :].lstrip()[:1]
+        return before not in ("^", "/", "|", "!", "(") and after not in ("*", "+", "/", "|", ")")
+    if finding.kind in (Kind.LANGUAGE, Kind.DATATYPE):
+        return len(finding.proposals) == 1
+    return is_misprint(finding)
+
+
+def _after(finding: Finding, before: str) -> str:
+    """What is put in; a name in full if its prefix is not that of the one it replaces."""
+    best = finding.proposals[0]
+    if finding.kind is Kind.DIRECTION:
+        return f"^{before}"
+    same = before.partition(":")[0] == best.text.partition(":")[0]
+    return best.text if same or not best.iri else f"<{best.iri}>"

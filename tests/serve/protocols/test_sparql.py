@@ -15,7 +15,7 @@ from tests.servers.served import ServedThread
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ErrorReply, QuerySyntaxError
 from askgraph.serve.protocols.sparql import accepted
-from askgraph.sparql.result_formats import GRAPH_FORMATS, ROW_FORMATS
+from askgraph.sparql.results import GRAPH_FORMATS, ROW_FORMATS
 from askgraph.workspace import Workspace
 
 PREFIXES = (

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from askgraph.agent.conversation import spent_on, with_cost
 from askgraph.agent.examples import MATCHES, Shot, Term, examples_at, nearest, other_than, shots_of
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options, completed

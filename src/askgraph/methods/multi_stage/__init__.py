@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from askgraph.agent.conversation import with_cost
 from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.linkers import linker_of

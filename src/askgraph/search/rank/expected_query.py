@@ -9,7 +9,6 @@ from functools import cached_property, lru_cache
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.read import tree_of
 from askgraph.sparql.tree import (
     AGGREGATES,
     Bind,
@@ -27,6 +26,7 @@ from askgraph.sparql.tree import (
     Union,
     variables_of,
 )
+from askgraph.sparql.write import tree_of
 
 _KEEPING = frozenset(["MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "STR", "COALESCE", "LCASE", "UCASE"])
 

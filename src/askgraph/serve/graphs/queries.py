@@ -9,7 +9,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.serve.runs.queue import Queue
 from askgraph.serve.settings import ServeSettings
 from askgraph.sparql.judge import CheckedQuery, admitted
-from askgraph.sparql.result_formats import Result
+from askgraph.sparql.results import Result
 from askgraph.sparql.rewrite.dataset import with_dataset
 
 _PARSED = 20_000  # characters of a query that is parsed: a second or two of this process

@@ -18,14 +18,14 @@ from askgraph.serve.hub import Hub, HubDep, Querier
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import TooLarge, problem_of, problem_response
 from askgraph.sparql.judge import MAX_LENGTH
-from askgraph.sparql.result_formats import (
+from askgraph.sparql.results import (
     GRAPH_FORMATS,
     ROW_FORMATS,
+    GraphResult,
     Result,
     ResultFormat,
     serialised,
 )
-from askgraph.sparql.results import GraphResult
 
 _FORM, _QUERY = "application/x-www-form-urlencoded", "application/sparql-query"
 _MOST_BYTES = 4 * MAX_LENGTH

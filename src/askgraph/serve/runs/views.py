@@ -10,8 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from askgraph.answers.codec import answer_object
 from askgraph.rdf.vocabulary import XSD
 from askgraph.serve.problems import Problem
-from askgraph.sparql.result_formats import Result
-from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
+from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Term, Truncation
 from askgraph.trace import Outcome, attempt_of
 
 _STRING = f"{XSD}string"

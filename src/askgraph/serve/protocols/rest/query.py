@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode, Triple
 
 from askgraph.answers.build import AnswerBuilder
-from askgraph.endpoint.counted import Counted
+from askgraph.endpoint import Counted
 from askgraph.errors import QueryError
 from askgraph.explanation.evidence import evidence
 from askgraph.explanation.labels import labels_of
@@ -30,14 +30,12 @@ from askgraph.serve.runs.views import (
 )
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.layout import formatted
-from askgraph.sparql.result_formats import Result
-from askgraph.sparql.results import GraphResult, SelectResult, Term
+from askgraph.sparql.results import GraphResult, Result, SelectResult, Term
 from askgraph.trace import Usage
 from askgraph.validation import WRONG, Finding, Kind, Validation
 from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.knowledge import Knowledge, Services
-from askgraph.validation.repairs import SURE
-from askgraph.validation.validate import validated
+from askgraph.validation.validate import SURE, validated
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 

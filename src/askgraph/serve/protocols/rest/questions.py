@@ -31,14 +31,14 @@ from askgraph.serve.runs.views import (
     ShareBody,
 )
 from askgraph.serve.store import Feedback, SessionRow, Verified, new_id
-from askgraph.sparql.result_formats import (
+from askgraph.sparql.results import (
     GRAPH_FORMATS,
+    GraphResult,
     Result,
     ResultFormat,
     format_named,
     serialised,
 )
-from askgraph.sparql.results import GraphResult
 from askgraph.trace import Evidence, attempt_of
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
