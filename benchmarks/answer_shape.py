@@ -22,7 +22,6 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.row_assignment import row_assignment
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.query import answer_columns, query_of
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.rank.expected import Expected, expected_of
 from askgraph.search.rank.expected_columns import answer_columns_of
@@ -100,11 +99,11 @@ async def first_answer(gold: GoldQuestion, graph: KnowledgeGraph) -> First | Non
     """The first of graph search's best candidates that has a result."""
     proposal = await proposal_of(Question(gold.text, gold.language), graph)
     for cluster in clusters(proposal.candidates)[:_TRIED]:
-        form = cluster.best.form
-        query = plain_text(query_of(form), graph.prefixes)
-        outcome = await outcome_of(query, "ASK" if form.ask else "SELECT", graph)
+        best = cluster.best
+        query = plain_text(best.query, graph.prefixes)
+        outcome = await outcome_of(query, best.query.form, graph)
         if isinstance(outcome, bool) or outcome.rows:
-            return First(query, outcome, answer_columns(form))
+            return First(query, outcome, best.columns)
     return None
 
 

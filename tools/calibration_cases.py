@@ -192,7 +192,7 @@ def _masked(text: str, case: Case, graph: KnowledgeGraph, chance: Random) -> Ite
     unheard = _UNHEARD.capitalize() if token.capital else _UNHEARD
     proposal = _proposal(f"{text[: token.start]}{unheard}{text[token.end :]}", "en", graph)
     if found := clusters(proposal.candidates):
-        f1 = case.f1 if found[0].best.form == best.form else 0.0
+        f1 = case.f1 if found[0].best.tree == best.tree else 0.0
         yield Case(case.set, evidence_for(proposal, found), f1, case.graph, "masked")
 
 

@@ -8,9 +8,8 @@ from askgraph.index.names import NameIndex
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.search.form import Form
-from askgraph.search.query import query_of
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
+from askgraph.sparql.tree import Query
 from askgraph.sparql.write import plain_text
 from askgraph.traversal.arrays import build_arrays
 
@@ -32,9 +31,9 @@ class Known:
         linked = read_and_linked(question, language, self.names)
         return proposed(linked, schema_of(self.arrays, self.profile))
 
-    def query(self, form: Form) -> str:
-        """A candidate's query."""
-        return plain_text(query_of(form), self.prefixes)
+    def query(self, query: Query) -> str:
+        """The text of a query."""
+        return plain_text(query, self.prefixes)
 
     def rows(self, query: str) -> bool | Sequence[tuple[str | None, ...]]:
         """What a query gives: the truth of an ASK, else rows of N-Triples terms."""

@@ -37,7 +37,7 @@ def confidence(proposal: Proposal) -> float:
 
 def check_queries(known: Known, proposal: Proposal) -> None:
     for candidate in proposal.candidates[:12]:
-        query = known.query(candidate.form)
+        query = known.query(candidate.query)
         ready = checked(query)
         assert ready.form in ("SELECT", "ASK")
         assert isinstance(known.rows(query), bool) == (ready.form == "ASK")
@@ -46,7 +46,7 @@ def check_queries(known: Known, proposal: Proposal) -> None:
 def check_best(known: Known, proposal: Proposal) -> None:
     """The best candidate has a result, and its query says nothing of what is not in the graph."""
     if proposal.candidates:
-        query = known.query(clusters(proposal.candidates)[0].best.form)
+        query = known.query(clusters(proposal.candidates)[0].best.query)
         rows = known.rows(query)
         assert isinstance(rows, bool) or rows, query
         assert isinstance(rows, bool) or any(any(row) for row in rows), query
@@ -78,7 +78,7 @@ def test_candidates_for_any_words_parse_and_patterns_alone_are_never_empty(
     proposal = zoo.proposal(" ".join(words))
     check_queries(zoo, proposal)
     for candidate in proposal.candidates[:12]:
-        query = zoo.query(candidate.form)
+        query = zoo.query(candidate.query)
         if not any(word in query for word in ("FILTER", "HAVING", "OFFSET")):
             rows = zoo.rows(query)
             assert isinstance(rows, bool) or rows, query
@@ -131,7 +131,7 @@ def test_candidates_of_one_cluster_have_one_result(zoo: Known) -> None:
     together = 0
     for question in ASKED:
         for cluster in clusters(zoo.proposal(question).candidates)[:4]:
-            queries = [zoo.query(member.form) for member in cluster.members[:4]]
+            queries = [zoo.query(member.query) for member in cluster.members[:4]]
             results = [zoo.rows(query) for query in queries]
             sets = {r if isinstance(r, bool) else frozenset(r) for r in results}
             assert len(sets) == 1, "\n".join(queries)
@@ -142,7 +142,7 @@ def test_candidates_of_one_cluster_have_one_result(zoo: Known) -> None:
 def test_the_same_question_gives_the_same_queries(zoo: Known) -> None:
     for question in ASKED:
         first, second = (
-            [(c.score, zoo.query(c.form)) for c in zoo.proposal(question).candidates]
+            [(c.score, zoo.query(c.query)) for c in zoo.proposal(question).candidates]
             for _ in range(2)
         )
         assert first == second
@@ -157,12 +157,12 @@ from tests.search.zoo import ZOO
 store = Store()
 store.bulk_load(ZOO.encode(), RdfFormat.TURTLE)
 zoo = Known(store)
-print(json.dumps([[zoo.query(c.form) for c in zoo.proposal(q).candidates[:5]] for q in ASKED]))
+print(json.dumps([[zoo.query(c.query) for c in zoo.proposal(q).candidates[:5]] for q in ASKED]))
 """
 
 
 def test_no_hash_seed_changes_the_queries(zoo: Known, pytestconfig: pytest.Config) -> None:
-    here = [[zoo.query(c.form) for c in zoo.proposal(q).candidates[:5]] for q in ASKED]
+    here = [[zoo.query(c.query) for c in zoo.proposal(q).candidates[:5]] for q in ASKED]
     for seed in ("1", "4711"):
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT],

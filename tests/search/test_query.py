@@ -1,80 +1,108 @@
-"""The tree of a candidate's query is that of its text."""
+"""Pieces of a candidate's query: made, found again, named, and the same tree as its text."""
 
 import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
-from askgraph.search.form import (
-    Aggregate,
-    Average,
-    Column,
-    Computed,
-    Filter,
-    Form,
-    Given,
-    Having,
-    Key,
-    Pattern,
+from askgraph.search.query import (
+    DECIMAL,
+    INTEGER,
+    Condition,
+    aggregate,
+    alias_of,
+    average_of,
+    averages_in,
+    condition,
+    conditions_in,
+    denied,
+    denied_in,
+    either_in,
+    having_of,
+    keys_of,
+    named,
+    names_of,
+    operands_of,
+    optional_in,
+    pattern,
+    patterns_in,
+    predicate_of,
+    query_of,
+    term_of,
+    text_of,
+    values_of,
+    variable,
 )
-from askgraph.search.query import answer_columns, query_of
+from askgraph.sparql.elapsed import elapsed
 from askgraph.sparql.read import read
+from askgraph.sparql.tree import Bind, Call, Group, Nested, Query, Union, Values
 from askgraph.sparql.write import by_subject, laid_out, plain_text
 
 EX = "http://example.org/"
 PREFIXES = PrefixMap({"ex": EX})
-BORN, MOON = Pattern(0, EX + "born", 1), Pattern(0, RDF_TYPE, f"<{EX}Moon>")
-DAY = f'"2024-06-30"^^<{XSD_DATE}>'
-HINTS = {0: "moon", 1: "date of birth", 2: "moon", 3: "2 m²"}
+A, B, C, D, E = map(variable, range(5))
+MOON_CLASS = NamedNode(f"{EX}Moon")
+BORN, MOON = pattern(A, f"{EX}born", B), pattern(A, RDF_TYPE, MOON_CLASS)
+IO = NamedNode(f"{EX}Io")
+DAY = term_of(f'"2024-06-30"^^<{XSD_DATE}>')
+NAMES = names_of({A: "moon", B: "date of birth", C: "moon", D: "2 m²"})
+COUNT = aggregate("COUNT", A)
+AVERAGE = average_of(C, [pattern(C, f"{EX}mass", D)])
 
-FORMS = [
-    Form((BORN, MOON), (Column(0), Column(1, answer=False)), hints=HINTS),
-    Form((MOON,), ask=True, filters=(Filter(0, "=", (f"<{EX}Io>",)),), hints=HINTS),
-    Form(
-        (Pattern(0, RDF_TYPE, f"<{EX}Moon>", plus=True), Pattern(0, EX + "partOf", 2, plus=True)),
-        (Column(2), Column(Aggregate("COUNT", 0, distinct=True))),
-        group=(2,),
-        having=(Having(Aggregate("COUNT", 0), ">", "2"),),
-        order=(Key(Aggregate("COUNT", 0), descending=True), Key(2), Key(0, as_number=True)),
+CONDITIONS = [
+    Condition(B, ">=", (DAY,)),
+    Condition(B, "YEAR", (Literal(1900),)),
+    Condition(B, "IN", (Literal('a "b"', language="en"), Literal(True), Literal(1.5))),
+    Condition(A, "CONTAINS", (Literal("x"),)),
+    Condition(A, "TEXT", (Literal("x"),)),
+    Condition(B, "<", (alias_of(AVERAGE),), DECIMAL),
+    Condition(B, "<", (Literal(5),), INTEGER),
+]
+
+QUERIES = [
+    query_of([BORN, MOON], [A, B]),
+    query_of([MOON, condition(A, "=", IO)], None),
+    query_of(
+        [
+            pattern(A, RDF_TYPE, MOON_CLASS, walked=True),
+            pattern(A, f"{EX}partOf", C, walked=True),
+        ],
+        [C, aggregate("COUNT", A, distinct=True)],
+        group=[C],
+        having=[Call(">", (COUNT, Literal(2)))],
+        order=[(COUNT, True), (C, False), (Call(DECIMAL, (A,)), False)],
         limit=3,
         offset=1,
-        hints=HINTS,
     ),
-    Form(
-        (BORN,),
-        (Column(3),),
-        filters=(
-            Filter(1, ">=", (DAY,)),
-            Filter(1, "YEAR", ("1900",)),
-            Filter(1, "IN", ('"a \\"b\\""@en', "true", "1.5")),
-            Filter(0, "CONTAINS", ('"x"',)),
-            Filter(0, "TEXT", ('"x"',)),
-            Filter(1, "<", (Average(2, (Pattern(2, EX + "mass", 3),)),), as_number=True),
-            Filter(1, "<", ("5",), as_integer=True),
-        ),
-        without=(((Pattern(0, EX + "of", 2),), (Filter(2, "!=", (f"<{EX}Io>",)),)),),
-        either=(((BORN,), ()), ((MOON,), ())),
-        optional=(Pattern(0, EX + "died", 2),),
-        given=(Given((2, 3), (("1", f"<{EX}Io>"), ("2", '"x"'))),),
-        computed=(
-            Computed(3, "else", (2, DAY)),
-            Computed(4, "scaled", (2, "3", 1)),
-            *(Computed(at, unit, (1, DAY)) for at, unit in enumerate(("years", "days"), 5)),
-        ),
-        hints=HINTS,
+    query_of(
+        [
+            BORN,
+            Nested("OPTIONAL", Group((pattern(A, f"{EX}died", C),))),
+            Values((C, D), ((Literal(1), IO), (Literal(2), Literal("x")))),
+            Bind(Call("COALESCE", (C, DAY)), D),
+            Bind(Call("+", (Call("*", (C, Literal(3))), B)), E),
+            Bind(elapsed("years", B, DAY), variable(5)),
+            Bind(elapsed("days", B, DAY), variable(6)),
+            AVERAGE,
+            *(one.filter() for one in CONDITIONS),
+            Union((Group((BORN,)), Group((MOON,)))),
+            denied(pattern(A, f"{EX}of", C), condition(C, "!=", IO)),
+        ],
+        [D],
     ),
 ]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_tree_is_that_of_its_text(form: Form) -> None:
-    query = query_of(form)
+@pytest.mark.parametrize("numbered", QUERIES)
+def test_the_tree_is_that_of_its_text(numbered: Query) -> None:
+    query = named(numbered, NAMES)
 
     assert read(plain_text(query, PREFIXES)) == query
     assert read(laid_out(query, PREFIXES)) == by_subject(query)
 
 
 def test_a_query_is_written_with_one_pattern_a_line() -> None:
-    assert plain_text(query_of(FORMS[0]), PREFIXES) == (
+    assert plain_text(named(QUERIES[0], NAMES), PREFIXES) == (
         "PREFIX ex: <http://example.org/>\n\n"
         "SELECT DISTINCT ?moon ?date_of_birth WHERE {\n"
         "  ?moon ex:born ?date_of_birth .\n"
@@ -84,5 +112,50 @@ def test_a_query_is_written_with_one_pattern_a_line() -> None:
 
 
 def test_columns_are_named_after_what_they_hold() -> None:
-    assert answer_columns(FORMS[0]) == ("moon",)
-    assert answer_columns(FORMS[2]) == ("moon_2", "number_of_moon")
+    columns = named(QUERIES[2], NAMES).columns
+
+    assert [name.value for name, _ in columns] == ["moon_2", "number_of_moon"]
+
+
+def test_an_average_is_named_where_it_is_made_and_where_it_is_compared() -> None:
+    text = plain_text(named(QUERIES[3], NAMES), PREFIXES)
+
+    assert text.count("?average_moon_2") == 2
+
+
+def test_a_blank_node_is_a_variable_in_the_text() -> None:
+    query = named(query_of([pattern(BlankNode("b-1"), f"{EX}born", A)], [A]), NAMES)
+
+    assert "?__b_1 ex:born ?moon" in plain_text(query, PREFIXES)
+
+
+def test_what_is_put_in_is_found_again() -> None:
+    where = QUERIES[3].where
+
+    assert conditions_in(where) == CONDITIONS
+    assert patterns_in(where) == [BORN]
+    assert [predicate_of(one) for one in optional_in(where)] == [f"{EX}died"]
+    assert averages_in(where) == [AVERAGE]
+    assert [len(one.elements) for one in denied_in(where)] == [2]
+    assert either_in(where) == [Group((BORN,)), Group((MOON,))]
+    binds = [one for one in where.elements if isinstance(one, Bind)]
+    assert [operands_of(one.value) for one in binds] == [
+        [C, DAY], [C, Literal(3), B], [B, DAY], [B, DAY],
+    ]  # fmt: skip
+
+
+def test_modifiers_are_found_again() -> None:
+    query = QUERIES[2]
+
+    assert values_of(query) == [C, aggregate("COUNT", A, distinct=True)]
+    assert keys_of(query) == [(COUNT, True), (C, False), (A, False)]
+    assert having_of(query) == [(COUNT, ">", Literal(2))]
+    assert predicate_of(patterns_in(query.where)[0]) == RDF_TYPE
+
+
+CONSTANTS = ["5", "-1.5", "1e+16", "true", '"5"', '"a"@en', f"<{EX}Io>", "_:b"]
+
+
+@pytest.mark.parametrize("text", CONSTANTS)
+def test_a_constant_is_written_as_it_is_read(text: str) -> None:
+    assert text_of(term_of(text)) == text

@@ -27,7 +27,7 @@ def right(space: Known) -> Mapping[str, int]:
     found: dict[str, int] = defaultdict(int)
     for line in ANSWERABLE:
         best = clusters(space.proposal(line["question"], line["lang"]).candidates)
-        if best and _same(space.rows(space.query(best[0].best.form)), line["answers"]):
+        if best and _same(space.rows(space.query(best[0].best.query)), line["answers"]):
             for key in (line["lang"], *line["tags"]):
                 found[key] += 1
     return found

@@ -50,7 +50,7 @@ def things() -> Known:
 def rows(known: Known, question: str) -> list[tuple[str, ...]]:
     """The rows of the best query, things by their last name and literals by their text."""
     best = clusters(known.proposal(question, "en").candidates)[0].best
-    found = known.rows(known.query(best.form))
+    found = known.rows(known.query(best.query))
     assert isinstance(found, list)
     return sorted(
         tuple((term or "").split("^^")[0].strip('"<>').split("/")[-1] for term in row)

@@ -47,7 +47,7 @@ def test_what_is_asked_for_is_found(one: Asked) -> None:
 
 def best(name: str, question: str, *, today: date = TODAY) -> str:
     graph = graph_of(name)
-    return graph.query(clusters(proposal_of(graph, question, today=today).candidates)[0].best.form)
+    return graph.query(clusters(proposal_of(graph, question, today=today).candidates)[0].best.query)
 
 
 @pytest.mark.parametrize(

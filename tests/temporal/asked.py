@@ -9,7 +9,6 @@ from pathlib import Path
 from pyoxigraph import QueryBoolean, RdfFormat, Store
 from tests.search.asking import Known
 
-from askgraph.search.query import answer_columns
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
 
@@ -66,14 +65,15 @@ def answer_of(
     found = clusters(proposal_of(graph, question, language, today=today).candidates)
     if not found:
         return []
-    form = found[0].best.form
-    result = graph.store.query(graph.query(form))
+    best = found[0].best
+    text = graph.query(best.query)
+    result = graph.store.query(text)
     if isinstance(result, QueryBoolean):
         return [frozenset([str(bool(result)).lower()])]
-    rows = graph.rows(graph.query(form))
+    rows = graph.rows(text)
     assert not isinstance(rows, bool)
-    names = [variable.value for variable in graph.store.query(graph.query(form)).variables]  # type: ignore[union-attr]
-    kept = [at for at, name in enumerate(names) if name in answer_columns(form)]
+    names = [variable.value for variable in graph.store.query(text).variables]  # type: ignore[union-attr]
+    kept = [at for at, name in enumerate(names) if name in best.columns]
     return [frozenset(_short(row[at]) for row in rows) for at in kept]
 
 

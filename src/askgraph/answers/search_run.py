@@ -176,7 +176,7 @@ class SearchRun:
             given,
             columns=candidate.columns,
             confidence=confidence,
-            ordered=bool(candidate.form.order),
+            ordered=bool(candidate.tree.order),
             labels=labels,
         )
 
@@ -187,7 +187,7 @@ class SearchRun:
     async def ran(self, query: str, candidate: Candidate) -> SelectResult | bool:
         """Run a query as SELECT or ASK."""
         endpoint, timeout = self.endpoint, self.limits.timeout
-        if candidate.form.ask:
+        if candidate.asks:
             return await endpoint.ask(query, timeout=timeout)
         return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
 

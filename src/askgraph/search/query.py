@@ -1,11 +1,17 @@
-"""The query of a candidate as a tree: built from its form, the variables named from hints."""
+"""The pieces of a candidate's query: made, found again in its tree, and named.
+
+While a candidate is built its variables are numbered (`v0`, `v1`, …), so that equal candidates have
+equal trees; `named` gives a tree the names that a person reads.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.index.tokens import folded
 from askgraph.rdf.vocabulary import (
@@ -15,15 +21,13 @@ from askgraph.rdf.vocabulary import (
     XSD_DECIMAL,
     XSD_INTEGER,
 )
-from askgraph.search.form import Aggregate, Average, Column, Computed, Filter, Form, Given, Key
-from askgraph.search.form import Pattern as Triple
-from askgraph.sparql.elapsed import elapsed
+from askgraph.sparql.elapsed import elapsed_in
 from askgraph.sparql.lexer import number_type
 from askgraph.sparql.tree import (
-    Bind,
     Call,
     Element,
     Expression,
+    Filter,
     Group,
     Nested,
     Path,
@@ -32,13 +36,19 @@ from askgraph.sparql.tree import (
     Query,
     Term,
     Union,
-    Values,
+    transform,
+    walk,
 )
-from askgraph.sparql.tree import Filter as Condition
 from askgraph.traversal.literals import split_literal
 
-_FUNCTIONS = {
-    "COUNT": "number",
+Value: TypeAlias = Variable | Call
+"""What a column holds or a row is ordered by: a variable, or an aggregate of one."""
+
+INTEGER, DECIMAL = f"<{XSD_INTEGER}>", f"<{XSD_DECIMAL}>"
+"""The casts of what is compared: text as a whole number, and as the number that it reads as."""
+
+_ALIASES = {
+    "COUNT": "number_of",
     "SUM": "total",
     "AVG": "average",
     "MIN": "lowest",
@@ -48,156 +58,322 @@ _TYPE = NamedNode(RDF_TYPE)
 _TYPE_OR_BELOW = Path("/", (_TYPE, Path("*", (NamedNode(RDFS_SUB_CLASS_OF),))))
 
 
-def query_of(form: Form) -> Query:
-    """Return the query of a form."""
-    return _Builder(form).query()
+@lru_cache(maxsize=256)
+def variable(number: int) -> Variable:
+    """Return a variable by its number."""
+    return Variable(f"v{number}")
 
 
-def answer_columns(form: Form) -> tuple[str, ...]:
-    """Return the names of the variables that answer the question."""
-    builder = _Builder(form)
-    return tuple(builder.column(one)[0].value for one in form.columns if one.answer)
+def place_of(numbered: Variable) -> int:
+    """Return the number of a variable."""
+    return int(numbered.value[1:])
 
 
-class _Builder:
-    def __init__(self, form: Form) -> None:
-        self.form = form
-        self.names = _names(form.hints)
-
-    def query(self) -> Query:
-        form = self.form
-        aggregates = any(isinstance(one.value, Aggregate) for one in form.columns)
-        return Query(
-            "ASK" if form.ask else "SELECT",
-            Group(tuple(self.where())),
-            columns=() if form.ask else tuple(map(self.column, form.columns)),
-            distinct=not (form.ask or aggregates),
-            group_by=tuple((self.name(one), None) for one in form.group),
-            having=tuple(
-                Call(one.operator, (self.value(one.aggregate), _term(one.value)))
-                for one in form.having
-            ),
-            order=tuple((self.key(one), one.descending) for one in form.order),
-            limit=form.limit,
-            offset=form.offset or None,
-        )
-
-    def where(self) -> Iterator[Element]:
-        form = self.form
-        yield from self.group(form.patterns, form.filters, self.made())
-        either = tuple(Group(tuple(self.group(*block))) for block in form.either)
-        if either:
-            yield Union(either) if len(either) > 1 else Nested("", either[0])
-        for block in form.without:
-            yield Condition(Call("NOT EXISTS", (Group(tuple(self.group(*block))),)))
-
-    def group(
-        self, patterns: Iterable[Triple], filters: Iterable[Filter], made: Iterable[Element] = ()
-    ) -> Iterator[Element]:
-        yield from map(self.pattern, patterns)
-        yield from made
-        for one in filters:
-            yield from (self.average(value) for value in one.values if isinstance(value, Average))
-        yield from (Condition(self.condition(one)) for one in filters)
-
-    def made(self) -> Iterator[Element]:
-        """What may be missing, what is given, and what is computed of it all."""
-        for pattern in self.form.optional:
-            yield Nested("OPTIONAL", Group((self.pattern(pattern),)))
-        yield from map(self.given, self.form.given)
-        for one in self.form.computed:
-            yield Bind(self.operation(one), self.name(one.variable))
-
-    def given(self, given: Given) -> Values:
-        rows = tuple(tuple(map(_term, row)) for row in given.rows)
-        return Values(tuple(map(self.name, given.variables)), rows)
-
-    def operation(self, one: Computed) -> Expression:
-        first, second, *rest = map(self.operand, one.operands)
-        if one.operation == "else":
-            return Call("COALESCE", (first, second))
-        if one.operation == "scaled":
-            scaled = Call("*", (first, second))
-            return Call("+", (scaled, *rest)) if rest else scaled
-        return elapsed(one.operation, first, second)
-
-    def average(self, average: Average) -> Query:
-        aggregate = Call(average.function, (self.name(average.variable),))
-        return Query(
-            "SELECT",
-            Group(tuple(map(self.pattern, average.patterns))),
-            columns=((self.averaged(average), aggregate),),
-        )
-
-    def averaged(self, average: Average) -> Variable:
-        return Variable(f"{_FUNCTIONS[average.function]}_{self.name(average.variable).value}")
-
-    def pattern(self, one: Triple) -> Pattern:
-        predicate: Predicate = NamedNode(one.predicate)
-        if one.plus:
-            predicate = _TYPE_OR_BELOW if one.predicate == RDF_TYPE else Path("+", (predicate,))
-        return Pattern(self.end(one.subject), predicate, self.end(one.object))
-
-    def condition(self, one: Filter) -> Expression:
-        name: Expression = self.name(one.variable)
-        text = Call("LCASE", (Call("STR", (name,)),))
-        if one.as_integer:
-            name = Call(f"<{XSD_INTEGER}>", (Call("STR", (name,)),))
-        elif one.as_number:
-            name = Call(f"<{XSD_DECIMAL}>", (name,))
-        first, *rest = map(self.operand, one.values)
-        match one.operator:
-            case "CONTAINS" | "STRSTARTS" | "STRENDS":
-                return Call(one.operator, (text, Call("LCASE", (first,))))
-            case "TEXT":
-                return Call("=", (text, Call("LCASE", (first,))))
-            case "YEAR":
-                return Call("=", (Call("YEAR", (name,)), first))
-            case _:
-                return Call(one.operator, (name, first, *rest))
-
-    def operand(self, value: str | int | Average) -> Term:
-        return self.averaged(value) if isinstance(value, Average) else self.end(value)
-
-    def key(self, key: Key) -> Expression:
-        value = self.value(key.value)
-        return Call(f"<{XSD_DECIMAL}>", (value,)) if key.as_number else value
-
-    def column(self, column: Column) -> tuple[Variable, Expression | None]:
-        if isinstance(column.value, int):
-            return self.name(column.value), None
-        aggregate = column.value
-        joint = "of_" if aggregate.function == "COUNT" else ""
-        of = self.name(aggregate.variable).value
-        return Variable(f"{_FUNCTIONS[aggregate.function]}_{joint}{of}"), self.value(aggregate)
-
-    def value(self, value: int | Aggregate) -> Expression:
-        if isinstance(value, int):
-            return self.name(value)
-        name = f"{value.function} DISTINCT" if value.distinct else value.function
-        return Call(name, (self.name(value.variable),))
-
-    def end(self, end: int | str) -> Term:
-        return self.name(end) if isinstance(end, int) else _term(end)
-
-    def name(self, variable: int) -> Variable:
-        return Variable(self.names.get(variable, f"v{variable}"))
-
-
-def _term(text: str) -> Term:
-    """A constant, from N-Triples or from a number or truth value as SPARQL writes it."""
+@lru_cache(maxsize=4096)
+def term_of(text: str) -> Term:
+    """Return a constant: an N-Triples term, or a number or truth value as SPARQL writes it."""
     if text.startswith("<"):
         return NamedNode(text[1:-1])
     if text.startswith("_:"):
-        return Variable(f"__{re.sub('[^A-Za-z0-9_]', '_', text[2:])}")
+        return BlankNode(text[2:])
     if text.startswith('"'):
         value, datatype, language = split_literal(text)
-        return Literal(value, language=language) if language else _typed(value, datatype)
-    return _typed(text, XSD_BOOLEAN if text in ("true", "false") else number_type(text))
-
-
-def _typed(value: str, datatype: str) -> Literal:
+        if language:
+            return Literal(value, language=language)
+    else:
+        value = text
+        datatype = XSD_BOOLEAN if text in ("true", "false") else number_type(text)
     return Literal(value, datatype=NamedNode(datatype))
+
+
+@lru_cache(maxsize=4096)
+def _predicate(iri: str, walked: bool) -> Predicate:
+    if walked and iri == RDF_TYPE:
+        return _TYPE_OR_BELOW
+    return Path("+", (NamedNode(iri),)) if walked else NamedNode(iri)
+
+
+def pattern(subject: Term, predicate: str, object_: Term, *, walked: bool = False) -> Pattern:
+    """Return a pattern; one that is `walked` goes along its predicate once or more.
+
+    Of `rdf:type` that is to a class or one above it.
+    """
+    return Pattern(subject, _predicate(predicate, walked), object_)
+
+
+def predicate_of(one: Pattern) -> str:
+    """Return the IRI of a pattern's predicate."""
+    step = one.predicate
+    while isinstance(step, Path):
+        step = step.parts[0]
+    return step.value
+
+
+def aggregate(function: str, of: Variable, *, distinct: bool = False) -> Call:
+    """Return an aggregate over a variable: COUNT, SUM, AVG, MIN or MAX."""
+    return Call(f"{function} DISTINCT" if distinct else function, (of,))
+
+
+def function_of(value: Call) -> str:
+    """Return the function of an aggregate, without DISTINCT."""
+    return value.name.partition(" ")[0]
+
+
+def variable_of(value: Expression) -> Variable:
+    """Return the variable that a column or key holds, or that it is computed of."""
+    while isinstance(value, Call):
+        value = value.arguments[0]
+    assert isinstance(value, Variable)
+    return value
+
+
+def average_of(of: Variable, patterns: Iterable[Pattern], function: str = "AVG") -> Query:
+    """Return the sub-query of an average over all that fits some patterns; see `alias_of`."""
+    alias = Variable(f"{_ALIASES[function].removesuffix('_of')}_{of.value}")
+    call = aggregate(function, of)
+    return Query("SELECT", Group(tuple(patterns)), columns=((alias, call),))
+
+
+def alias_of(part: Value | Query) -> Variable:
+    """Return the name of a column, or of the one column of a sub-query."""
+    if isinstance(part, Query):
+        return part.columns[0][0]
+    if isinstance(part, Variable):
+        return part
+    return Variable(f"{_ALIASES[function_of(part)]}_{variable_of(part).value}")
+
+
+def query_of(
+    elements: Iterable[Element],
+    columns: Iterable[Value] | None,
+    *,
+    group: Iterable[Variable] = (),
+    having: Iterable[Call] = (),
+    order: Iterable[tuple[Expression, bool]] = (),
+    limit: int | None = None,
+    offset: int = 0,
+) -> Query:
+    """Return the query that shows some columns of what fits all elements; an ASK without them."""
+    shown = list(dict.fromkeys(columns or ()))
+    return Query(
+        "ASK" if columns is None else "SELECT",
+        Group(tuple(elements)),
+        columns=tuple((alias_of(one), one if isinstance(one, Call) else None) for one in shown),
+        distinct=columns is not None and not any(isinstance(one, Call) for one in shown),
+        group_by=tuple((one, None) for one in dict.fromkeys(group)),
+        having=tuple(having),
+        order=tuple(order),
+        limit=limit,
+        offset=offset or None,
+    )
+
+
+class Condition(NamedTuple):
+    """A comparison of a variable with constants, with other variables or with an average.
+
+    `operator` is one of = != < > <= >= IN CONTAINS STRSTARTS STRENDS TEXT (equal, whatever the
+    case) YEAR; `cast` is `INTEGER`, since not every engine orders years before 1, `DECIMAL`, or
+    empty.
+    """
+
+    variable: Variable
+    operator: str
+    values: tuple[Term, ...]
+    cast: str = ""
+
+    def filter(self) -> Filter:
+        """Return the filter that says so."""
+        left: Expression = self.variable
+        text = Call("LCASE", (Call("STR", (left,)),))
+        if self.cast:
+            left = Call(self.cast, (Call("STR", (left,)) if self.cast == INTEGER else left,))
+        match self.operator:
+            case "CONTAINS" | "STRSTARTS" | "STRENDS" | "TEXT":
+                operator = "=" if self.operator == "TEXT" else self.operator
+                return Filter(Call(operator, (text, Call("LCASE", self.values))))
+            case "YEAR":
+                return Filter(Call("=", (Call("YEAR", (left,)), *self.values)))
+            case operator:
+                return Filter(Call(operator, (left, *self.values)))
+
+
+def condition(of: Variable, operator: str, *values: Term, cast: str = "") -> Filter:
+    """Return a filter on a variable; see `Condition`."""
+    return Condition(of, operator, values, cast).filter()
+
+
+def conditions_in(group: Group) -> list[Condition]:
+    """Return the comparisons of a group."""
+    return [
+        _read(one.condition)
+        for one in group.elements
+        if isinstance(one, Filter) and not _denied(one)
+    ]
+
+
+def _read(comparison: Expression) -> Condition:
+    assert isinstance(comparison, Call)
+    operator, (left, *values) = comparison.name, comparison.arguments
+    cast = ""
+    match left:
+        case Call("LCASE"):
+            operator = "TEXT" if operator == "=" else operator
+            values = [
+                value for call in values if isinstance(call, Call) for value in call.arguments
+            ]
+        case Call("YEAR", (Call(cast), *_)):
+            operator = "YEAR"
+        case Call("YEAR"):
+            operator = "YEAR"
+        case Call(cast):
+            pass
+    terms = tuple(value for value in values if not isinstance(value, Call | Group))
+    return Condition(variable_of(left), operator, terms, cast)
+
+
+def operands_of(value: Expression) -> list[Term]:
+    """Return what is computed with: of the time between two dates only these."""
+    between = elapsed_in(value)
+    parts = value if between is None else (between.start, between.end)
+    return [one for one in walk(parts) if isinstance(one, Variable | Literal | NamedNode)]
+
+
+def patterns_in(group: Group) -> list[Pattern]:
+    """Return the patterns of a group, without those of groups within it."""
+    return [one for one in group.elements if isinstance(one, Pattern)]
+
+
+def optional_in(group: Group) -> list[Pattern]:
+    """Return the patterns that need not hold."""
+    return [
+        one
+        for part in group.elements
+        if isinstance(part, Nested) and part.word
+        for one in patterns_in(part.group)
+    ]
+
+
+def averages_in(group: Group) -> list[Query]:
+    """Return the sub-queries of a group."""
+    return [one for one in group.elements if isinstance(one, Query)]
+
+
+def denied(*elements: Element) -> Filter:
+    """Return the filter that nothing fits some elements together."""
+    return Filter(Call("NOT EXISTS", (Group(elements),)))
+
+
+def denied_in(group: Group) -> list[Group]:
+    """Return the groups that nothing may fit."""
+    found = (_denied(one) for one in group.elements if isinstance(one, Filter))
+    return [one for one in found if one is not None]
+
+
+def _denied(one: Filter) -> Group | None:
+    match one.condition:
+        case Call("NOT EXISTS", (Group() as group,)):
+            return group
+        case _:
+            return None
+
+
+def either_in(group: Group) -> list[Group]:
+    """Return the groups of which one has to fit."""
+    found: list[Group] = []
+    for one in group.elements:
+        if isinstance(one, Union):
+            found += one.groups
+        elif isinstance(one, Nested) and not one.word:
+            found.append(one.group)
+    return found
+
+
+def values_of(query: Query) -> list[Value]:
+    """Return what the columns of a query hold."""
+    return [name if value is None else _value(value) for name, value in query.columns]
+
+
+def keys_of(query: Query) -> list[tuple[Value, bool]]:
+    """Return what the rows are ordered by, and whether it descends; text without its cast."""
+    return [(_value(key), descending) for key, descending in query.order]
+
+
+def _value(key: Expression) -> Value:
+    return key if isinstance(key, Call) and key.is_aggregate else variable_of(key)
+
+
+def groups_of(query: Query) -> list[Variable]:
+    """Return the variables that the rows are grouped by."""
+    return [variable_of(key) for key, _ in query.group_by]
+
+
+def having_of(query: Query) -> list[tuple[Call, str, Literal]]:
+    """Return the conditions on aggregates: each with its sign and its number."""
+    found = []
+    for one in query.having:
+        match one:
+            case Call(sign, (Call() as call, Literal() as number)):
+                found.append((call, sign, number))
+    return found
+
+
+def aggregates_of(query: Query) -> Iterator[Call]:
+    """Yield the aggregates of the columns, the order and the conditions on groups."""
+    shown = (*values_of(query), *(key for key, _ in keys_of(query)))
+    yield from (one for one in shown if isinstance(one, Call))
+    yield from (call for call, _, _ in having_of(query))
+
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?|true|false")
+
+
+def text_of(term: Term) -> str:
+    """Return a constant as `term_of` reads it, numbers and truth values without quotation marks."""
+    is_bare = isinstance(term, Literal) and _NUMBER.fullmatch(term.value)
+    return term.value if is_bare and term_of(term.value) == term else str(term)
+
+
+def names_of(hints: Mapping[Variable, str]) -> dict[Variable, Variable]:
+    """Return a name for each variable, made of the words that hint at what it stands for."""
+    taken: dict[str, int] = {}
+    names = {}
+    for numbered, hint in hints.items():
+        base = _name(hint)
+        taken[base] = taken.get(base, 0) + 1
+        names[numbered] = Variable(base if taken[base] == 1 else f"{base}_{taken[base]}")
+    return names
+
+
+def named(query: Query, names: Mapping[Variable, Variable]) -> Query:
+    """Return a query with its variables named, aggregates after what they are of."""
+    known = dict(names)
+    for node in walk(query):
+        if isinstance(node, Query):
+            known |= {
+                alias: title(alias, variable_of(value), names)
+                for alias, value in node.columns
+                if value is not None
+            }
+
+    def change(node: object) -> object:
+        if isinstance(node, BlankNode):
+            return Variable(f"__{re.sub('[^A-Za-z0-9_]', '_', node.value)}")
+        return known.get(node, node) if isinstance(node, Variable) else node
+
+    changed: Query = transform(query, change)
+    return changed
+
+
+def title(alias: Variable, of: Variable, names: Mapping[Variable, Variable]) -> Variable:
+    """Return what a column is called if the variable that it is of is named."""
+    return Variable(alias.value.removesuffix(of.value) + names.get(of, of).value)
+
+
+@lru_cache(maxsize=4096)
+def _name(hint: str) -> str:
+    kept = "".join(c if _is_name_char(c) else "_" for c in folded(hint))
+    base = re.sub("_+", "_", kept).strip("_")[:40].strip("_") or "thing"
+    return base if base[0].isalpha() else "n" + base
 
 
 def _is_name_char(character: str) -> bool:
@@ -205,16 +381,3 @@ def _is_name_char(character: str) -> bool:
     if character.isascii():
         return character.isalnum()
     return character >= "\u00c0" and (character.isalpha() or character.isdecimal())
-
-
-def _names(hints: Mapping[int, str]) -> dict[int, str]:
-    taken: dict[str, int] = {}
-    names = {}
-    for variable, hint in hints.items():
-        kept = "".join(c if _is_name_char(c) else "_" for c in folded(hint))
-        base = re.sub("_+", "_", kept).strip("_")[:40].strip("_") or "thing"
-        if not base[0].isalpha():
-            base = "n" + base
-        taken[base] = taken.get(base, 0) + 1
-        names[variable] = base if taken[base] == 1 else f"{base}_{taken[base]}"
-    return names

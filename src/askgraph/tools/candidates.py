@@ -10,16 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import iris_of
 from askgraph.metadata import PredicateProfile
 from askgraph.search.decide.decision import confidence_of
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query import conditions_in, patterns_in, predicate_of, values_of
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal, proposal_of
 from askgraph.sparql.results import SelectResult, Truncation
+from askgraph.sparql.tree import Filter, Path, Union
 from askgraph.sparql.write import plain_text
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer
@@ -143,20 +145,21 @@ def _work(candidate: Candidate, known: Mapping[str, PredicateProfile]) -> float:
     Those that the pattern may have, on from the nodes that it was grown with; more if a filter
     keeps few of them, or if paths have to be walked.
     """
-    reached: set[int | str] = {candidate.root}
+    reached = {candidate.root}
     number = float(max(1, len(candidate.ids)))
-    left = list(candidate.form.patterns)
+    patterns = patterns_in(candidate.tree.where)
+    left = list(patterns)
     while found := next((p for p in left if {p.subject, p.object} & reached), None):
         left.remove(found)
-        profile = known.get(found.predicate)
+        profile = known.get(predicate_of(found))
         onward = found.subject in reached
         new = found.object if onward else found.subject
-        if profile is not None and isinstance(new, int) and new not in reached:
+        if profile is not None and isinstance(new, Variable) and new not in reached:
             ends = profile.subjects if onward else profile.objects
             number *= max(1.0, profile.triples / max(1, ends))
         reached.add(new)
-    walked = _WALK * any(pattern.plus for pattern in candidate.form.patterns)
-    return number * (_FILTERED if candidate.form.filters else 1) + walked
+    walked = _WALK * any(isinstance(one.predicate, Path) for one in patterns)
+    return number * (_FILTERED if conditions_in(candidate.tree.where) else 1) + walked
 
 
 def unused_words(proposal: Proposal, candidate: Candidate) -> list[str]:
@@ -204,22 +207,23 @@ async def _ran(context: Context, cluster: Cluster, until: float | None) -> RunCa
     if left <= 0:
         return None
     try:
-        if best.form.ask:
+        if best.asks:
             holds = await graph.endpoint.ask(query, timeout=left)
             return RunCandidate(cluster, query, columns, holds, SelectResult((), ()))
         result = await graph.endpoint.select(query, timeout=left, limit=_ROWS)
     except (QueryError, ServiceError):
         return None
-    ordered = result if best.form.order else result.sorted()
+    ordered = result if best.tree.order else result.sorted()
     return RunCandidate(cluster, query, columns, None, ordered)
 
 
 def _only_shows_its_nodes(candidate: Candidate) -> bool:
     """Whether the result is the set of nodes that the pattern was grown with."""
-    form = candidate.form
-    more = form.filters, form.without, form.either, form.group, form.having, form.order
-    plain = not any(more) and not form.ask and form.limit is None and not form.offset
-    return plain and [column.value for column in form.columns] == [candidate.root]
+    tree = candidate.tree
+    filtered = any(isinstance(one, Filter | Union) for one in tree.where.elements)
+    cut = tree.limit is not None or tree.offset
+    more = filtered or tree.group_by or tree.having or tree.order or cut
+    return not more and values_of(tree) == [candidate.root]
 
 
 def _nodes(context: Context, candidate: Candidate, columns: tuple[str, ...]) -> SelectResult:

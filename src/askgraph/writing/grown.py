@@ -5,6 +5,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pyoxigraph import NamedNode, Variable
+
 from askgraph.explanation.verbalise import iris_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
@@ -14,6 +16,7 @@ from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import frame_of
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query import patterns_in, predicate_of
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.rank.score import weights_for
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_around
@@ -131,10 +134,10 @@ def _believed(proposal: Proposal, listed: Sequence[Listed]) -> Proposal:
 def _terms(candidate: Candidate) -> set[str]:
     """The IRIs and literals of the patterns of a candidate, as `Listed.target` has them."""
     found: set[str] = set()
-    for pattern in candidate.form.patterns:
-        found.add(pattern.predicate)
-        ends = (end for end in (pattern.subject, pattern.object) if isinstance(end, str))
-        found |= {end[1:-1] if end.startswith("<") else end for end in ends}
+    for pattern in patterns_in(candidate.tree.where):
+        found.add(predicate_of(pattern))
+        ends = (end for end in (pattern.subject, pattern.object) if not isinstance(end, Variable))
+        found |= {end.value if isinstance(end, NamedNode) else str(end) for end in ends}
     return found
 
 

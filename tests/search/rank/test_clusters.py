@@ -21,7 +21,7 @@ def results(known: Known, cluster: Cluster) -> list[object]:
     """What each member gives: a truth, or its answer columns with the context left out."""
     found: list[object] = []
     for member in cluster.members[:6]:
-        rows = known.rows(known.query(member.form))
+        rows = known.rows(known.query(member.query))
         found.append(rows if isinstance(rows, bool) else Counter(rows))
     return found
 
@@ -30,7 +30,7 @@ def check(known: Known, proposal: Proposal) -> None:
     for cluster in clusters(proposal.candidates)[:3]:
         first, *others = results(known, cluster)
         for member, other in zip(cluster.members[1:], others, strict=False):
-            assert other == first, (known.query(cluster.best.form), known.query(member.form))
+            assert other == first, (known.query(cluster.best.query), known.query(member.query))
 
 
 @pytest.mark.parametrize(("question", "language"), SAMPLE)

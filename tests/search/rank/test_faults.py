@@ -4,27 +4,60 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import NamedNode, RdfFormat, Store, Variable
 from tests.search.asking import Known
 
-from askgraph.search.form import Aggregate, Column, Filter, Form, Having, Key, Pattern
+from askgraph.search.query import (
+    aggregate,
+    aggregates_of,
+    condition,
+    conditions_in,
+    denied,
+    pattern,
+    patterns_in,
+    query_of,
+    term_of,
+    values_of,
+    variable,
+    variable_of,
+)
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.rank.faults import FAULTS, Subject, faults_of
+from askgraph.sparql.tree import Call, Element, Filter, Group, Query
 
 ONT = "https://example.org/space/ontology#"
 LONG = "Which moons have a diameter of more than 3000 km?"
 LARGEST = "Which is the largest moon?"
 LISTED = "Show the height and the mass of each launch vehicle."
 COUNTED = "How many moons has each planet?"
+ORBITING = "Which moons orbit Jupiter?"
 UNORBITED = "Which planets have no moons?"
 
 
-def subject(
-    space: Known, question: str, spoil: Callable[[Form], Form] = lambda form: form
-) -> Subject:
+Spoil = Callable[[Query], Query]
+
+
+def subject(space: Known, question: str, spoil: Spoil = lambda tree: tree) -> Subject:
     proposal = space.proposal(question, "en")
     best = clusters(proposal.candidates)[0].best
-    return Subject(proposal, replace(best, form=spoil(best.form)))
+    tree = spoil(best.tree)
+    own = [one for one in best.shown if one in values_of(tree)]
+    return Subject(proposal, replace(best, tree=tree, shown=tuple(own or values_of(tree))))
+
+
+def with_elements(tree: Query, *more: Element) -> Query:
+    return replace(tree, where=Group((*tree.where.elements, *more)))
+
+
+def keeping(tree: Query, keeps: Callable[[Element], bool]) -> Query:
+    return replace(tree, where=Group(tuple(filter(keeps, tree.where.elements))))
+
+
+def bounded(tree: Query, sign: str, value: str | None = None) -> Query:
+    """The query with another bound on what its first condition is about."""
+    first = conditions_in(tree.where)[0]
+    values = first.values if value is None else (term_of(value),)
+    return with_elements(tree, condition(first.variable, sign, *values))
 
 
 @pytest.mark.parametrize("question", [LONG, LARGEST, COUNTED, UNORBITED])
@@ -36,79 +69,58 @@ def test_each_fault_is_told_in_words() -> None:
     assert all(reason and not reason.endswith(".") for reason in FAULTS.values())
 
 
-SPOILT: list[tuple[str, str, Callable[[Form], Form]]] = [
-    ("number_missing", LONG, lambda form: replace(form, filters=())),
+def counted(tree: Query) -> list[tuple[Variable, None]]:
+    return [(variable_of(one), None) for one in aggregates_of(tree)]
+
+
+APART, OTHER = variable(90), variable(91)
+SPOILT: list[tuple[str, str, Spoil]] = [
+    ("number_missing", LONG, lambda tree: keeping(tree, lambda one: not isinstance(one, Filter))),
     (
         "idle_condition",
         LONG,
-        lambda form: replace(
-            form,
-            patterns=(*form.patterns, Pattern("<http://e/1>", f"{ONT}mass", 90)),
-            filters=(*form.filters, Filter(90, ">", ("3",))),
+        lambda tree: with_elements(
+            tree,
+            pattern(NamedNode("http://e/1"), f"{ONT}mass", APART),
+            condition(APART, ">", term_of("3")),
         ),
     ),
-    ("limit_missing", LARGEST, lambda form: replace(form, limit=None)),
-    ("extreme_missing", LARGEST, lambda form: replace(form, limit=None, order=())),
-    ("limit_extra", "Which moons orbit Jupiter?", lambda form: replace(form, limit=1)),
-    (
-        "thing_missing",
-        "Which moons orbit Jupiter?",
-        lambda form: replace(
-            form, patterns=tuple(one for one in form.patterns if "Jupiter" not in str(one.object))
-        ),
-    ),
-    (
-        "bound_twice",
-        LONG,
-        lambda form: replace(
-            form, filters=(*form.filters, replace(form.filters[0], operator=">="))
-        ),
-    ),
+    ("limit_missing", LARGEST, lambda tree: replace(tree, limit=None)),
+    ("extreme_missing", LARGEST, lambda tree: replace(tree, limit=None, order=())),
+    ("limit_extra", ORBITING, lambda tree: replace(tree, limit=1)),
+    ("thing_missing", ORBITING, lambda tree: keeping(tree, lambda one: "Jupiter" not in str(one))),
+    ("bound_twice", LONG, lambda tree: bounded(tree, ">=")),
+    ("contradicts", LONG, lambda tree: bounded(tree, "<", "10")),
     (
         "contradicts",
-        LONG,
-        lambda form: replace(
-            form, filters=(*form.filters, Filter(form.filters[0].variable, "<", ("10",)))
-        ),
-    ),
-    (
-        "contradicts",
-        "Which moons orbit Jupiter?",
-        lambda form: replace(form, without=((form.patterns[:1], ()),)),
+        ORBITING,
+        lambda tree: with_elements(tree, denied(patterns_in(tree.where)[0])),
     ),
     (
         "counts_group",
         COUNTED,
-        lambda form: replace(form, group=tuple(_counted(form)), limit=None),
+        lambda tree: replace(tree, group_by=tuple(counted(tree)), limit=None),
     ),
     (
         "single_values",
-        "Which moons orbit Jupiter?",
-        lambda form: Form(
-            (Pattern(0, f"{ONT}diameter", 1),),
-            (Column(0), Column(Aggregate("AVG", 1))),
-            group=(0,),
+        ORBITING,
+        lambda _: query_of(
+            [pattern(variable(0), f"{ONT}diameter", variable(1))],
+            [variable(0), aggregate("AVG", variable(1))],
+            group=[variable(0)],
         ),
     ),
     (
         "denied_apart",
         UNORBITED,
-        lambda form: replace(
-            form,
-            patterns=(*form.patterns, Pattern(90, f"{ONT}orbits", 0)),
-            without=(((Pattern(90, f"{ONT}discoverer", 91),), ()),),
+        lambda tree: with_elements(
+            keeping(tree, lambda one: not isinstance(one, Filter)),
+            pattern(APART, f"{ONT}orbits", variable(0)),
+            denied(pattern(APART, f"{ONT}discoverer", OTHER)),
         ),
     ),
-    (
-        "columns_missing",
-        LISTED,
-        lambda form: replace(form, columns=form.columns[:1], order=()),
-    ),
+    ("columns_missing", LISTED, lambda tree: replace(tree, columns=tree.columns[:1], order=())),
 ]
-
-
-def _counted(form: Form) -> list[int]:
-    return [one.value.variable for one in form.columns if isinstance(one.value, Aggregate)]
 
 
 @pytest.mark.parametrize(
@@ -117,24 +129,27 @@ def _counted(form: Form) -> list[int]:
     ids=[f"{name}-{at}" for at, (name, *_) in enumerate(SPOILT)],
 )
 def test_a_spoilt_query_has_the_fault(
-    fault: str, question: str, spoil: Callable[[Form], Form], space: Known
+    fault: str, question: str, spoil: Spoil, space: Known
 ) -> None:
     assert fault not in faults_of(subject(space, question))
     assert fault in faults_of(subject(space, question, spoil))
 
 
 def test_a_number_turned_into_another_unit_is_not_missing(space: Known) -> None:
-    def in_metres(form: Form) -> Form:
-        return replace(form, filters=(replace(form.filters[0], values=("3000000",)),))
+    def in_metres(tree: Query) -> Query:
+        turned = bounded(tree, conditions_in(tree.where)[0].operator, "3000000")
+        first = next(one for one in tree.where.elements if isinstance(one, Filter))
+        return keeping(turned, lambda one: one is not first)
 
     assert faults_of(subject(space, LONG, in_metres)) == ()
 
 
 def test_a_count_in_a_condition_is_a_number_held(space: Known) -> None:
-    def counting(form: Form) -> Form:
-        return Form(
-            form.patterns, form.columns, group=(0,),
-            having=(Having(Aggregate("COUNT", 7), ">", "3000"),), order=(Key(0),),
+    def counting(tree: Query) -> Query:
+        count = aggregate("COUNT", variable(7))
+        return query_of(
+            patterns_in(tree.where), values_of(tree), group=[variable(0)],
+            having=[Call(">", (count, term_of("3000")))], order=[(variable(0), False)],
         )  # fmt: skip
 
     assert "number_missing" not in faults_of(subject(space, LONG, counting))
@@ -154,5 +169,5 @@ def test_the_average_of_many_values_of_a_thing_is_no_fault() -> None:
 
     found = subject(Known(store), "What is the average rating of each film?")
 
-    assert found.form.group
+    assert found.tree.group_by
     assert "single_values" not in faults_of(found)

@@ -97,7 +97,7 @@ def test_what_says_and_denies_the_same_has_no_result_and_is_not_first(zoo: Known
     contrary = [one for one in found if one.features["contrary"]]
 
     assert contrary and found[0] not in contrary
-    assert all(zoo.rows(zoo.query(one.form)) == [] for one in contrary)
+    assert all(zoo.rows(zoo.query(one.query)) == [] for one in contrary)
 
 
 def test_of_what_goes_by_the_same_words_the_lesser_known_is_obscure(space: Known) -> None:

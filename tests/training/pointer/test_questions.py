@@ -9,6 +9,7 @@ from tests.search.asking import Known
 
 from askgraph.sample import graph_path
 from askgraph.search.grow.schema import Schema
+from askgraph.search.query import conditions_in, denied_in
 from askgraph.search.run import schema_of
 from askgraph.training.pointer.questions import Asked, asked
 from askgraph.training.pointer.worlds import world
@@ -57,19 +58,19 @@ def test_the_same_seed_asks_the_same(graph: Known, questions: list[Asked]) -> No
 def test_every_query_can_be_run_and_most_give_something(
     graph: Known, questions: list[Asked]
 ) -> None:
-    rows = [graph.rows(graph.query(one.form)) for one in questions]
+    rows = [graph.rows(graph.query(one.query)) for one in questions]
     assert sum(bool(found) for found in rows) > NUMBER * 0.6
 
 
 def test_every_query_has_a_skeleton(questions: list[Asked]) -> None:
     for one in questions:
-        terms = terms_of(one.form)
-        assert skeleton_of(one.form, {term: at for at, term in enumerate(terms)})[-1] == "STOP"
+        terms = terms_of(one.query)
+        assert skeleton_of(one.query, {term: at for at, term in enumerate(terms)})[-1] == "STOP"
 
 
 def test_questions_are_of_many_kinds(questions: list[Asked]) -> None:
-    forms = [one.form for one in questions]
-    assert any(form.group for form in forms)
-    assert any(form.order for form in forms)
-    assert any(form.filters for form in forms)
-    assert any(form.ask for form in forms) or any(form.without for form in forms)
+    queries = [one.query for one in questions]
+    assert any(query.group_by for query in queries)
+    assert any(query.order for query in queries)
+    assert any(conditions_in(query.where) for query in queries)
+    assert any(query.form == "ASK" or denied_in(query.where) for query in queries)

@@ -6,64 +6,86 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import NamedNode, RdfFormat, Store
 from tests.search.asking import Known
 
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sample import graph_path, questions_path
-from askgraph.search.form import Form, Pattern
-from askgraph.search.query import query_of
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query import conditions_in, pattern, patterns_in, term_of, variable
+from askgraph.search.query import query_of as made
 from askgraph.sparql.read import read
+from askgraph.sparql.tree import Bind, Group, Nested, Query, Values
 from askgraph.sparql.write import plain_text
 from askgraph.writing.pointer.pieces import STOP, SYMBOLS, Piece, awaited
-from askgraph.writing.pointer.skeleton import Inexpressible, form_of, skeleton_of, terms_of
+from askgraph.writing.pointer.skeleton import Inexpressible, query_of, skeleton_of, terms_of
 
 TERMS = ["<urn:a>", "<urn:p>", "<urn:C>", '"red"', "1990"]
 ROLES = [{"term"}, {"predicate"}, {"class", "term"}, {"term"}, {"term", "number"}]
 
 
 @pytest.fixture(scope="module")
-def forms() -> list[Form]:
-    """The best candidates for every fourth question of the sample."""
+def candidates() -> list[Candidate]:
+    """The best candidates for every fourth question of the sample that a skeleton can express."""
     store = Store()
     store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
     space = Known(store)
     lines = questions_path().with_suffix(".jsonl").read_text("utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines[::4]]
-    found = [c.form for text in questions for c in space.proposal(text).candidates[:5]]
-    return [one for one in found if not (one.optional or one.given or one.computed)]
+    found = [c for text in questions for c in space.proposal(text).candidates[:5]]
+    return [one for one in found if not _goes_beyond(one.tree)]
 
 
-def placed(form: Form) -> dict[str, int]:
-    return {term: at for at, term in enumerate(terms_of(form))}
+def _goes_beyond(query: Query) -> bool:
+    return any(isinstance(one, Bind | Values | Nested) for one in query.where.elements)
+
+
+def placed(query: Query) -> dict[str, int]:
+    return {term: at for at, term in enumerate(terms_of(query))}
 
 
 def test_every_candidate_comes_back_from_its_skeleton_as_the_same_skeleton(
-    forms: list[Form],
+    candidates: list[Candidate],
 ) -> None:
-    for form in forms:
-        skeleton = skeleton_of(form, placed(form))
-        assert skeleton_of(form_of(skeleton, terms_of(form)), placed(form)) == skeleton
+    for one in candidates:
+        skeleton = skeleton_of(one.tree, placed(one.tree))
+        back = query_of(skeleton, terms_of(one.tree))
+        assert skeleton_of(back, placed(one.tree)) == skeleton
 
 
-def test_what_comes_back_has_the_same_parts(forms: list[Form]) -> None:
-    for form in forms:
-        back = form_of(skeleton_of(form, placed(form)), terms_of(form))
-        assert len(back.patterns) == len(set(form.patterns))
-        assert (back.limit, back.offset, back.ask) == (form.limit, form.offset, form.ask)
-        assert sorted(f.operator for f in back.filters) == sorted(f.operator for f in form.filters)
+def test_what_comes_back_has_the_same_parts(candidates: list[Candidate]) -> None:
+    for query in (one.tree for one in candidates):
+        back = query_of(skeleton_of(query, placed(query)), terms_of(query))
+        assert len(patterns_in(back.where)) == len(patterns_in(query.where))
+        assert (back.form, back.limit, back.offset) == (query.form, query.limit, query.offset)
+        assert _signs(back) == _signs(query)
 
 
-def test_variables_and_the_order_of_patterns_make_no_difference(forms: list[Form]) -> None:
-    form = max(forms, key=lambda one: len(one.patterns))
-    turned = replace(form, patterns=tuple(reversed(form.patterns)))
-    assert skeleton_of(turned, placed(form)) == skeleton_of(form, placed(form))
+def _signs(query: Query) -> list[str]:
+    return sorted(one.operator for one in conditions_in(query.where))
+
+
+def test_columns_that_are_not_shown_are_context(candidates: list[Candidate]) -> None:
+    for one in candidates:
+        skeleton = skeleton_of(one.tree, placed(one.tree), one.shown)
+        context = len(one.tree.columns) - len(one.shown) if not one.asks else 0
+        assert skeleton.count("CONTEXT") == context
+        back = query_of(skeleton, terms_of(one.tree))
+        assert len(back.columns) == len(one.tree.columns)
+
+
+def test_variables_and_the_order_of_patterns_make_no_difference(
+    candidates: list[Candidate],
+) -> None:
+    query = max((one.tree for one in candidates), key=lambda tree: len(patterns_in(tree.where)))
+    turned = replace(query, where=Group(tuple(reversed(query.where.elements))))
+    assert skeleton_of(turned, placed(query)) == skeleton_of(query, placed(query))
 
 
 def test_a_term_that_is_not_listed_is_told() -> None:
-    form = Form((Pattern(0, "urn:p", "<urn:a>"),), ())
+    query = made([pattern(variable(0), "urn:p", NamedNode("urn:a"))], [variable(0)])
     with pytest.raises(Inexpressible, match="not listed"):
-        skeleton_of(form, {"<urn:p>": 0})
+        skeleton_of(query, {"<urn:p>": 0})
 
 
 @pytest.mark.parametrize(
@@ -72,7 +94,7 @@ def test_a_term_that_is_not_listed_is_told() -> None:
 )
 def test_what_is_no_skeleton_is_refused(pieces: tuple[Piece, ...]) -> None:
     with pytest.raises(ValueError, match="skeleton"):
-        form_of(pieces, TERMS)
+        query_of(pieces, TERMS)
 
 
 @settings(max_examples=150, deadline=None)
@@ -93,6 +115,7 @@ def test_whatever_the_grammar_allows_is_a_query(data: st.DataObject) -> None:
             break
     else:
         return
-    form = form_of(pieces, TERMS)
-    read(plain_text(query_of(form), PrefixMap({})))
-    assert set(terms_of(form)) <= set(TERMS)
+    query = query_of(pieces, TERMS)
+    read(plain_text(query, PrefixMap({})))
+    assert set(map(term_of, terms_of(query))) <= set(map(term_of, TERMS))
+    assert skeleton_of(query, {term: at for at, term in enumerate(TERMS)})

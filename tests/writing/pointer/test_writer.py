@@ -61,8 +61,8 @@ def test_a_file_of_weights_gives_the_same_judgements(tmp_path: Path, space: Know
     linked = read_and_linked(TEXT, "en", space.names)
     assert space.arrays is not None
     candidates = proposed(linked, schema_of(space.arrays, space.profile)).candidates[:9]
-    forms = [one.form for one in candidates]
-    assert again.judgements(linked, forms, space) == writer.judgements(linked, forms, space)
+    judged = again.judgements(linked, candidates, space)
+    assert judged == writer.judgements(linked, candidates, space)
     assert again.about == {"seed": 1}
 
 
@@ -79,7 +79,7 @@ def test_reranking_keeps_all_candidates_and_raises_none_over_the_best(
     assert space.arrays is not None
     proposal = proposed(linked, schema_of(space.arrays, space.profile))
     found = reranked(proposal, PointerWriter(weights(2), SMALL, {}), space)
-    assert {one.form for one in found.candidates} == {one.form for one in proposal.candidates}
+    assert {one.tree for one in found.candidates} == {one.tree for one in proposal.candidates}
     scores = [one.score for one in found.candidates]
     assert scores == sorted(scores, reverse=True)
     assert max(scores) <= max(one.score for one in proposal.candidates)

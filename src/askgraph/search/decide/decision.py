@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from askgraph.search.decide.confidence import calibrated, weighed
-from askgraph.search.form import Aggregate
 from askgraph.search.linking.text import Reading
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query import keys_of, predicate_of, variable_of
 from askgraph.search.rank.clusters import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
 from askgraph.search.run import Proposal
+from askgraph.sparql.tree import Call
 
 EMPTY = 0.6
 """What is left of a confidence if the result is empty.
@@ -115,18 +116,18 @@ def _is_guess(best: Candidate, reading: Reading) -> bool:
 
 def _unsaid_order(subject: Subject) -> float:
     """How loosely words name what the rows are first ordered by."""
-    keys = [key.value for key in subject.form.order[:1] if isinstance(key.value, int)]
-    into = [one.predicate for one in subject.form.patterns if one.object in keys]
+    keys = [key for key, _ in keys_of(subject.tree)[:1]]
+    into = [predicate_of(one) for one in subject.patterns if one.object in keys]
     return 1.0 - max(subject.said.get(iri, 0.0) for iri in into) if into else 0.0
 
 
 def _kind(subject: Subject) -> dict[str, float]:
     """What of a query is more often wrong than right, whatever was asked."""
-    form = subject.form
-    variables = [one.variable if isinstance(one, Aggregate) else one for one in subject.shown]
-    owners = {one.subject for one in form.patterns if one.object in variables}
+    variables = [variable_of(one) for one in subject.shown]
+    owners = {one.subject for one in subject.patterns if one.object in variables}
+    denies = bool(subject.denied) and bool(subject.frame.of("not"))
     return {
-        "denies": float(bool(form.without) and bool(subject.frame.of("not"))),
+        "denies": float(denies),
         "groups": float(_groups_unasked(subject)),
         "scattered": float(max(0, len(owners) - 1)),
     }
@@ -134,6 +135,6 @@ def _kind(subject: Subject) -> dict[str, float]:
 
 def _groups_unasked(subject: Subject) -> bool:
     """Whether rows are grouped, neither "for each" nor to count for a limit or an order."""
-    form = subject.form
-    counted = form.having or any(isinstance(key.value, Aggregate) for key in form.order)
-    return bool(form.group) and not counted and not subject.expected.grouped
+    query = subject.tree
+    counted = query.having or any(isinstance(key, Call) for key, _ in keys_of(query))
+    return bool(query.group_by) and not counted and not subject.expected.grouped

@@ -1,18 +1,22 @@
 """Ages and durations: the time between two dates, computed."""
 
 import numpy as np
+from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
 from askgraph.metadata.units import unit_at
 from askgraph.rdf.vocabulary import XSD_DATE
-from askgraph.search.form import Filter, Pattern
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators import aggregates
 from askgraph.search.operators.attachment import DATED, Places, unnamed_spot
-from askgraph.search.operators.draft import day_literal
+from askgraph.search.operators.draft import day_term
+from askgraph.search.operators.measures import number_term
 from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
 from askgraph.search.operators.times import Spanned, overlapping, spanned
+from askgraph.search.query import condition, pattern
+from askgraph.sparql.elapsed import elapsed
+from askgraph.sparql.tree import Call, Term
 from askgraph.traversal.literals import Sort
 
 _OLDEST = 200
@@ -29,7 +33,7 @@ def is_duration(measure: Measure | None) -> bool:
     return measure is not None and "duration" in measure.measures
 
 
-def age(places: Places, work: QueryBuilder, operator: Operator) -> int | None:
+def age(places: Places, work: QueryBuilder, operator: Operator) -> Variable | None:
     """The variable of the whole years from the birth or start of something to another date.
 
     That is the date that words after "when" name, or the last day of the time that the question
@@ -73,10 +77,10 @@ def duration(places: Places, work: QueryBuilder, operator: Operator, unit: str =
     ids = places.ids_at(work, one.place)
     ends = places.applies(ids, one.end, False)
     closed = places.hang(work, unnamed_spot(one.place, one.end)) if ends else None
-    end = day_literal(places.frame.today, XSD_DATE) if closed is None else closed
+    end = day_term(places.frame.today, XSD_DATE) if closed is None else closed
     sorts = {places.sort(one.start), places.sort(one.end)}
     unit = "calendar years" if Sort.YEAR in sorts else unit
-    shown = work.draft.compute(f"{unit.split()[-1]} passed", unit, start, end)
+    shown = work.draft.compute(f"{unit.split()[-1]} passed", elapsed(unit, start, end))
     work.projected.append((operator.first, shown))
     work.notes.append("elapsed")
     return True
@@ -85,20 +89,21 @@ def duration(places: Places, work: QueryBuilder, operator: Operator, unit: str =
 def _years(
     places: Places,
     work: QueryBuilder,
-    start: tuple[int, int],
-    until: tuple[int | str, int | None],
+    start: tuple[Variable, int],
+    until: tuple[Term, int | None],
     hint: str,
-) -> int:
+) -> Variable:
     """Whole years; calendar years if either date is a mere year."""
     numbers = [number for number in (start[1], until[1]) if number is not None]
     plain = any(places.sort(number) is Sort.YEAR for number in numbers)
-    return work.draft.compute(hint, "calendar years" if plain else "years", start[0], until[0])
+    unit = "calendar years" if plain else "years"
+    return work.draft.compute(hint, elapsed(unit, start[0], until[0]))
 
 
-def _ended(places: Places, work: QueryBuilder, start: Spot) -> tuple[int | str, int | None]:
+def _ended(places: Places, work: QueryBuilder, start: Spot) -> tuple[Term, int | None]:
     """The end of what started, today if it has none; its variable and predicate."""
     ids = places.ids_at(work, start.place)
-    today = day_literal(places.frame.today, XSD_DATE)
+    today = day_term(places.frame.today, XSD_DATE)
     for first, end, _ in places.schema.spans:
         if first != start.predicate:
             continue
@@ -108,14 +113,12 @@ def _ended(places: Places, work: QueryBuilder, start: Spot) -> tuple[int | str, 
         if len(bearers):
             iri = places.graph.iri_of(end)
             variable = work.draft.variable(work.draft.hint_of(iri))
-            work.draft.optional.append(Pattern(start.place.variable, iri, variable))
-            return work.draft.compute("until", "else", variable, today), end
+            work.draft.optional.append(pattern(start.place.end, iri, variable))
+            return work.draft.compute("until", Call("COALESCE", (variable, today))), end
     return today, None
 
 
-def _then(
-    places: Places, work: QueryBuilder, operator: Operator
-) -> tuple[int | str, int | None] | None:
+def _then(places: Places, work: QueryBuilder, operator: Operator) -> tuple[Term, int | None] | None:
     """The date that the words after "when" name, at the pattern or at another thing."""
     opened = _after_when(places, operator)
     if opened is None:
@@ -126,7 +129,7 @@ def _then(
 
 def _at_time(
     places: Places, work: QueryBuilder, operator: Operator, start: Spot
-) -> tuple[int | str, int | None] | None:
+) -> tuple[Term, int | None] | None:
     """The last day of the time said, of those that had not ended before it."""
     said = {operator.first for operator in places.frame.of("at")}
     quantity = next((one for one in places.reading.quantities if one.first in said), None)
@@ -141,7 +144,7 @@ def _at_time(
         places.take_quantity(work, quantity)
     work.notes.append("age_then")
     datatype = places.schema.datatype(start.predicate)
-    return day_literal(quantity.days[1], datatype), start.predicate
+    return day_term(quantity.days[1], datatype), start.predicate
 
 
 def _after_when(places: Places, operator: Operator) -> int | None:
@@ -156,7 +159,7 @@ def _after_when(places: Places, operator: Operator) -> int | None:
 
 def _of_pattern(
     places: Places, work: QueryBuilder, slots: list[Slot]
-) -> tuple[int | str, int | None] | None:
+) -> tuple[Term, int | None] | None:
     for slot in slots:
         spot = places.spot(work, slot, sorts=DATED)
         if spot is not None:
@@ -167,7 +170,7 @@ def _of_pattern(
 
 def _of_thing(
     places: Places, work: QueryBuilder, opened: int, slots: list[Slot]
-) -> tuple[int | str, int | None] | None:
+) -> tuple[Term, int | None] | None:
     """The date of a thing named after "when": that which words name, else its start or only one."""
     for link in places.linked.of(Kind.ENTITY, Kind.VALUE):
         if link.positions[0] < opened or not places.grower.gain(link, work.used):
@@ -188,7 +191,7 @@ def _of_thing(
             places.use(work, named[0][0], named[0][1])
         iri = places.graph.iri_of(chosen)
         date = work.draft.variable(work.draft.hint_of(iri))
-        work.draft.patterns.append(Pattern(places.graph.terms.text(event), iri, date))
+        work.draft.patterns.append(pattern(places.graph.terms.term(event), iri, date))
         work.take(link.mask, places.grower.gain(link, work.used))
         return date, chosen
     return None
@@ -206,6 +209,5 @@ def compared_age(
     variable = age(places, work, operator) if years < _OLDEST else None
     if variable is None:
         return False
-    text = str(int(years)) if float(years).is_integer() else repr(years)
-    work.draft.filters.append(Filter(variable, sign, (text,)))
+    work.draft.filters.append(condition(variable, sign, number_term(years)))
     return True

@@ -1,9 +1,12 @@
 """Counts, averages, sums, and a row for each: how many, on average, in total, per."""
 
-from askgraph.search.form import Aggregate, Column
+from pyoxigraph import Variable
+
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.attachment import NUMERIC, Places
 from askgraph.search.operators.query_builder import QueryBuilder
+from askgraph.search.query import aggregate, function_of, variable_of
+from askgraph.sparql.tree import Call
 from askgraph.traversal.literals import Sort
 
 _MEASURABLE = (*NUMERIC, Sort.DATE, Sort.YEAR)
@@ -44,7 +47,7 @@ def count(places: Places, work: QueryBuilder, operator: Operator) -> bool:
             return False
         variable = places.hang(work, spot)
         places.use(work, slot, spot.link)
-        work.draft.columns.append(Column(Aggregate("COUNT", variable, distinct=distinct)))
+        work.draft.columns.append(aggregate("COUNT", variable, distinct=distinct))
         return True
     before = places.last_slot(work, operator.first, 1)
     if place is None and before is not None:
@@ -52,9 +55,9 @@ def count(places: Places, work: QueryBuilder, operator: Operator) -> bool:
         if spot is not None:
             return True  # "employee count": the slot itself is shown
     place = place or work.root
-    if not isinstance(place.variable, int):
+    if not isinstance(place.end, Variable):
         return False
-    work.draft.columns.append(Column(Aggregate("COUNT", place.variable, distinct=True)))
+    work.draft.columns.append(aggregate("COUNT", place.end, distinct=True))
     return True
 
 
@@ -86,11 +89,11 @@ def aggregated(places: Places, work: QueryBuilder, operator: Operator, function:
     variable = _aggregand(places, work, operator)
     if variable is None:
         return False
-    work.draft.columns.append(Column(Aggregate(function, variable)))
+    work.draft.columns.append(aggregate(function, variable))
     return True
 
 
-def _aggregand(places: Places, work: QueryBuilder, operator: Operator) -> int | None:
+def _aggregand(places: Places, work: QueryBuilder, operator: Operator) -> Variable | None:
     """The number that an aggregate is over; several aggregates may share one."""
     slot = places.next_slot(work, operator.last, 8)
     if slot is not None:
@@ -106,6 +109,6 @@ def _aggregand(places: Places, work: QueryBuilder, operator: Operator) -> int | 
                 places.use(work, slot, spot.link)
             return variable
     for column in work.draft.columns:
-        if isinstance(column.value, Aggregate) and column.value.function != "COUNT":
-            return column.value.variable
+        if isinstance(column, Call) and function_of(column) != "COUNT":
+            return variable_of(column)
     return None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
@@ -294,13 +295,13 @@ class Places:
         """The sort of a predicate's values."""
         return self.schema.sort(predicate)
 
-    def hang(self, work: QueryBuilder, spot: Spot) -> int:
+    def hang(self, work: QueryBuilder, spot: Spot) -> Variable:
         """Attach a spot's predicate (and the steps to it) to the draft; returns its variable."""
         place = spot.place
         work.unknown += spot.doubt
         for edge in spot.path:
             variable = work.draft.attach(place, edge.predicate, inverse=edge.inverse)
-            known = [p for p in work.draft.places if p.variable == variable]
+            known = [p for p in work.draft.places if p.end == variable]
             self._narrow(work, place, edge.predicate, edge.inverse)
             ids = self._along(self.ids_at(work, place), edge)
             place = (
@@ -346,14 +347,14 @@ class Places:
 
     def group_by(self, work: QueryBuilder, place: Place) -> None:
         """Make one row for each thing at a place."""
-        if isinstance(place.variable, int):
-            work.draft.group.append(place.variable)
+        if isinstance(place.end, Variable):
+            work.draft.group.append(place.end)
             work.grouped = True
             if place is not work.root:
                 at = min(place.words, default=0)
                 work.projected.append((at, self.named(work, place)))
 
-    def shown(self, work: QueryBuilder, variable: int, spot: Spot) -> int:
+    def shown(self, work: QueryBuilder, variable: Variable, spot: Spot) -> Variable:
         """The variable to show for a predicate's object: its name if the graph has its own."""
         if self.sort(spot.predicate) is not Sort.NONE and not spot.inverse:
             return variable
@@ -412,7 +413,7 @@ class Places:
         things = np.unique(np.concatenate(found)) if found else node[:0]
         return int(things[0]) if len(things) == 1 else None
 
-    def named(self, work: QueryBuilder, place: Place) -> int:
+    def named(self, work: QueryBuilder, place: Place) -> Variable:
         """The variable to show for a thing: its name if the graph has its own."""
         ids, name = place.node.ids, self.schema.name_predicate(place.node.ids)
         if name is None:
@@ -420,8 +421,8 @@ class Places:
             leading += [place.edge.predicate] if place.edge and not place.edge.inverse else []
             values = (self.schema.stated(ids, number) for number in leading)
             name = next((number for number in values if number is not None), None)
-        if name is None and isinstance(place.variable, int):
-            return place.variable
+        if name is None and isinstance(place.end, Variable):
+            return place.end
         return work.draft.attach(place, name or 0)
 
 

@@ -3,24 +3,35 @@
 from dataclasses import replace
 
 import numpy as np
+from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.form import Aggregate, Average, Filter, Having, Pattern
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.ages import compared_age, is_age
 from askgraph.search.operators.attachment import DATED, NUMERIC, Places, unnamed_spot
-from askgraph.search.operators.draft import FIRST_DAY, day_literal, year_of
+from askgraph.search.operators.draft import FIRST_DAY, day_term, year_of
 from askgraph.search.operators.measures import (
     by_dimension,
     compared_nodes,
     fits_unit,
     number_of,
-    plain,
+    number_term,
 )
 from askgraph.search.operators.query_builder import QueryBuilder, Spot
 from askgraph.search.operators.times import asked_span, is_point, overlapping, spanned
+from askgraph.search.query import (
+    DECIMAL,
+    INTEGER,
+    aggregate,
+    alias_of,
+    average_of,
+    condition,
+    pattern,
+    term_of,
+)
+from askgraph.sparql.tree import Call, Pattern, Term
 from askgraph.traversal.arrays import in_both
 from askgraph.traversal.literals import Sort, day_number
 
@@ -99,9 +110,9 @@ def _compared(
         return places.only(work, DATED) or places.by_words(work, ("year", "date"), NUMERIC + DATED)
     reused = [
         Spot(place, predicate, inverse, Link(Kind.PREDICATE, "", "", 1.0, (), ()))
-        for (variable, predicate, inverse) in work.draft.attached
+        for (end, predicate, inverse) in work.draft.attached
         for place in work.draft.places
-        if place.variable == variable and places.sort(predicate) in sorts
+        if place.end == end and places.sort(predicate) in sorts
     ]
     return reused[0] if reused else by_dimension(places, work, quantity)
 
@@ -113,13 +124,13 @@ def _counted_against(
     if quantity.value is None:
         return False
     place = places.next_place(work, quantity.last, 3)
-    counted: int | None = None
-    if place is work.root and isinstance(place.variable, int):
+    counted: Variable | None = None
+    if place is work.root and isinstance(place.end, Variable):
         if not _grouped_before(places, work, operator):
             return False
-        counted = place.variable
-    elif place is not None and isinstance(place.variable, int):
-        counted = place.variable
+        counted = place.end
+    elif place is not None and isinstance(place.end, Variable):
+        counted = place.end
     else:
         slot = places.next_slot(work, quantity.last, 3)
         spot = places.spot(work, slot) if slot is not None else None
@@ -128,8 +139,8 @@ def _counted_against(
             places.use(work, slot, spot.link)
     if counted is None:
         return False
-    aggregate = Aggregate("COUNT", counted, distinct=True)
-    work.draft.having.append(Having(aggregate, sign, plain(quantity.value)))
+    count = aggregate("COUNT", counted, distinct=True)
+    work.draft.having.append(Call(sign, (count, number_term(quantity.value))))
     if not work.draft.group:
         places.group_by(work, work.root)
     work.grouped = True
@@ -222,12 +233,13 @@ def _against_average(
     other = work.draft.variable(work.draft.hints[variable])
     member = work.draft.variable("other")
     iri = places.graph.iri_of(spot.predicate)
-    members: tuple[Pattern, ...] = (Pattern(member, iri, other),)
+    members: tuple[Pattern, ...] = (pattern(member, iri, other),)
     cls = spot.place.node.cls
     if cls is not None:
         members = (work.draft.typed(member, cls), *members)
-    average = Average(other, members)
-    work.draft.filters.append(Filter(variable, sign, (average,)))
+    average = average_of(other, members)
+    work.draft.averages.append(average)
+    work.draft.filters.append(condition(variable, sign, alias_of(average)))
     work.take(mean.mask, places.weight_of(mean.mask))
     return True
 
@@ -247,29 +259,27 @@ def _against_thing(
         return False
     mine = places.hang(work, spot)
     other = work.draft.variable("their " + work.draft.hints[mine])
-    work.draft.patterns.append(Pattern(subject, places.graph.iri_of(spot.predicate), other))
+    work.draft.patterns.append(pattern(subject, places.graph.iri_of(spot.predicate), other))
     if operator.measure is not None and places.sort(spot.predicate) in (Sort.DATE, Sort.YEAR):
         sign = "<" if sign == ">" else ">"
-    work.draft.filters.append(Filter(mine, sign, (other,)))
+    work.draft.filters.append(condition(mine, sign, other))
     if slot is not None:
         places.use(work, slot, spot.link)
     work.take(link.mask, places.grower.gain(link, work.used))
     return True
 
 
-def _bearer(
-    places: Places, work: QueryBuilder, link: Link, thing: int, spot: Spot
-) -> int | str | None:
+def _bearer(places: Places, work: QueryBuilder, link: Link, thing: int, spot: Spot) -> Term | None:
     """What carries the value compared with: the thing itself, or what has it for a name."""
     ids, graph = np.array([thing], dtype=np.int32), places.graph
     if link.kind is Kind.ENTITY:
-        return graph.terms.text(thing) if places.applies(ids, spot.predicate, False) else None
+        return graph.terms.term(thing) if places.applies(ids, spot.predicate, False) else None
     bearers = graph.ends(spot.predicate)
     for predicate in graph.predicates_of(ids, inverse=True)[0]:
         carriers = graph.step(ids, int(predicate), inverse=True)
         if len(in_both(carriers, bearers)):
             subject = work.draft.variable(link.name)
-            named = Pattern(subject, graph.iri_of(int(predicate)), graph.terms.text(thing))
+            named = pattern(subject, graph.iri_of(int(predicate)), graph.terms.term(thing))
             work.draft.patterns.append(named)
             return subject
     return None
@@ -372,15 +382,16 @@ def bound(
             day, sign = low, ">="
         early = sort is Sort.YEAR and day < FIRST_DAY
         datatype = places.schema.datatype(spot.predicate)
-        literal = day_literal(day, datatype, end=sign in (">", "<="))
-        value = str(year_of(day)) if early else literal
-        work.draft.filters.append(Filter(variable, sign, (value,), as_integer=early))
+        literal = day_term(day, datatype, end=sign in (">", "<="))
+        value = term_of(str(year_of(day))) if early else literal
+        cast = INTEGER if early else ""
+        work.draft.filters.append(condition(variable, sign, value, cast=cast))
         places.keep_where(work, spot, sign, day)
     elif quantity.value is not None:
         sign = ">=" if since and sign == ">" else sign
         number = number_of(places, work, spot.predicate, quantity)
-        text = sort is Sort.TEXT_NUMBER
-        work.draft.filters.append(Filter(variable, sign, (plain(number),), as_number=text))
+        cast = DECIMAL if sort is Sort.TEXT_NUMBER else ""
+        work.draft.filters.append(condition(variable, sign, number_term(number), cast=cast))
         places.keep_where(work, spot, sign, number)
 
 

@@ -1,9 +1,11 @@
 """Conditions on text, existence, and what must not be there."""
 
-from askgraph.search.form import Filter, Pattern
+from pyoxigraph import Literal
+
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.attachment import Places
 from askgraph.search.operators.query_builder import QueryBuilder
+from askgraph.search.query import condition, denied, pattern, term_of
 from askgraph.traversal.literals import Sort
 
 
@@ -44,7 +46,7 @@ def _text_condition(places: Places, work: QueryBuilder, operator: Operator, func
         if name is None:
             return False
         variable = work.draft.attach(work.root, name)
-    work.draft.filters.append(Filter(variable, function, (_quoted(text),)))
+    work.draft.filters.append(condition(variable, function, Literal(text)))
     positions = [at for at, t in enumerate(places.reading.tokens) if t.quote == number]
     work.take(sum(1 << at for at in positions), sum(places.weights[at] for at in positions))
     return True
@@ -68,17 +70,12 @@ def without(places: Places, work: QueryBuilder, operator: Operator) -> bool:
         return False
     if places.sort(spot.predicate) is Sort.BOOLEAN:
         variable = places.hang(work, spot)
-        work.draft.filters.append(Filter(variable, "=", ("false",)))
+        work.draft.filters.append(condition(variable, "=", term_of("false")))
         places.use(work, slot, spot.link)
         return True
     iri = places.graph.iri_of(spot.predicate)
     other = work.draft.variable(work.draft.hint_of(iri))
-    ends = (other, spot.place.variable) if spot.inverse else (spot.place.variable, other)
-    work.draft.without.append(((Pattern(ends[0], iri, ends[1]),), ()))
+    ends = (other, spot.place.end) if spot.inverse else (spot.place.end, other)
+    work.draft.denied.append(denied(pattern(ends[0], iri, ends[1])))
     places.use(work, slot, spot.link)
     return True
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -1,15 +1,38 @@
-"""A form under construction: the pattern of a state, and what is hung on its variables."""
+"""A query under construction: the pattern of a state, and what is hung on its variables."""
 
 import math
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
+from pyoxigraph import Variable
+
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_G_YEAR, XSD_G_YEAR_MONTH
-from askgraph.search.form import Column, Computed, Filter, Form, Given, Having, Key, Pattern
 from askgraph.search.grow.partial_match import Edge, Node
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.quantities import Quantity
+from askgraph.search.query import (
+    Value,
+    condition,
+    denied,
+    pattern,
+    query_of,
+    term_of,
+    variable,
+)
+from askgraph.sparql.tree import (
+    Bind,
+    Call,
+    Element,
+    Expression,
+    Filter,
+    Group,
+    Nested,
+    Pattern,
+    Query,
+    Term,
+    Values,
+)
 from askgraph.traversal.literals import Sort, day_number, split_literal
 
 
@@ -21,7 +44,7 @@ class Place:
     its `parent`.
     """
 
-    variable: int | str
+    end: Term
     node: Node
     below: int = 0
     words: tuple[int, ...] = ()
@@ -31,47 +54,51 @@ class Place:
 
 @dataclass
 class Draft:
-    """Patterns and modifiers that grow; `form()` freezes them."""
+    """The elements and modifiers of a query, which grow; `query()` freezes them.
+
+    `hints` are words to name each variable from; those of the `columns` in `context` do not answer.
+    """
 
     schema: Schema
     patterns: list[Pattern] = field(default_factory=list)
     filters: list[Filter] = field(default_factory=list)
-    without: list[tuple[tuple[Pattern, ...], tuple[Filter, ...]]] = field(default_factory=list)
+    averages: list[Query] = field(default_factory=list)
+    denied: list[Filter] = field(default_factory=list)
     optional: list[Pattern] = field(default_factory=list)
-    given: list[Given] = field(default_factory=list)
-    computed: list[Computed] = field(default_factory=list)
-    columns: list[Column] = field(default_factory=list)
-    group: list[int] = field(default_factory=list)
-    having: list[Having] = field(default_factory=list)
-    order: list[Key] = field(default_factory=list)
+    given: list[Values] = field(default_factory=list)
+    computed: list[Bind] = field(default_factory=list)
+    columns: list[Value] = field(default_factory=list)
+    context: list[Variable] = field(default_factory=list)
+    group: list[Variable] = field(default_factory=list)
+    having: list[Call] = field(default_factory=list)
+    order: list[tuple[Expression, bool]] = field(default_factory=list)
     limit: int | None = None
     offset: int = 0
     ask: bool = False
-    hints: dict[int, str] = field(default_factory=dict)
+    hints: dict[Variable, str] = field(default_factory=dict)
     places: list[Place] = field(default_factory=list)
-    attached: dict[tuple[int | str, int, bool], int] = field(default_factory=dict)
+    attached: dict[tuple[Term, int, bool], Variable] = field(default_factory=dict)
 
-    def variable(self, hint: str) -> int:
+    def variable(self, hint: str) -> Variable:
         """Return a new variable; it will be named after the hint."""
-        number = len(self.hints)
-        self.hints[number] = hint
-        return number
+        new = variable(len(self.hints))
+        self.hints[new] = hint
+        return new
 
     def grow(self, root: Node) -> Place:
         """Lay down a state's whole pattern; the root is place 0."""
         return self._lay(root, 0, None, None)
 
     def _lay(self, node: Node, below: int, edge: Edge | None, parent: Place | None) -> Place:
-        constant = self._constant(node)
-        variable = constant or self.variable(self._hint(node, edge))
-        place = Place(variable, node, below, self._words(node, edge), parent, edge)
+        end = self._constant(node) or self.variable(self._hint(node, edge))
+        place = Place(end, node, below, self._words(node, edge), parent, edge)
         self.places.append(place)
         if node.cls is not None:
-            self.patterns.append(self.typed(variable, node.cls))
+            self.patterns.append(self.typed(end, node.cls))
         for step, child in node.edges:
             self._step(place, step, child)
-        for denied in node.without:
-            self._deny(variable, denied)
+        for one in node.without:
+            self._deny(end, one)
         return place
 
     def _words(self, node: Node, edge: Edge | None) -> tuple[int, ...]:
@@ -89,74 +116,72 @@ class Draft:
         return tuple(link.positions[0] for link in named)
 
     def _step(self, parent: Place, edge: Edge, child: Node) -> None:
-        variable = parent.variable
-        predicate = self.schema.graph.iri_of(edge.predicate)
         constant = self._constant(child)
         if constant is not None and not (child.edges or child.cls or child.without):
-            self._put(variable, predicate, constant, edge)
+            self.patterns.append(self._edge(parent.end, edge, constant))
             return
         at = len(self.patterns)
         place = self._lay(child, parent.below + 1, edge, parent)
-        pattern = _pattern(variable, predicate, place.variable, edge)
-        self.patterns.insert(at, pattern)
-        if isinstance(place.variable, int):
-            self._restrict(place.variable, child)
-            self.attached.setdefault((variable, edge.predicate, edge.inverse), place.variable)
+        self.patterns.insert(at, self._edge(parent.end, edge, place.end))
+        if isinstance(place.end, Variable):
+            self._restrict(place.end, child)
+            self.attached.setdefault((parent.end, edge.predicate, edge.inverse), place.end)
 
-    def _put(self, variable: int | str, predicate: str, constant: str, edge: Edge) -> None:
-        self.patterns.append(_pattern(variable, predicate, constant, edge))
+    def _edge(self, start: Term, edge: Edge, end: Term) -> Pattern:
+        ends = (end, start) if edge.inverse else (start, end)
+        iri = self.schema.graph.iri_of(edge.predicate)
+        return pattern(ends[0], iri, ends[1], walked=edge.plus)
 
-    def _constant(self, node: Node) -> str | None:
+    def _constant(self, node: Node) -> Term | None:
         if len(node.terms) != 1 or node.quantity is not None:
             return None
-        return self.schema.graph.terms.text(node.terms[0])
+        return self._term(node.terms[0])
 
-    def _restrict(self, variable: int, node: Node) -> None:
+    def _term(self, at: int) -> Term:
+        return term_of(self.schema.graph.terms.text(int(at)))
+
+    def _restrict(self, restricted: Variable, node: Node) -> None:
         if node.quantity is not None:
-            self.filters += self.equal(variable, node, node.quantity)
+            self.filters += self.equal(restricted, node, node.quantity)
         elif node.terms and not node.edges:
-            self.filters.append(self._among(variable, node))
+            self.filters.append(self._among(restricted, node))
 
-    def equal(self, variable: int, node: Node, quantity: Quantity) -> list[Filter]:
+    def equal(self, number: Variable, node: Node, quantity: Quantity) -> list[Filter]:
         """Conditions that a variable equals a number, or lies on a day or in a year."""
         text = self.schema.graph.terms.text(int(node.ids[0]))
         sort = Sort(int(self.schema.graph.sorts[node.ids[0]]))
         span = quantity.days is not None and quantity.days[0] < quantity.days[1]
         if len(node.terms) == 1 and not (span and sort is Sort.DATE):
-            return [Filter(variable, "=", (text,))]
+            return [condition(number, "=", term_of(text))]
         if sort not in (Sort.DATE, Sort.YEAR) or quantity.days is None:
-            return [self._among(variable, node)]
+            return [self._among(number, node)]
         if quantity.value is not None and sort is Sort.DATE:
-            return [Filter(variable, "YEAR", (str(int(quantity.value)),))]
+            return [condition(number, "YEAR", term_of(str(int(quantity.value))))]
         datatype = split_literal(text)[1]
         first, last = quantity.days
         return [
-            Filter(variable, ">=", (day_literal(first, datatype),)),
-            Filter(variable, "<=", (day_literal(last, datatype, end=True),)),
+            condition(number, ">=", day_term(first, datatype)),
+            condition(number, "<=", day_term(last, datatype, end=True)),
         ]
 
-    def _among(self, variable: int, node: Node) -> Filter:
-        return Filter(
-            variable, "IN", tuple(self.schema.graph.terms.text(int(at)) for at in node.ids)
-        )
+    def _among(self, one: Variable, node: Node) -> Filter:
+        return condition(one, "IN", *(self._term(at) for at in node.ids))
 
-    def _deny(self, variable: int | str, denied: Node) -> None:
+    def _deny(self, end: Term, node: Node) -> None:
         inner = Draft(self.schema, hints=self.hints)
-        inner.patterns += [inner.typed(variable, denied.cls)] if denied.cls else []
-        for step, child in denied.edges:
-            inner._step(Place(variable, denied), step, child)
-        self.without.append((tuple(inner.patterns), tuple(inner.filters)))
+        inner.patterns += [inner.typed(end, node.cls)] if node.cls else []
+        for step, child in node.edges:
+            inner._step(Place(end, node), step, child)
+        self.denied.append(denied(*inner.patterns, *inner.filters))
 
-    def attach(self, place: Place, predicate: int, *, inverse: bool = False) -> int:
+    def attach(self, place: Place, predicate: int, *, inverse: bool = False) -> Variable:
         """Hang a predicate on a place; the same one twice is one variable."""
-        key = place.variable, predicate, inverse
+        key = place.end, predicate, inverse
         if key not in self.attached:
-            iri = self.schema.graph.iri_of(predicate)
-            variable = self.variable(
-                self._subject_hint(predicate) if inverse else self.hint_of(iri)
-            )
-            self.patterns.append(_pattern(place.variable, iri, variable, Edge(predicate, inverse)))
-            self.attached[key] = variable
+            hint = self.hint_of(self.schema.graph.iri_of(predicate))
+            new = self.variable(self._subject_hint(predicate) if inverse else hint)
+            self.patterns.append(self._edge(place.end, Edge(predicate, inverse), new))
+            self.attached[key] = new
         return self.attached[key]
 
     def _subject_hint(self, predicate: int) -> str:
@@ -165,19 +190,18 @@ class Draft:
         classes = self.schema.classes_of(int(subjects[0])) if len(subjects) else ()
         return self.hint_of(classes[0] if classes else self.schema.graph.iri_of(predicate))
 
-    def compute(self, hint: str, operation: str, *operands: int | str) -> int:
-        """Return a new variable for what is computed."""
-        known = {(one.operation, one.operands): one.variable for one in self.computed}
-        if (operation, operands) not in known:
-            variable = self.variable(hint)
-            self.computed.append(Computed(variable, operation, operands))
-            return variable
-        return known[operation, operands]
+    def compute(self, hint: str, value: Expression) -> Variable:
+        """Return a variable for what is computed: a new one, but for the same value again."""
+        for known in self.computed:
+            if known.value == value:
+                return known.variable
+        new = self.variable(hint)
+        self.computed.append(Bind(value, new))
+        return new
 
-    def typed(self, variable: int | str, cls: str) -> Pattern:
-        """Return the pattern that a variable is an instance of a class or of one below it."""
-        deep = self.schema.below(cls)
-        return Pattern(variable, v.RDF_TYPE, f"<{cls}>", plus=deep)
+    def typed(self, one: Term, cls: str) -> Pattern:
+        """Return the pattern that something is an instance of a class or of one below it."""
+        return pattern(one, v.RDF_TYPE, term_of(f"<{cls}>"), walked=self.schema.below(cls))
 
     def hint_of(self, iri: str) -> str:
         """Return words to name a variable from: a label, or the local name."""
@@ -191,30 +215,26 @@ class Draft:
             return self.hint_of(self.schema.graph.iri_of(edge.predicate))
         return self.hint_of(classes[0]) if classes else "thing"
 
-    def form(self) -> Form:
+    def query(self) -> Query:
         """Freeze the draft."""
-        return Form(
-            patterns=tuple(dict.fromkeys(self.patterns)),
-            columns=tuple(dict.fromkeys(self.columns)),
-            filters=tuple(dict.fromkeys(self.filters)),
-            without=tuple(self.without),
-            optional=tuple(dict.fromkeys(self.optional)),
-            given=tuple(dict.fromkeys(self.given)),
-            computed=tuple(self.computed),
-            group=tuple(dict.fromkeys(self.group)),
-            having=tuple(self.having),
-            order=tuple(self.order),
+        elements: tuple[Element, ...] = (
+            *dict.fromkeys(self.patterns),
+            *(Nested("OPTIONAL", Group((one,))) for one in dict.fromkeys(self.optional)),
+            *dict.fromkeys(self.given),
+            *self.computed,
+            *self.averages,
+            *dict.fromkeys(self.filters),
+            *self.denied,
+        )
+        return query_of(
+            elements,
+            None if self.ask else self.columns,
+            group=self.group,
+            having=self.having,
+            order=self.order,
             limit=self.limit,
             offset=self.offset,
-            ask=self.ask,
-            hints=dict(self.hints),
         )
-
-
-def _pattern(variable: int | str, predicate: str, other: int | str, edge: Edge) -> Pattern:
-    if edge.inverse:
-        return Pattern(other, predicate, variable, edge.plus)
-    return Pattern(variable, predicate, other, edge.plus)
 
 
 FIRST_DAY = day_number(1)
@@ -243,6 +263,11 @@ def day_literal(day: float, datatype: str, *, end: bool = False) -> str:
     if datatype in (XSD_DATE_TIME, XSD_DATE_TIME_STAMP):
         return f'"{text}T{"23:59:59" if end else "00:00:00"}"^^<{XSD_DATE_TIME}>'
     return f'"{text}"^^<{datatype}>'
+
+
+def day_term(day: float, datatype: str, *, end: bool = False) -> Term:
+    """Return a day as a term; see `day_literal`."""
+    return term_of(day_literal(day, datatype, end=end))
 
 
 def year_of(day: float) -> int:

@@ -1,12 +1,15 @@
 """The most and the least: superlatives of numbers, dates and counts."""
 
-from askgraph.search.form import Aggregate, Key
+from pyoxigraph import Variable
+
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators.ages import age, duration, is_age, is_duration
 from askgraph.search.operators.aggregates import aggregated, alone
 from askgraph.search.operators.attachment import DATED, NUMERIC, Places
 from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
+from askgraph.search.query import DECIMAL, aggregate
+from askgraph.sparql.tree import Call
 from askgraph.traversal.literals import Sort
 
 
@@ -48,12 +51,12 @@ def _extreme(
     descending: bool,
     measure: Measure | None = None,
 ) -> bool:
-    key = _measured_by(places, work, operator, measure)
-    if key is None:
+    measured = _measured_by(places, work, operator, measure)
+    if measured is None:
         if measure is None:
             return _most_of(places, work, operator, descending=descending)
         return False
-    variable, dated = key
+    variable, dated = measured
     if dated and measure is not None:
         descending = not descending
     text = any(
@@ -61,14 +64,15 @@ def _extreme(
         for (_, predicate, inverse), value in work.draft.attached.items()
         if value == variable and not inverse
     )
-    work.draft.order.append(Key(variable, descending, as_number=text))
+    key = Call(DECIMAL, (variable,)) if text else variable
+    work.draft.order.append((key, descending))
     _limit(places, work, operator)
     return True
 
 
 def _measured_by(
     places: Places, work: QueryBuilder, operator: Operator, measure: Measure | None
-) -> tuple[int, bool] | None:
+) -> tuple[Variable, bool] | None:
     """The number or date that an adjective of measure is about."""
     every = NUMERIC + DATED
     slot = places.next_slot(work, operator.last, 5)
@@ -155,9 +159,9 @@ def fewest(places: Places, work: QueryBuilder, operator: Operator) -> bool:
 def _most_of(places: Places, work: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
     """ "The most X": the member with the most things that X names."""
     place = places.next_place(work, operator.last, 4)
-    counted: int | None = None
-    if place is not None and place is not work.root and isinstance(place.variable, int):
-        counted = place.variable
+    counted: Variable | None = None
+    if place is not None and place is not work.root and isinstance(place.end, Variable):
+        counted = place.end
     else:
         slot = places.next_slot(work, operator.last, 4)
         spot = places.spot(work, slot) if slot is not None else None
@@ -169,7 +173,7 @@ def _most_of(places: Places, work: QueryBuilder, operator: Operator, *, descendi
             counted = variable
     if counted is None:
         return _most_frequent(places, work, operator, descending)
-    work.draft.order.append(Key(Aggregate("COUNT", counted, distinct=True), descending))
+    work.draft.order.append((aggregate("COUNT", counted, distinct=True), descending))
     places.group_by(work, work.root)
     work.grouped = True
     _limit(places, work, operator)
@@ -180,7 +184,7 @@ def _most_common(
     places: Places,
     work: QueryBuilder,
     operator: Operator,
-    variable: int,
+    variable: Variable,
     spot: Spot,
     descending: bool,
 ) -> bool:
@@ -207,16 +211,21 @@ def _most_frequent(
 
 
 def _by_members(
-    places: Places, work: QueryBuilder, operator: Operator, shown: int, token: int, descending: bool
+    places: Places,
+    work: QueryBuilder,
+    operator: Operator,
+    shown: Variable,
+    token: int,
+    descending: bool,
 ) -> bool:
     """Group by a shown variable that stands for a word, and order by how many members share it."""
     work.draft.group.append(shown)
     work.grouped = True
     work.projected.append((token, shown))
-    if not isinstance(work.root.variable, int):
+    if not isinstance(work.root.end, Variable):
         return False
-    counted = Aggregate("COUNT", work.root.variable, distinct=True)
-    work.draft.order.append(Key(counted, descending))
+    counted = aggregate("COUNT", work.root.end, distinct=True)
+    work.draft.order.append((counted, descending))
     _limit(places, work, operator)
     return True
 
@@ -255,7 +264,7 @@ def _ordered(places: Places, work: QueryBuilder, slot: Slot, descending: bool) -
         return False
     variable = places.hang(work, spot)
     places.use(work, slot, spot.link)
-    work.draft.order.append(Key(places.shown(work, variable, spot), descending))
+    work.draft.order.append((places.shown(work, variable, spot), descending))
     return True
 
 

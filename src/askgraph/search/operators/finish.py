@@ -5,12 +5,13 @@ its argument among the words around it; what it takes up counts as used.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
+from pyoxigraph import NamedNode, Variable
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
-from askgraph.search.form import Filter, Pattern
 from askgraph.search.grow.partial_match import Node, PartialMatch
 from askgraph.search.grow.steps import Grower
 from askgraph.search.grow.weights import (
@@ -28,6 +29,8 @@ from askgraph.search.operators.draft import Draft
 from askgraph.search.operators.measures import converted
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder
 from askgraph.search.operators.shape import choose_columns, closed, show_rest
+from askgraph.search.query import condition, denied, pattern, predicate_of
+from askgraph.sparql.tree import Path, Pattern
 from askgraph.traversal.arrays import Ids
 
 _BEHIND = 0.5
@@ -174,7 +177,7 @@ _SPAN_WORDS = frozenset(
     "at now past during between before after superlative minimum maximum most fewest top order "
     "ascending descending each lasting lasted elapsed".split()
 )
-_PREFERRED, _DEPRECATED = f"<{WIKIBASE_PREFERRED}>", f"<{WIKIBASE_DEPRECATED}>"
+_PREFERRED, _DEPRECATED = NamedNode(WIKIBASE_PREFERRED), NamedNode(WIKIBASE_DEPRECATED)
 
 
 def best_ranked(places: Places, work: QueryBuilder) -> None:
@@ -184,42 +187,39 @@ def best_ranked(places: Places, work: QueryBuilder) -> None:
         return
     every = bool(_SPAN_WORDS & set(work.notes)) or _all_asked(places, work)
     iri = places.graph.iri_of(rank)
-    for pattern in list(work.draft.patterns):
-        statement = pattern.object
-        ids = _statements(places, pattern)
-        if not isinstance(statement, int) or not places.is_resource(ids):
+    for one in list(work.draft.patterns):
+        statement = one.object
+        ids = _statements(places, one)
+        if not isinstance(statement, Variable) or not places.is_resource(ids):
             continue
-        ranks = {places.graph.terms.text(int(at)) for at in places.graph.step(ids, rank)}
+        ranks = {places.graph.terms.term(int(at)) for at in places.graph.step(ids, rank)}
         if _PREFERRED in ranks and not every:
-            _best(work, pattern, statement, iri)
+            _best(work, one, statement, iri)
         elif _DEPRECATED in ranks:
-            work.draft.without.append(((Pattern(statement, iri, _DEPRECATED),), ()))
+            work.draft.denied.append(denied(pattern(statement, iri, _DEPRECATED)))
 
 
-def _best(work: QueryBuilder, pattern: Pattern, statement: int, iri: str) -> None:
+def _best(work: QueryBuilder, leading: Pattern, statement: Variable, iri: str) -> None:
     """Preferred, or not deprecated if the same thing has no preferred one."""
     draft = work.draft
-    if isinstance(pattern.subject, str):
-        draft.patterns.append(Pattern(statement, iri, _PREFERRED))
+    if not isinstance(leading.subject, Variable):
+        draft.patterns.append(pattern(statement, iri, _PREFERRED))
         return
     own, other = draft.variable("rank"), draft.variable("other statement")
-    draft.patterns.append(Pattern(statement, iri, own))
-    draft.filters.append(Filter(own, "!=", (_DEPRECATED,)))
-    better = (
-        Pattern(pattern.subject, pattern.predicate, other),
-        Pattern(other, iri, _PREFERRED),
-    )
-    draft.without.append((better, (Filter(own, "!=", (_PREFERRED,)),)))
+    draft.patterns.append(pattern(statement, iri, own))
+    draft.filters.append(condition(own, "!=", _DEPRECATED))
+    better = (replace(leading, object=other), pattern(other, iri, _PREFERRED))
+    draft.denied.append(denied(*better, condition(own, "!=", _PREFERRED)))
 
 
-def _statements(places: Places, pattern: Pattern) -> Ids:
+def _statements(places: Places, leading: Pattern) -> Ids:
     """The statements that a pattern leads to."""
-    number = places.schema.number(pattern.predicate)
-    if number is None or pattern.plus:
+    number = places.schema.number(predicate_of(leading))
+    if number is None or isinstance(leading.predicate, Path):
         return np.zeros(0, dtype=np.int32)
-    if not isinstance(pattern.subject, str):
+    if isinstance(leading.subject, Variable):
         return places.graph.ends(number, inverse=True)
-    subject = places.graph.terms.find(pattern.subject)
+    subject = places.graph.terms.find(str(leading.subject))
     if subject is None:
         return np.zeros(0, dtype=np.int32)
     return places.graph.step(np.array([subject], dtype=np.int32), number)

@@ -4,16 +4,18 @@ Only if one predicate's numbers have several units are they converted, each by i
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from pyoxigraph import Variable
 
 from askgraph.metadata.units import Unit
-from askgraph.search.form import Aggregate, Column, Filter, Given
 from askgraph.search.grow.partial_match import Node
 from askgraph.search.grow.weights import WORTH_OPERATOR
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.attachment import NUMERIC, Places, unnamed_spot
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
+from askgraph.search.query import Value, aggregate, condition, function_of, term_of, variable_of
+from askgraph.sparql.tree import Call, Term, Values
 from askgraph.traversal.arrays import Ids
 
 _NEAR = 5
@@ -22,6 +24,11 @@ _NEAR = 5
 def plain(value: float) -> str:
     """Return a number as SPARQL, whole numbers without a point unless they are very large."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def number_term(value: float) -> Term:
+    """Return a number as a term; see `plain`."""
+    return term_of(plain(value))
 
 
 def fits_unit(places: Places, predicate: int, quantity: Quantity) -> bool:
@@ -108,7 +115,7 @@ def _units_at(places: Places, nodes: Ids, said: int, units: dict[int, Unit]) -> 
 def _bounded(
     places: Places,
     work: QueryBuilder,
-    at: tuple[Place, int, int],
+    at: tuple[Place, Variable, int],
     known: dict[int, Unit],
     quantity: Quantity,
     sign: str,
@@ -119,18 +126,18 @@ def _bounded(
     assert unit is not None and value is not None
     places.take_tokens(work, quantity.measured)
     if len(known) == 1:
-        bound = plain(unit.converted(value, next(iter(known.values()))))
-        work.draft.filters.append(Filter(number, sign, (bound,)))
+        bound = number_term(unit.converted(value, next(iter(known.values()))))
+        work.draft.filters.append(condition(number, sign, bound))
         return
     named = work.draft.attach(place, said)
     factor = work.draft.variable("factor")
     rows = tuple(
-        (places.graph.terms.text(term), plain(one.converted(1.0, unit)))
+        (places.graph.terms.term(term), number_term(one.converted(1.0, unit)))
         for term, one in sorted(known.items())
     )
-    work.draft.given.append(Given((named, factor), rows))
-    scaled = work.draft.compute(f"in {unit.name}", "scaled", number, factor)
-    work.draft.filters.append(Filter(scaled, sign, (plain(value),)))
+    work.draft.given.append(Values((named, factor), rows))
+    scaled = work.draft.compute(f"in {unit.name}", Call("*", (number, factor)))
+    work.draft.filters.append(condition(scaled, sign, number_term(value)))
 
 
 def converted(places: Places, work: QueryBuilder) -> None:
@@ -147,16 +154,14 @@ def converted(places: Places, work: QueryBuilder) -> None:
         work.notes.append("in_unit")
 
 
-def _column_in(places: Places, work: QueryBuilder, column: Column, unit: Unit | None) -> Column:
+def _column_in(places: Places, work: QueryBuilder, column: Value, unit: Unit | None) -> Value:
     """The highest, mean … number of a column in another unit; counts have none."""
-    value = column.value
-    if not isinstance(value, Aggregate) or value.function == "COUNT":
+    if isinstance(column, Variable) or function_of(column) == "COUNT":
         return column
-    variable = _in(places, work, value.variable, unit)
-    return replace(column, value=replace(value, variable=variable))
+    return aggregate(function_of(column), _in(places, work, variable_of(column), unit))
 
 
-def _in(places: Places, work: QueryBuilder, variable: int, unit: Unit | None) -> int:
+def _in(places: Places, work: QueryBuilder, variable: Variable, unit: Unit | None) -> Variable:
     """A shown number in another unit; itself if that is not known to be possible."""
     for predicate in _shown_by(work, variable):
         own = places.schema.unit(predicate)
@@ -164,14 +169,14 @@ def _in(places: Places, work: QueryBuilder, variable: int, unit: Unit | None) ->
             continue
         factor = float(f"{own.factor / unit.factor:.12g}")
         offset = float(f"{(own.offset - unit.offset) / unit.factor:.12g}")
-        operands: tuple[int | str, ...] = (variable, plain(factor))
-        operands += (plain(offset),) if offset else ()
+        scaled = Call("*", (variable, number_term(factor)))
         hint = f"{work.draft.hints[variable]} in {unit.name}"
-        return work.draft.compute(hint, "scaled", *operands)
+        moved = Call("+", (scaled, number_term(offset))) if offset else scaled
+        return work.draft.compute(hint, moved)
     return variable
 
 
-def _shown_by(work: QueryBuilder, variable: int) -> Iterator[int]:
+def _shown_by(work: QueryBuilder, variable: Variable) -> Iterator[int]:
     for (_, predicate, inverse), shown in work.draft.attached.items():
         if shown == variable and not inverse:
             yield predicate

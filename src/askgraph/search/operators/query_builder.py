@@ -1,14 +1,16 @@
 """One candidate in the making: its draft, the words left over, and what was decided so far."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from askgraph.search.form import Form
+from pyoxigraph import Variable
+
 from askgraph.search.grow.partial_match import Edge, PartialMatch
 from askgraph.search.linking.link import Link
 from askgraph.search.operators.draft import Draft, Place
-from askgraph.search.query import answer_columns, query_of
-from askgraph.sparql.tree import Query
+from askgraph.search.query import Value, alias_of, named, names_of, title, variable_of
+from askgraph.sparql.tree import Query, Term
 from askgraph.traversal.arrays import Ids
 
 
@@ -16,13 +18,17 @@ from askgraph.traversal.arrays import Ids
 class Candidate:
     """A whole query with what speaks for and against it.
 
-    `root` is what the pattern starts at, `ids` the nodes that it can be. `used` are the words it
-    uses, as bits; `shown_words` those that name what is shown.
+    `tree` is the query with numbered variables, with `hints` to name each from; `shown` is what
+    those columns hold that answer, the others being context. `root` is what the pattern starts at,
+    `ids` the nodes that it can be. `used` are the words it uses, as bits; `shown_words` those that
+    name what is shown.
     """
 
-    form: Form
+    tree: Query
+    shown: tuple[Value, ...]
+    hints: Mapping[Variable, str]
     state: PartialMatch
-    root: int | str
+    root: Term
     ids: Ids
     used: int
     gain: float
@@ -33,15 +39,21 @@ class Candidate:
     score: float = 0.0
     features: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def asks(self) -> bool:
+        """Whether the answer is yes or no."""
+        return self.tree.form == "ASK"
+
     @cached_property
     def query(self) -> Query:
-        """The query as a tree."""
-        return query_of(self.form)
+        """The query with its variables named, as a person reads it."""
+        return named(self.tree, names_of(self.hints))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns that answer the question."""
-        return answer_columns(self.form)
+        names = names_of(self.hints)
+        return tuple(title(alias_of(one), variable_of(one), names).value for one in self.shown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +105,7 @@ class QueryBuilder:
     missed: bool = False
     grouped: bool = False
     done: set[Slot] = field(default_factory=set)
-    projected: list[tuple[int, int]] = field(default_factory=list)
+    projected: list[tuple[int, Variable]] = field(default_factory=list)
     shown_words: int = 0
     notes: list[str] = field(default_factory=list)
     narrowed: dict[Place, Ids] = field(default_factory=dict)

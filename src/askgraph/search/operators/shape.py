@@ -2,11 +2,21 @@
 
 from collections.abc import Sequence
 
-from askgraph.search.form import Aggregate, Column, Filter, Key
+from pyoxigraph import Variable
+
 from askgraph.search.grow.weights import DOUBT_DATE_SHOWN, DOUBT_PATH, WORTH_NAMING
 from askgraph.search.operators.attachment import DATED, NUMERIC, Places
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder
+from askgraph.search.query import (
+    Value,
+    condition,
+    function_of,
+    place_of,
+    term_of,
+    variable_of,
+)
+from askgraph.sparql.tree import Call, Expression
 from askgraph.traversal.literals import Sort
 
 
@@ -23,7 +33,7 @@ def show_rest(places: Places, work: QueryBuilder) -> None:
         if spot.path:
             work.unknown += DOUBT_PATH * len(spot.path)
         if places.sort(spot.predicate) is Sort.BOOLEAN:
-            work.draft.filters.append(Filter(variable, "=", ("true",)))
+            work.draft.filters.append(condition(variable, "=", term_of("true")))
             continue
         if places.zones.is_head(slot.first) and not _restricts_count(places, work, slot.first):
             work.shown_words |= slot.mask
@@ -37,25 +47,26 @@ def _restricts_count(places: Places, work: QueryBuilder, at: int) -> bool:
     counts, frame = places.frame.of("count"), places.frame
     if not counts or frame.of("each") or at < counts[0].last or places.zones.is_listed(at):
         return False
-    values = [column.value for column in work.draft.columns]
-    return any(isinstance(one, Aggregate) and one.function == "COUNT" for one in values)
+    columns = work.draft.columns
+    return any(isinstance(one, Call) and function_of(one) == "COUNT" for one in columns)
 
 
 def choose_columns(places: Places, work: QueryBuilder) -> None:
     """Decide which variables are shown, in which order, and by which the rows are grouped."""
     draft = work.draft
     aggregates = list(draft.columns)
-    shown = [variable for _, variable in sorted(work.projected)]
+    projected = sorted(work.projected, key=lambda one: (one[0], place_of(one[1])))
+    shown = [variable for _, variable in projected]
     for place in draft.places:
         if _is_asked(places, place, work):
             shown.append(places.named(work, place))
     dated = _answers_when(places, work, shown, aggregates)
     root_shown = not dated and _root_is_shown(places, work, bool(shown), bool(aggregates))
-    if root_shown and isinstance(work.root.variable, int):
+    if root_shown and isinstance(work.root.end, Variable):
         shown.insert(0, places.named(work, work.root))
     shown = list(dict.fromkeys(shown))
     context = [] if aggregates else _context(places, work, shown)
-    draft.columns = context + [Column(variable) for variable in shown] + aggregates
+    draft.columns = [*context, *shown, *aggregates]
     if (aggregates and shown) or (work.grouped and not aggregates):
         draft.group += [variable for variable in shown if variable not in draft.group]
     _ordered_by_column(places, work)
@@ -63,7 +74,7 @@ def choose_columns(places: Places, work: QueryBuilder) -> None:
 
 
 def _answers_when(
-    places: Places, work: QueryBuilder, shown: list[int], aggregates: Sequence[Column]
+    places: Places, work: QueryBuilder, shown: list[Variable], aggregates: Sequence[Value]
 ) -> bool:
     """ "When …" that names no date: the date of what was found is shown."""
     if places.frame.asks not in ("date", "year") or shown or aggregates or work.draft.ask:
@@ -76,7 +87,7 @@ def _answers_when(
     return True
 
 
-def _context(places: Places, work: QueryBuilder, shown: Sequence[int]) -> list[Column]:
+def _context(places: Places, work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
     """The things that shown values hang on, if a value alone would say nothing.
 
     That is so for things without a name, and for numbers and dates of several things. A thing
@@ -87,34 +98,32 @@ def _context(places: Places, work: QueryBuilder, shown: Sequence[int]) -> list[C
         for (end, predicate, inverse), variable in work.draft.attached.items()
         if variable in shown and not inverse and places.sort(predicate) is not Sort.NONE
         for place in work.draft.places
-        if place.variable == end and isinstance(end, int) and end not in shown
+        if place.end == end and isinstance(end, Variable) and end not in shown
     ]
     bare = len(hung) == len(shown) and all(sort in NUMERIC + DATED for _, sort in hung)
     bare = bare and work.draft.limit != 1 and not places.frame.of("distinct")
-    found = []
+    found: dict[Variable, bool] = {}
     for place, sort in hung:
         ids = places.ids_at(work, place)
-        if isinstance(place.variable, int) and places.schema.is_nameless(ids):
-            measured = sort in NUMERIC and places.schema.is_measured(ids)
-            found.append(Column(place.variable, answer=measured))
+        if isinstance(place.end, Variable) and places.schema.is_nameless(ids):
+            found[place.end] = sort in NUMERIC and places.schema.is_measured(ids)
         elif bare and len(ids) > 1:
-            found.append(Column(places.named(work, place), answer=False))
-    return list(dict.fromkeys(found))
+            found[places.named(work, place)] = False
+    work.draft.context = [one for one, answers in found.items() if not answers]
+    return list(found)
 
 
 def _is_asked(places: Places, place: Place, work: QueryBuilder) -> bool:
     """Whether a thing in the pattern is asked for beside the root."""
     link = place.node.cls_link
-    if place is work.root or not isinstance(place.variable, int):
+    if place is work.root or not isinstance(place.end, Variable):
         return False
     if link is None or not places.zones.is_head(link.positions[0]):
         return False
     if any(p == link.positions[0] - 1 for p, _ in work.projected):
         return False
-    counted = [c.value.variable for c in work.draft.columns if isinstance(c.value, Aggregate)] + [
-        k.value.variable for k in work.draft.order if isinstance(k.value, Aggregate)
-    ]
-    if place.variable in counted:
+    values = (*work.draft.columns, *(key for key, _ in work.draft.order))
+    if place.end in [variable_of(one) for one in values if _is_aggregate(one)]:
         return False
     return places.zones.is_listed(link.positions[0])
 
@@ -122,9 +131,9 @@ def _is_asked(places: Places, place: Place, work: QueryBuilder) -> bool:
 def _root_is_shown(places: Places, work: QueryBuilder, shown: bool, aggregates: bool) -> bool:
     if work.draft.ask:
         return False
-    if work.root.variable in work.draft.group:
+    if work.root.end in work.draft.group:
         slots_at_root = shown and any(
-            key[0] == work.root.variable and value in [x for _, x in work.projected]
+            key[0] == work.root.end and value in [x for _, x in work.projected]
             for key, value in work.draft.attached.items()
         )
         return not slots_at_root
@@ -148,8 +157,8 @@ def _ordered_by_column(places: Places, work: QueryBuilder) -> None:
     if draft.order or not draft.columns:
         return
     if "order_shown" in work.notes or "order_shown_desc" in work.notes:
-        answers = [c for c in draft.columns if c.answer]
-        draft.order.append(Key(answers[0].value, "order_shown_desc" in work.notes))
+        answers = [one for one in draft.columns if one not in draft.context]
+        draft.order.append((answers[0], "order_shown_desc" in work.notes))
 
 
 def _naming_words(places: Places, work: QueryBuilder) -> None:
@@ -163,9 +172,13 @@ def _break_ties(work: QueryBuilder) -> None:
     draft = work.draft
     if draft.limit is None or not draft.order:
         return
-    keys = {key.value for key in draft.order}
-    shown = [c.value for c in draft.columns if c.answer and isinstance(c.value, int)]
-    draft.order += [Key(variable) for variable in shown[:1] if variable not in keys]
+    keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
+    shown = [one for one in draft.columns if isinstance(one, Variable) and one not in draft.context]
+    draft.order += [(variable, False) for variable in shown[:1] if variable not in keys]
+
+
+def _is_aggregate(value: Expression) -> bool:
+    return isinstance(value, Call) and value.is_aggregate
 
 
 def closed(places: Places, work: QueryBuilder) -> Candidate | None:
@@ -180,20 +193,21 @@ def closed(places: Places, work: QueryBuilder) -> Candidate | None:
         return None  # what was hung on the pattern does not go together
     if work.grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
         draft.group = []
-    if not any(isinstance(c.value, Aggregate) for c in draft.columns) and not (
-        draft.having or any(isinstance(k.value, Aggregate) for k in draft.order)
-    ):
+    values = (*draft.columns, *(key for key, _ in draft.order))
+    if not draft.having and not any(map(_is_aggregate, values)):
         draft.group = []
     else:
-        plain = [c.value for c in draft.columns if isinstance(c.value, int)]
+        plain = [one for one in draft.columns if isinstance(one, Variable)]
         draft.group += [variable for variable in plain if variable not in draft.group]
-        keys = [k.value for k in draft.order if isinstance(k.value, int)]
+        keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
         draft.group += [k for k in keys if draft.group and k not in draft.group]
     _break_ties(work)
     return Candidate(
-        draft.form(),
+        draft.query(),
+        tuple(dict.fromkeys(one for one in draft.columns if one not in draft.context)),
+        draft.hints,
         work.state,
-        work.root.variable,
+        work.root.end,
         ids,
         work.used,
         work.gain,

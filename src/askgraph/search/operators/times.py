@@ -1,19 +1,21 @@
 """Operators of time: in a year, during an event, now, formerly; and spans with start and end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.form import Filter, Pattern
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.attachment import DATED, Places, unnamed_spot
-from askgraph.search.operators.draft import Place, day_literal
+from askgraph.search.operators.draft import Place, day_term
 from askgraph.search.operators.query_builder import QueryBuilder, Slot
+from askgraph.search.query import condition, denied, pattern
+from askgraph.sparql.tree import Term
 from askgraph.traversal.arrays import Ids
 from askgraph.traversal.literals import Sort
 
@@ -74,7 +76,7 @@ def during(places: Places, work: QueryBuilder, operator: Operator) -> bool:
 def _latest(places: Places, work: QueryBuilder) -> bool:
     """The statement without a name that no other of the same thing is later than."""
     for place in work.draft.places:
-        if not isinstance(place.variable, int) or not places.schema.is_nameless(place.node.ids):
+        if not isinstance(place.end, Variable) or not places.schema.is_nameless(place.node.ids):
             continue
         dates = [
             number
@@ -84,22 +86,17 @@ def _latest(places: Places, work: QueryBuilder) -> bool:
         ]
         if not dates:
             continue
-        pattern = _leading(work, place.variable)
-        if pattern is None:
+        leading = next((p for p in work.draft.patterns if p.object == place.end), None)
+        if leading is None:
             continue
         date = places.hang(work, unnamed_spot(place, dates[0]))
-        other = work.draft.variable("other " + work.draft.hints[place.variable])
+        other = work.draft.variable("other " + work.draft.hints[place.end])
         later = work.draft.variable("later " + work.draft.hints[date])
         iri = places.graph.iri_of(dates[0])
-        patterns = (Pattern(pattern.subject, pattern.predicate, other), Pattern(other, iri, later))
-        work.draft.without.append((patterns, (Filter(later, ">", (date,)),)))
+        patterns = (replace(leading, object=other), pattern(other, iri, later))
+        work.draft.denied.append(denied(*patterns, condition(later, ">", date)))
         return True
     return False
-
-
-def _leading(work: QueryBuilder, variable: int) -> Pattern | None:
-    """The pattern that leads to a variable from what it is a statement on."""
-    return next((p for p in work.draft.patterns if p.object == variable), None)
 
 
 def _during(places: Places, work: QueryBuilder, link: Link) -> bool:
@@ -112,7 +109,7 @@ def _during(places: Places, work: QueryBuilder, link: Link) -> bool:
     if dates is None:
         return False
     first, last = dates
-    subject, draft = places.graph.terms.text(event), work.draft
+    subject, draft = places.graph.terms.term(event), work.draft
     if _point_during(places, work, subject, first, last):
         return True
     one = spanned(places, work, named=True)
@@ -128,16 +125,16 @@ def _during(places: Places, work: QueryBuilder, link: Link) -> bool:
         return False
     opens, closes = _bounds(work, places, subject, first, last)
     start = places.hang(work, unnamed_spot(one.place, one.start))
-    draft.filters.append(Filter(start, "<=", (closes,)))
+    draft.filters.append(condition(start, "<=", closes))
     iri = places.graph.iri_of(one.end)
     end = draft.variable(draft.hint_of(iri))
-    condition = (Filter(end, "<", (opens,)),)
-    draft.without.append(((Pattern(one.place.variable, iri, end),), condition))
+    earlier = condition(end, "<", opens)
+    draft.denied.append(denied(pattern(one.place.end, iri, end), earlier))
     places.keep(work, one.place, kept)
     return True
 
 
-def _point_during(places: Places, work: QueryBuilder, subject: str, first: int, last: int) -> bool:
+def _point_during(places: Places, work: QueryBuilder, subject: Term, first: int, last: int) -> bool:
     """ "Launched during X": the date that words name lies in the time of X."""
     datatype = places.schema.datatype(first)
     for slot in work.slots:
@@ -147,20 +144,20 @@ def _point_during(places: Places, work: QueryBuilder, subject: str, first: int, 
         opens, closes = _bounds(work, places, subject, first, last)
         date = places.hang(work, spot)
         places.use(work, slot, spot.link)
-        work.draft.filters += [Filter(date, ">=", (opens,)), Filter(date, "<=", (closes,))]
+        work.draft.filters += [condition(date, ">=", opens), condition(date, "<=", closes)]
         return True
     return False
 
 
 def _bounds(
-    work: QueryBuilder, places: Places, subject: str, first: int, last: int
-) -> tuple[int, int]:
+    work: QueryBuilder, places: Places, subject: Term, first: int, last: int
+) -> tuple[Variable, Variable]:
     """The variables of an event's start and end; the same one if it has a single date."""
     found = []
     for number in dict.fromkeys((first, last)):
         iri = places.graph.iri_of(number)
         variable = work.draft.variable(work.draft.hint_of(iri))
-        work.draft.patterns.append(Pattern(subject, iri, variable))
+        work.draft.patterns.append(pattern(subject, iri, variable))
         found.append(variable)
     return found[0], found[-1]
 
@@ -201,7 +198,7 @@ def spanned(
     found: list[tuple[int, int, int, Spanned]] = []
     for number, (start, end, is_life) in enumerate(places.schema.spans):
         for place in work.draft.places:
-            if (is_life and not life) or not (constant or isinstance(place.variable, int)):
+            if (is_life and not life) or not (constant or isinstance(place.end, Variable)):
                 continue
             ids = place.node.ids
             if not places.is_resource(ids) or not places.applies(ids, start, False):
@@ -293,7 +290,8 @@ def overlapping(places: Places, work: QueryBuilder, one: Spanned, low: float, hi
     if not len(kept):
         return False
     start = places.hang(work, unnamed_spot(one.place, one.start))
-    work.draft.filters.append(Filter(start, "<=", (_literal(places, one.start, high, end=True),)))
+    closes = _literal(places, one.start, high, end=True)
+    work.draft.filters.append(condition(start, "<=", closes))
     _not_ended(places, work, one, _literal(places, one.end, low), always=bool((ends < _FAR).all()))
     _take_names(places, work, one)
     places.keep(work, one.place, kept)
@@ -311,7 +309,7 @@ def unfinished(places: Places, work: QueryBuilder, one: Spanned) -> bool:
     if bool((starts >= today + 1).any()):
         start = places.hang(work, unnamed_spot(one.place, one.start))
         bound = _literal(places, one.start, today, end=True)
-        work.draft.filters.append(Filter(start, "<=", (bound,)))
+        work.draft.filters.append(condition(start, "<=", bound))
     future = bool((ends[ends < _FAR] >= today).any())
     ended = _literal(places, one.end, today) if future else None
     _not_ended(places, work, one, ended, always=False)
@@ -329,24 +327,24 @@ def over(places: Places, work: QueryBuilder, one: Spanned) -> bool:
         return False
     end = places.hang(work, unnamed_spot(one.place, one.end))
     if bool((ends[ends < _FAR] >= today).any()):
-        work.draft.filters.append(Filter(end, "<", (_literal(places, one.end, today),)))
+        work.draft.filters.append(condition(end, "<", _literal(places, one.end, today)))
     places.keep(work, one.place, kept)
     return True
 
 
 def _not_ended(
-    places: Places, work: QueryBuilder, one: Spanned, bound: str | None, *, always: bool
+    places: Places, work: QueryBuilder, one: Spanned, bound: Term | None, *, always: bool
 ) -> None:
     """No end before a bound, or none at all; if all have ends, an end from the bound on."""
     draft, iri = work.draft, places.graph.iri_of(one.end)
     if always and bound is not None:
         end = places.hang(work, unnamed_spot(one.place, one.end))
-        draft.filters.append(Filter(end, ">=", (bound,)))
+        draft.filters.append(condition(end, ">=", bound))
         return
     end = draft.variable(draft.hint_of(iri))
-    filters = () if bound is None else (Filter(end, "<", (bound,)),)
-    draft.without.append(((Pattern(one.place.variable, iri, end),), filters))
+    filters = [] if bound is None else [condition(end, "<", bound)]
+    draft.denied.append(denied(pattern(one.place.end, iri, end), *filters))
 
 
-def _literal(places: Places, predicate: int, day: float, *, end: bool = False) -> str:
-    return day_literal(day, places.schema.datatype(predicate), end=end)
+def _literal(places: Places, predicate: int, day: float, *, end: bool = False) -> Term:
+    return day_term(day, places.schema.datatype(predicate), end=end)

@@ -5,11 +5,27 @@ of it (colour refinement, as in the Weisfeiler-Leman test).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any
 
-from askgraph.search.form import Aggregate, Average, Filter, Form, Pattern
+from pyoxigraph import Variable
+
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query import aggregates_of, values_of
+from askgraph.sparql.tree import (
+    Bind,
+    Call,
+    Filter,
+    Group,
+    Nested,
+    Path,
+    Pattern,
+    Query,
+    Union,
+    Values,
+)
 from askgraph.traversal.arrays import Ids
 
 _NEAR = 0.5
@@ -89,23 +105,20 @@ class _Nodes:
 _BOUND = 4
 """So many times what is said of a variable's neighbours is added to what is said of it."""
 
+_FIELDS: dict[Any, tuple[str, ...]] = {
+    node: tuple(one.name for one in fields(node) if one.compare)
+    for node in (Path, Call, Pattern, Filter, Bind, Values, Nested, Union, Group, Query)
+}
+"""What of a node makes it what it is."""
+
 _WHOLE = frozenset(["MIN", "MAX"])
 _ITSELF = -7
 """The colour of a variable within what is said of it."""
 
 
-@dataclass(frozen=True)
-class _Variable:
-    number: int
-
-
-_VARIABLE = _Variable(-1)
-"""The place of any variable."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a query: its shape without the variables, and the variables in their order."""
+    """A part of a query: its shape without the variables, and these in order, as numbers."""
 
     shape: int
     variables: tuple[int, ...]
@@ -121,14 +134,11 @@ class _Part:
 
 def outline(candidate: Candidate) -> object:
     """Return a part of the signature that costs little: equal ones may have unequal signatures."""
-    form = candidate.form
-    kinds = tuple(
-        (one.value.function, one.value.distinct, one.answer)
-        if isinstance(one.value, Aggregate)
-        else one.answer
-        for one in form.columns
-    )
-    return (len(candidate.ids), kinds, len(form.order), form.limit, form.offset, form.ask)
+    query, shown = candidate.tree, candidate.shown
+    context = len(query.columns) - len(shown)
+    kinds = [getattr(one, "name", "") for one in shown]
+    ordered = (len(query.order), query.limit, query.offset, query.form)
+    return (len(candidate.ids), context, *kinds, ordered)
 
 
 def result_signature(candidate: Candidate) -> object:
@@ -137,98 +147,57 @@ def result_signature(candidate: Candidate) -> object:
     What only narrows the root, and no more than that, stands in those nodes. Unequal signatures
     may have equal results, too.
     """
-    form = candidate.form
-    columns, ordered = [*map(_part, _columns(form))], [*map(_part, _ordered(form))]
-    others = [*columns, *map(_part, _conditions(form)), *ordered]
-    patterns = [_part(_pattern("is", one)) for one in form.patterns]
-    if not _counts_rows(form):
-        patterns = _kept(patterns, others, candidate.root)
+    query, shown, root = candidate.tree, candidate.shown, hash(candidate.root)
+    columns = [
+        _part("show" if one in shown else "context", one) for one in values_of(query) or shown
+    ]
+    ordered = [_part("by", key) for key in query.order]
+    elements = query.where.elements
+    patterns = [_part("is", one) for one in elements if isinstance(one, Pattern)]
+    others = [*columns, *ordered]
+    others += [_part("says", one) for one in elements if not isinstance(one, Pattern)]
+    others += [_part("group", one) for one, _ in query.group_by]
+    others += [_part("having", one) for one in query.having]
+    if not _counts_rows(query):
+        patterns = _kept(patterns, others, root)
     parts = patterns + others
-    colours = _colours(parts, candidate.root)
+    colours = _colours(parts, root)
     return (
         tuple(one.painted(colours) for one in columns),
         frozenset(one.painted(colours) for one in parts),
         tuple(one.painted(colours) for one in ordered),
-        (form.limit, form.offset, form.ask),
+        (query.limit, query.offset, query.form),
     )
 
 
-def _counts_rows(form: Form) -> bool:
+def _counts_rows(query: Query) -> bool:
     """Whether the result hangs on how often a row is found, or on all that holds."""
-    values = [*(one.value for one in form.columns), *(key.value for key in form.order)]
-    found = [one for one in values if isinstance(one, Aggregate)]
-    found += [one.aggregate for one in form.having]
-    many = any(not one.distinct and one.function not in _WHOLE for one in found)
-    return bool(many or form.ask or form.group or form.order or form.limit is not None)
+    if query.form == "ASK" or query.group_by or query.order or query.limit is not None:
+        return True
+    return any(
+        not one.name.endswith("DISTINCT") and one.name not in _WHOLE for one in aggregates_of(query)
+    )
 
 
-def _columns(form: Form) -> Iterator[object]:
-    return (("show", _value(one.value), one.answer) for one in form.columns)
-
-
-def _ordered(form: Form) -> Iterator[object]:
-    return (("by", _value(key.value), key.descending) for key in form.order)
-
-
-def _conditions(form: Form) -> Iterator[object]:
-    """All of a form but its patterns, its columns, its order and how much of it is kept."""
-    yield from (_filter(one) for one in form.filters)
-    yield from (_pattern("may be", one) for one in form.optional)
-    for kind, blocks in (("without", form.without), ("either", form.either)):
-        yield from (_block(kind, patterns, filters) for patterns, filters in blocks)
-    for given in form.given:
-        yield ("given", tuple(_Variable(one) for one in given.variables), given.rows)
-    for made in form.computed:
-        yield ("computed", _Variable(made.variable), made.operation, *map(_end, made.operands))
-    yield from (("group", _Variable(one)) for one in form.group)
-    for having in form.having:
-        yield ("having", _value(having.aggregate), having.operator, having.value)
-
-
-def _block(kind: str, patterns: tuple[Pattern, ...], filters: tuple[Filter, ...]) -> object:
-    return (kind, tuple(_pattern("is", p) for p in patterns), tuple(_filter(f) for f in filters))
-
-
-def _pattern(kind: str, one: Pattern) -> object:
-    return (kind, _end(one.subject), one.predicate, _end(one.object), one.plus)
-
-
-def _filter(one: Filter) -> object:
-    values = tuple(_average(v) if isinstance(v, Average) else _end(v) for v in one.values)
-    return ("filter", _Variable(one.variable), one.operator, values, one.as_integer)
-
-
-def _average(one: Average) -> object:
-    patterns = tuple(_pattern("is", pattern) for pattern in one.patterns)
-    return ("average", one.function, _Variable(one.variable), patterns)
-
-
-def _value(value: int | Aggregate) -> object:
-    if isinstance(value, Aggregate):
-        return (value.function, _Variable(value.variable), value.distinct)
-    return _Variable(value)
-
-
-def _end(end: int | str) -> object:
-    return _Variable(end) if isinstance(end, int) else end
-
-
-def _part(nested: object) -> _Part:
-    """A part from nested tuples with variables in them."""
+@lru_cache(maxsize=4096)
+def _part(kind: str, part: object) -> _Part:
+    """A part of a query as one of a kind."""
     variables: list[int] = []
-    return _Part(hash(_shape(nested, variables)), tuple(variables))
+    return _Part(hash((kind, _shape(part, variables))), tuple(variables))
 
 
-def _shape(nested: object, variables: list[int]) -> object:
-    if isinstance(nested, _Variable):
-        variables.append(nested.number)
-        return _VARIABLE
-    if isinstance(nested, tuple):
-        return tuple([_shape(one, variables) for one in nested])
-    return nested
+def _shape(part: object, variables: list[int]) -> object:
+    """Nested tuples of all that stands in a part but its variables, which are added to a list."""
+    if isinstance(part, Variable):
+        variables.append(hash(part))
+        return Variable
+    if isinstance(part, tuple):
+        return tuple([_shape(one, variables) for one in part])
+    inner = [_shape(getattr(part, name), variables) for name in _FIELDS.get(type(part), ())]
+    return (type(part), *inner) if inner else part
 
 
-def _kept(patterns: list[_Part], others: list[_Part], root: int | str) -> list[_Part]:
+def _kept(patterns: list[_Part], others: list[_Part], root: int) -> list[_Part]:
     """The patterns without those that hang on the root alone, and nothing else on them."""
     reached = {one for part in others for one in part.variables} - {root}
     apart = [(one, set(one.variables) - {root}) for one in patterns]
@@ -251,7 +220,7 @@ def _spread(start: set[int], joined: Sequence[set[int]]) -> set[int]:
     return found
 
 
-def _colours(parts: Sequence[_Part], root: int | str) -> Mapping[int, int]:
+def _colours(parts: Sequence[_Part], root: int) -> Mapping[int, int]:
     """What is said of each variable, as a number."""
     among: dict[int, list[_Part]] = {}
     for part in parts:

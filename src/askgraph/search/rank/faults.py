@@ -8,129 +8,127 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pyoxigraph import Literal, NamedNode, Variable
+
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.form import Aggregate, Filter, Form, Pattern
-from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query import (
+    Condition,
+    Value,
+    aggregates_of,
+    averages_in,
+    conditions_in,
+    denied_in,
+    either_in,
+    function_of,
+    groups_of,
+    having_of,
+    keys_of,
+    operands_of,
+    optional_in,
+    patterns_in,
+    predicate_of,
+    text_of,
+    variable_of,
+)
 from askgraph.search.rank.expected import Expected, expected_of
 from askgraph.search.run import Proposal
+from askgraph.sparql.tree import Bind, Call, Group, Pattern, Query, Values, variables_of
+from askgraph.sparql.write import text_of as written
 
-_FIRST_NUMBER = re.compile(r'^"?(-?\d+(?:\.\d+)?)')
+_FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LOWER, _UPPER = (">", ">=", "="), ("<", "<=", "=")
 
 
-def _contradicts(form: Form, _: Schema) -> bool:
+def _contradicts(subject: "Subject") -> bool:
     """It denies what it asks for, or its bounds leave nothing between them."""
-    said = {_plain(one) for one in form.patterns}
-    denied = (some for some, filters in form.without if not filters)
-    if any(all(_plain(one) in said for one in some) for some in denied):
-        return True
+    said = {_plain(one) for one in subject.patterns}
+    for denied in subject.denied:
+        patterns = patterns_in(denied)
+        if len(patterns) == len(denied.elements) and all(_plain(one) in said for one in patterns):
+            return True
+    conditions = subject.conditions
     return any(
-        max(_bounds(form.filters, variable, _LOWER), default=float("-inf"))
-        > min(_bounds(form.filters, variable, _UPPER), default=float("inf"))
-        for variable in {one.variable for one in form.filters}
+        max(_bounds(conditions, variable, _LOWER), default=float("-inf"))
+        > min(_bounds(conditions, variable, _UPPER), default=float("inf"))
+        for variable in {one.variable for one in conditions}
     )
 
 
-def _plain(pattern: Pattern) -> tuple[int | str, str, int | str]:
-    return pattern.subject, pattern.predicate, pattern.object
+def _plain(pattern: Pattern) -> tuple[object, str, object]:
+    return pattern.subject, predicate_of(pattern), pattern.object
 
 
-def _bounds(filters: Sequence[Filter], variable: int, operators: Sequence[str]) -> Iterator[float]:
-    for one in filters:
+def _bounds(
+    conditions: Sequence[Condition], variable: Variable, operators: Sequence[str]
+) -> Iterator[float]:
+    for one in conditions:
         if one.variable == variable and one.operator in operators and len(one.values) == 1:
-            found = _FIRST_NUMBER.match(one.values[0]) if isinstance(one.values[0], str) else None
+            [value] = one.values
+            found = _FIRST_NUMBER.match(value.value) if isinstance(value, Literal) else None
             if found is not None:
-                yield float(found.group(1))
+                yield float(found.group())
 
 
-def _counts_group(form: Form, _: Schema) -> bool:
+def _counts_group(subject: "Subject") -> bool:
     """It counts or sums up what it groups by: one in each group."""
-    return any(one.variable in form.group for one in _aggregates(form))
+    grouped = groups_of(subject.tree)
+    return any(variable_of(one) in grouped for one in aggregates_of(subject.tree))
 
 
-def _single_values(form: Form, schema: Schema) -> bool:
+def _single_values(subject: "Subject") -> bool:
     """It takes the average, sum or extreme of one value: that of each thing it groups by."""
-    known = schema.predicates_by_iri
+    grouped = groups_of(subject.tree)
+    values = [
+        variable_of(one) for one in aggregates_of(subject.tree) if function_of(one) != "COUNT"
+    ]
     return any(
-        pattern.subject in form.group
-        and pattern.object == one.variable
-        and pattern.predicate in known
-        and known[pattern.predicate].functional
-        for one in _aggregates(form)
-        if one.function != "COUNT"
-        for pattern in form.patterns
+        one.subject in grouped
+        and one.object in values
+        and (profile := subject.proposal.schema.predicates_by_iri.get(predicate_of(one)))
+        is not None
+        and profile.functional
+        for one in subject.patterns
     )
 
 
-def _aggregates(form: Form) -> Iterator[Aggregate]:
-    values = [column.value for column in form.columns] + [key.value for key in form.order]
-    yield from (value for value in values if isinstance(value, Aggregate))
-    yield from (having.aggregate for having in form.having)
-
-
-def _bound_twice(form: Form, _: Schema) -> bool:
+def _bound_twice(subject: "Subject") -> bool:
     """Two bounds on the same side of one value: one of them was meant for another."""
-    sides = [(f.variable, f.operator[0]) for f in form.filters if f.operator[0] in "<>"]
+    conditions = subject.conditions
+    sides = [(one.variable, one.operator[0]) for one in conditions if one.operator[0] in "<>"]
     return len(sides) > len(set(sides))
 
 
-def denied_apart(form: Form) -> bool:
+def _hangs_apart(subject: "Subject") -> bool:
     """Whether what it denies hangs on something else than what it shows: another may have it."""
-    main = {end for one in form.patterns for end in _variables(one)}
-    things = {one.subject for one in form.patterns}
-    shown = set(_shown(form))
-    asked: set[int | str] = {*shown}
-    asked.update(one.subject for one in form.patterns if one.object in shown - things)
-    return not form.ask and any(
-        not {end for one in some for end in _variables(one)} & main & asked
-        for some, _ in form.without
+    patterns = subject.patterns
+    main = set(variables_of(tuple(patterns)))
+    asked = {variable_of(one) for one in subject.shown}
+    values = asked - {one.subject for one in patterns}
+    owners = {one.subject for one in patterns if one.object in values}
+    return not subject.candidate.asks and any(
+        not set(variables_of(tuple(patterns_in(one)))) & main & (asked | owners)
+        for one in subject.denied
     )
 
 
-def _idle_condition(form: Form, _: Schema) -> bool:
+def _idle_condition(subject: "Subject") -> bool:
     """A condition says nothing of what is shown: only of a thing that the question names."""
-    if form.ask:
+    if subject.candidate.asks:
         return False
-    joined = list(_joined(form))
-    reached, before = set(_shown(form)), -1
+    where = subject.tree.where
+    together = (*subject.patterns, *optional_in(where))
+    made = (one for one in where.elements if isinstance(one, Values | Bind))
+    joined = [set(variables_of(one)) for one in (*together, *made)]
+    reached, before = set(map(variable_of, subject.shown)), -1
     while len(reached) > before:
         before = len(reached)
         reached = reached.union(*(some for some in joined if some & reached))
-    return any(one.variable not in reached for one in form.filters)
-
-
-def _joined(form: Form) -> Iterator[set[int]]:
-    """The variables that stand together: in a pattern, in given rows, in what is computed."""
-    yield from (set(_variables(one)) for one in (*form.patterns, *form.optional))
-    yield from (set(one.variables) for one in form.given)
-    for made in form.computed:
-        yield {made.variable, *(one for one in made.operands if isinstance(one, int))}
-
-
-def _shown(form: Form) -> Iterator[int]:
-    for column in form.columns:
-        if column.answer:
-            value = column.value
-            yield value.variable if isinstance(value, Aggregate) else value
-
-
-def _variables(pattern: Pattern) -> Iterator[int]:
-    yield from (end for end in (pattern.subject, pattern.object) if isinstance(end, int))
-
-
-FORM_FAULTS: Mapping[str, tuple[Callable[[Form, Schema], bool], str]] = {
-    "contradicts": (_contradicts, "nothing can fit all its conditions"),
-    "counts_group": (_counts_group, "it counts what it groups by"),
-    "single_values": (_single_values, "it sums up single values, one a group"),
-    "bound_twice": (_bound_twice, "two bounds lie on the same side of one value"),
-    "idle_condition": (_idle_condition, "a condition says nothing of what is shown"),
-}
-"""The faults of a query by name: whether it has one, and what is wrong in words."""
+    return any(one.variable not in reached for one in subject.conditions)
 
 
 _SURE = 0.85
@@ -142,9 +140,7 @@ _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 def faults_of(subject: "Subject") -> tuple[str, ...]:
     """Return the names of the faults that a candidate has, out of `FAULTS`."""
-    said = [name for name, (holds, _) in _WORD_FAULTS.items() if holds(subject)]
-    form, schema = subject.form, subject.proposal.schema
-    return (*said, *(name for name, (holds, _) in FORM_FAULTS.items() if holds(form, schema)))
+    return tuple(name for name, (holds, _) in _FAULTS.items() if holds(subject))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +151,14 @@ class Subject:
     candidate: Candidate
 
     @property
-    def form(self) -> Form:
+    def tree(self) -> Query:
         """The query."""
-        return self.candidate.form
+        return self.candidate.tree
+
+    @property
+    def shown(self) -> tuple[Value, ...]:
+        """What the answer columns hold."""
+        return self.candidate.shown
 
     @property
     def linked(self) -> Linked:
@@ -183,44 +184,62 @@ class Subject:
         return best
 
     @cached_property
-    def shown(self) -> tuple[int | Aggregate, ...]:
-        """What the answer columns hold."""
-        return tuple(column.value for column in self.form.columns if column.answer)
+    def patterns(self) -> list[Pattern]:
+        """The patterns that have to hold, but those of alternatives."""
+        return patterns_in(self.tree.where)
 
     @cached_property
-    def filters(self) -> tuple[Filter, ...]:
-        """All conditions, those of denied and alternative parts too."""
-        parts = (*self.form.without, *self.form.either)
-        return (*self.form.filters, *(one for _, filters in parts for one in filters))
+    def conditions(self) -> list[Condition]:
+        """The comparisons that have to hold."""
+        return conditions_in(self.tree.where)
+
+    @cached_property
+    def denied(self) -> list[Group]:
+        """The groups that nothing may fit."""
+        return denied_in(self.tree.where)
+
+    @cached_property
+    def parts(self) -> list[Group]:
+        """The groups of the query: what has to hold, what must not, and alternatives."""
+        return [self.tree.where, *self.denied, *either_in(self.tree.where)]
+
+    @property
+    def compared(self) -> str:
+        """The text of all that variables are compared with."""
+        terms = [term for part in self.parts for one in conditions_in(part) for term in one.values]
+        return " ".join([*map(text_of, terms), *map(written, averages_in(self.tree.where))])
 
     @cached_property
     def terms(self) -> frozenset[str]:
         """All IRIs and literals that the query names, as N-Triples text; predicates bare."""
-        parts = (*self.form.without, *self.form.either)
-        within = (one for some, _ in parts for one in some)
-        patterns = (*self.form.patterns, *self.form.optional, *within)
-        ends = (end for one in patterns for end in (one.subject, one.object))
-        values = (value for one in self.filters for value in one.values)
-        rows = (value for given in self.form.given for row in given.rows for value in row)
-        made = (one for computed in self.form.computed for one in computed.operands)
-        named = (term for term in (*ends, *values, *rows, *made) if isinstance(term, str))
-        return frozenset([*named, *(one.predicate for one in patterns)])
+        where, parts = self.tree.where, self.parts
+        patterns = [*optional_in(where), *(one for part in parts for one in patterns_in(part))]
+        named = [end for one in patterns for end in (one.subject, one.object)]
+        named += [term for part in parts for one in conditions_in(part) for term in one.values]
+        for one in where.elements:
+            if isinstance(one, Values):
+                named += [term for row in one.rows for term in row if term is not None]
+            elif isinstance(one, Bind):
+                named += operands_of(one.value)
+        constants = [str(term) for term in named if not isinstance(term, Variable)]
+        return frozenset([*constants, *map(predicate_of, patterns)])
 
     def names(self, link: Link) -> bool:
         """Whether the query names what a link leads to."""
         return link.target in self.terms or f"<{link.target}>" in self.terms
 
-    def named(self, value: int | Aggregate) -> float:
+    def named(self, value: Value) -> float:
         """How well words name what a column holds; in between if nothing can be said."""
-        variable = value.variable if isinstance(value, Aggregate) else value
-        patterns = self.form.patterns
-        into = [one.predicate for one in patterns if one.object == variable]
+        variable = variable_of(value)
+        into = [predicate_of(one) for one in self.patterns if one.object == variable]
         if variable != self.candidate.root and into:
             return max(self.said.get(iri, 0.0) for iri in into)
         classes = [
-            str(one.object).strip("<>")
-            for one in patterns
-            if one.subject == variable and one.predicate == RDF_TYPE
+            one.object.value
+            for one in self.patterns
+            if one.subject == variable
+            and predicate_of(one) == RDF_TYPE
+            and isinstance(one.object, NamedNode)
         ]
         return max((self.said.get(iri, 0.0) for iri in classes), default=0.5)
 
@@ -237,7 +256,7 @@ def _number_missing(subject: Subject) -> bool:
     held = list(_numbers(subject))
     missing = [one for one in asked if one.value not in held and not _is_in_name(one, subject)]
     same = {sign * one.value for one in asked if one.value is not None for sign in (1, -1)}
-    spare = set(held) - same - set(_places(subject.form))
+    spare = set(held) - same - set(_places(subject.tree))
     return len(missing) > len(spare)
 
 
@@ -246,18 +265,18 @@ def _counts(quantity: Quantity) -> bool:
 
 
 def _numbers(subject: Subject) -> Iterator[float]:
-    form = subject.form
     literals = [term for term in subject.terms if not term.startswith(("<", "http", "urn:"))]
     texts = [literal.split('"^^')[0] for literal in literals]
-    texts += [having.value for having in form.having]
+    texts += [number.value for _, _, number in having_of(subject.tree)]
     for text in texts:
         yield from map(float, _NUMBER.findall(text))
-    yield from _places(form)
+    yield from _places(subject.tree)
 
 
-def _places(form: Form) -> Iterator[float]:
+def _places(query: Query) -> Iterator[float]:
     """How many rows are kept, and the first of them."""
-    yield from (float(place) for place in (form.limit, form.offset + 1) if place is not None)
+    yield from () if query.limit is None else (float(query.limit),)
+    yield float((query.offset or 0) + 1)
 
 
 def _is_in_name(quantity: Quantity, subject: Subject) -> bool:
@@ -268,7 +287,7 @@ def _is_in_name(quantity: Quantity, subject: Subject) -> bool:
 
 def _thing_missing(subject: Subject) -> bool:
     """Words that surely name a thing or a value, none of whose readings the query names."""
-    texts = " ".join(str(value).lower() for one in subject.filters for value in one.values)
+    texts = subject.compared.lower()
     tokens = subject.proposal.reading.tokens
     units = {one.last + 1 for one in subject.proposal.reading.quantities}
     units |= {one.last for one in subject.frame.of("in_unit")}
@@ -287,10 +306,10 @@ def _is_missing(at: int, subject: Subject) -> bool:
 
 def _counted_noun(subject: Subject) -> bool:
     """ "4 or more moons" asks for a count of moons, and the query compares a value."""
-    form = subject.form
-    if form.having or form.limit is not None:
+    query = subject.tree
+    if query.having or query.limit is not None:
         return False
-    if not any(one.operator in ("<", ">", "<=", ">=", "=") for one in form.filters):
+    if not any(one.operator in (*_LOWER, *_UPPER) for one in subject.conditions):
         return False
     return any(_counts_noun(one, subject) for one in subject.proposal.reading.quantities)
 
@@ -310,12 +329,15 @@ def _counts_noun(quantity: Quantity, subject: Subject) -> bool:
 def _extreme_missing(subject: Subject) -> bool:
     """Fewer smallest, largest or most than the words ask for."""
     asked = {one.name for one in _extremes(subject)}
-    form = subject.form
-    aggregates = [one.value for one in form.columns if isinstance(one.value, Aggregate)]
-    kept = sum(one.function in ("MIN", "MAX") for one in aggregates) + bool(form.having)
-    if form.limit is not None:
-        kept += len({key.value for key in form.order})
+    query = subject.tree
+    kept = _shown_extremes(subject) + bool(query.having)
+    if query.limit is not None:
+        kept += len({key for key, _ in keys_of(query)})
     return len(asked) > kept
+
+
+def _shown_extremes(subject: Subject) -> int:
+    return sum(isinstance(one, Call) and one.name in ("MIN", "MAX") for one in subject.shown)
 
 
 def _extremes(subject: Subject) -> Iterator[Operator]:
@@ -333,17 +355,16 @@ def _is_named(operator: Operator, subject: Subject) -> bool:
 
 def _limit_missing(subject: Subject) -> bool:
     """The question asks for so many of an order, and the query keeps all."""
-    aggregates = [c.value for c in subject.form.columns if isinstance(c.value, Aggregate)]
-    if subject.expected.limit is None or subject.form.limit is not None:
+    if subject.expected.limit is None or subject.tree.limit is not None:
         return False
     if not (subject.frame.of("top") or any(_extremes(subject))):
         return False
-    return not any(one.function in ("MIN", "MAX") for one in aggregates)
+    return not _shown_extremes(subject)
 
 
 def _limit_extra(subject: Subject) -> bool:
     """The query keeps the first of an order, and no word asks for that."""
-    if subject.form.limit is None or subject.expected.limit is not None:
+    if subject.tree.limit is None or subject.expected.limit is not None:
         return False
     reading = subject.proposal.reading
     ordinal = any(token.folded in reading.words.ordinals for token in reading.tokens)
@@ -354,7 +375,7 @@ def _columns_missing(subject: Subject) -> bool:
     """Fewer columns than the question lists things to show."""
     expected = subject.expected
     wanted = max(expected.columns or 0, expected.nouns)
-    return not subject.form.ask and wanted > len(subject.shown)
+    return not subject.candidate.asks and wanted > len(subject.shown)
 
 
 def _cut_off(subject: Subject) -> bool:
@@ -364,15 +385,15 @@ def _cut_off(subject: Subject) -> bool:
 
 def _denied_apart(subject: Subject) -> bool:
     """What is denied hangs on another thing than what is shown (what has no end is not denied)."""
-    return bool(subject.frame.of("not")) and denied_apart(subject.form)
+    return bool(subject.frame.of("not")) and _hangs_apart(subject)
 
 
 def _unasked(subject: Subject) -> bool:
     """The question asks for a property, and all that is shown is what no word names."""
-    [first, *others] = subject.shown or (Aggregate("", -1),)
-    if others or not isinstance(first, int) or subject.expected.classes:
+    if len(subject.shown) != 1 or subject.expected.classes or not subject.expected.predicates:
         return False
-    return bool(subject.expected.predicates) and subject.named(first) < _NAMED
+    [only] = subject.shown
+    return isinstance(only, Variable) and subject.named(only) < _NAMED
 
 
 def _wrong_sort(subject: Subject) -> bool:
@@ -381,7 +402,7 @@ def _wrong_sort(subject: Subject) -> bool:
     return valued and not subject.candidate.features["asks"]
 
 
-_WORD_FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
+_FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
     "number_missing": (_number_missing, "a number of the question is not in the query"),
     "thing_missing": (_thing_missing, "a thing that the question names is not in the query"),
     "counted_noun": (_counted_noun, "things are to be counted, and a value is compared"),
@@ -393,9 +414,12 @@ _WORD_FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
     "denied_apart": (_denied_apart, "what is denied hangs on another thing than what is shown"),
     "wrong_sort": (_wrong_sort, "a number or a date is asked for, and none is shown"),
     "unasked": (_unasked, "a property is asked for, and all that is shown is what no word names"),
+    "contradicts": (_contradicts, "nothing can fit all its conditions"),
+    "counts_group": (_counts_group, "it counts what it groups by"),
+    "single_values": (_single_values, "it sums up single values, one a group"),
+    "bound_twice": (_bound_twice, "two bounds lie on the same side of one value"),
+    "idle_condition": (_idle_condition, "a condition says nothing of what is shown"),
 }
 
-FAULTS: Mapping[str, str] = {
-    name: reason for name, (_, reason) in (*_WORD_FAULTS.items(), *FORM_FAULTS.items())
-}
+FAULTS: Mapping[str, str] = {name: reason for name, (_, reason) in _FAULTS.items()}
 """All faults by name, each with what is wrong in words."""

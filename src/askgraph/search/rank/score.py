@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
+from pyoxigraph import Variable
+
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
-from askgraph.search.form import Aggregate
 from askgraph.search.grow.partial_match import Edge, Node
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.weights import WORTH_OPERATOR
@@ -22,6 +23,8 @@ from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators.attachment import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query import denied_in, patterns_in, predicate_of, values_of, variable_of
+from askgraph.sparql.tree import Bind, Call, Pattern
 from askgraph.traversal.literals import Sort
 
 _BODY = 0.6
@@ -66,7 +69,7 @@ def ranked(
         scored.append(replace(candidate, score=score, features=features))
     best: dict[object, Candidate] = {}
     for candidate in sorted(scored, key=lambda c: -c.score):
-        best.setdefault(candidate.form, candidate)
+        best.setdefault((candidate.tree, candidate.shown), candidate)
     return list(best.values())
 
 
@@ -128,19 +131,17 @@ class _Told:
 
 def _nameless(candidate: Candidate, schema: Schema) -> float:
     """Whether the answer is a node that stands only for a relation."""
-    answers = [c for c in candidate.form.columns if c.answer]
-    if candidate.form.ask or len(answers) != 1 or answers[0].value != candidate.root:
+    if candidate.asks or candidate.shown != (candidate.root,):
         return 0.0
     return float(schema.is_nameless(candidate.state.ids))
 
 
 def _agrees(candidate: Candidate, linked: Linked, frame: Frame, schema: Schema) -> float:
     """Whether the answer is of the sort that the question word asks for."""
-    form = candidate.form
     if frame.exists and frame.asks is None:
-        return 1.0 if form.ask else 0.0
+        return 1.0 if candidate.asks else 0.0
     if frame.asks == "number":
-        counted = any(isinstance(c.value, Aggregate) for c in form.columns)
+        counted = any(isinstance(one, Call) for one in candidate.shown)
         return 1.0 if counted or set(NUMERIC) & _sorts(candidate, schema) else 0.0
     if frame.asks == "person":
         return _is_person(candidate, linked, schema)
@@ -164,25 +165,25 @@ def _is_person(candidate: Candidate, linked: Linked, schema: Schema) -> float:
 
 def _answer_classes(candidate: Candidate, schema: Schema) -> list[str]:
     """The classes of the first answer column, by its nodes or by its predicate's objects."""
-    shown = [c.value for c in candidate.form.columns if c.answer]
-    first = shown[0] if shown else None
-    if isinstance(first, Aggregate):
-        first = first.variable
+    first = variable_of(candidate.shown[0]) if candidate.shown else None
     if first == candidate.root and len(candidate.state.ids):
         return list(schema.classes_of(int(candidate.state.ids[0])))
-    for pattern in candidate.form.patterns:
-        if pattern.object == first and isinstance(first, int):
-            profile = schema.predicates_by_iri.get(pattern.predicate)
+    for pattern in patterns_in(candidate.tree.where):
+        if pattern.object == first:
+            profile = schema.predicates_by_iri.get(predicate_of(pattern))
             return [cls for cls, _ in profile.object_classes[:5]] if profile else []
     return []
 
 
 def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
-    shown = {c.value for c in candidate.form.columns if isinstance(c.value, int)}
-    found = {Sort.NUMBER for one in candidate.form.computed if one.variable in shown}
-    for pattern in candidate.form.patterns:
-        if pattern.object in shown:
-            number = schema.number(pattern.predicate)
+    values = (*values_of(candidate.tree), *candidate.shown)
+    shown = {one for one in values if isinstance(one, Variable)}
+    found = set()
+    for element in candidate.tree.where.elements:
+        if isinstance(element, Bind) and element.variable in shown:
+            found.add(Sort.NUMBER)
+        elif isinstance(element, Pattern) and element.object in shown:
+            number = schema.number(predicate_of(element))
             if number is not None:
                 found.add(schema.sort(number))
     return found
@@ -208,7 +209,7 @@ def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
 def _said_first(candidate: Candidate, first: int, schema: Schema) -> float:
     """Whether the first word names the answer itself, its class, or the step that leads to it."""
     node = candidate.state.node
-    own = [node.cls_link, node.link if candidate.shown_words or candidate.form.ask else None]
+    own = [node.cls_link, node.link if candidate.shown_words or candidate.asks else None]
     if any(link is not None and first in link.positions for link in own):
         return 1.0
     for edge, child in node.edges:
@@ -247,19 +248,18 @@ def _first_word(leaf: Node) -> int | None:
 
 def _trivial(candidate: Candidate) -> float:
     """Whether all that is shown is a value that the question gives."""
-    form = candidate.form
-    shown = [column.value for column in form.columns if column.answer]
-    given = {(p.subject, p.predicate) for p in form.patterns if isinstance(p.object, str)}
-    said = {p.object for p in form.patterns if (p.subject, p.predicate) in given}
+    patterns, shown = patterns_in(candidate.tree.where), candidate.shown
+    steps = [(one.subject, predicate_of(one), one.object) for one in patterns]
+    given = {step[:2] for step in steps if not isinstance(step[2], Variable)}
+    said = {step[2] for step in steps if step[:2] in given}
     return float(bool(shown) and all(value in said for value in shown))
 
 
 def _contrary(candidate: Candidate) -> float:
     """Whether all that is denied of a thing is also said of it: there can be no result."""
-    said = set(candidate.form.patterns)
-    return float(
-        any(not filters and said.issuperset(denied) for denied, filters in candidate.form.without)
-    )
+    where = candidate.tree.where
+    said = set(patterns_in(where))
+    return float(any(said.issuperset(one.elements) for one in denied_in(where)))
 
 
 def _far(candidate: Candidate) -> float:

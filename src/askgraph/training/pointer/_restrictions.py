@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
+from pyoxigraph import NamedNode, Variable
 
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import local_name, standard_naming
@@ -16,9 +17,21 @@ from askgraph.rdf.labels import (
     words_of_local_name,
 )
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.form import Aggregate, Average, Column, Filter, Form, Having, Key, Pattern
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.word_lists import word_list
+from askgraph.search.query import (
+    Value,
+    aggregate,
+    alias_of,
+    average_of,
+    condition,
+    denied,
+    pattern,
+    query_of,
+    term_of,
+    variable,
+)
+from askgraph.sparql.tree import Call, Element, Expression, Filter, Pattern, Query
 from askgraph.traversal.arrays import Ids
 from askgraph.traversal.literals import Sort, split_literal
 
@@ -55,40 +68,46 @@ def phrased(label: str, value: str, chance: Random) -> str:
     return chance.choice([*ways, f"of {value}", f"from {value}", f"in {value}", f"for {value}"])
 
 
+THING = variable(0)
+"""The things that a question asks of."""
+
+
 @dataclass
 class Build:
-    """A query under construction: the patterns of variable 0 and what hangs on it."""
+    """A query under construction: the patterns of `THING` and what hangs on it."""
 
     patterns: list[Pattern] = field(default_factory=list)
     filters: list[Filter] = field(default_factory=list)
-    having: list[Having] = field(default_factory=list)
-    without: list[tuple[tuple[Pattern, ...], tuple[Filter, ...]]] = field(default_factory=list)
+    averages: list[Query] = field(default_factory=list)
+    having: list[Call] = field(default_factory=list)
+    denied: list[Filter] = field(default_factory=list)
     variables: int = 1
-    hung: dict[str, int] = field(default_factory=dict)
+    hung: dict[str, Variable] = field(default_factory=dict)
 
-    def variable(self) -> int:
+    def variable(self) -> Variable:
         """A new variable."""
         self.variables += 1
-        return self.variables - 1
+        return variable(self.variables - 1)
 
-    def value(self, predicate: str, of: int = 0) -> int:
-        """The variable of a predicate's values, hung on a variable once."""
-        key = f"{of} {predicate}"
-        if key not in self.hung:
-            self.hung[key] = self.variable()
-            self.patterns.append(Pattern(of, predicate, self.hung[key]))
-        return self.hung[key]
+    def value(self, predicate: str) -> Variable:
+        """The variable of a predicate's values, hung on the things once."""
+        if predicate not in self.hung:
+            self.hung[predicate] = self.variable()
+            self.patterns.append(pattern(THING, predicate, self.hung[predicate]))
+        return self.hung[predicate]
 
-    def counted(self, other: int, sign: str, number: str) -> None:
+    def counted(self, other: Variable, sign: str, number: str) -> None:
         """A condition on how many of a variable there are."""
-        self.having.append(Having(Aggregate("COUNT", other, distinct=True), sign, number))
+        count = aggregate("COUNT", other, distinct=True)
+        self.having.append(Call(sign, (count, term_of(number))))
 
     def average(self, cls: str, predicate: str, sign: str) -> None:
         """A condition against the average of a predicate over a class."""
         thing, value = self.variable(), self.variable()
-        inner = (Pattern(thing, RDF_TYPE, f"<{cls}>"), Pattern(thing, predicate, value))
-        mine = self.value(predicate)
-        self.filters.append(Filter(mine, sign, (Average(value, inner),)))
+        inner = (pattern(thing, RDF_TYPE, NamedNode(cls)), pattern(thing, predicate, value))
+        average = average_of(value, inner)
+        self.averages.append(average)
+        self.filters.append(condition(self.value(predicate), sign, alias_of(average)))
 
 
 @dataclass
@@ -224,7 +243,7 @@ class Restricted:
         picked = predicate and self.facts.pick(self.cls, predicate)
         if predicate is None or not picked:
             return None
-        self.build.patterns.append(Pattern(0, predicate.iri, picked[0]))
+        self.build.patterns.append(pattern(THING, predicate.iri, term_of(picked[0])))
         return phrased(called(predicate), self.quoted(picked[1]), self.chance)
 
     def quoted(self, text: str) -> str:
@@ -240,7 +259,7 @@ class Restricted:
         name = self.chance.choice(list(_SIGNS))
         value = self.build.value(predicate.iri)
         number = f"{float(picked[1]):.3g}" if "e" not in f"{float(picked[1]):.3g}" else picked[1]
-        self.build.filters.append(Filter(value, _SIGNS[name], (number,)))
+        self.build.filters.append(condition(value, _SIGNS[name], term_of(number)))
         label, than = called(predicate), self.operator(name)
         if than.startswith("or "):
             return f"whose {label} is {number} {than}"
@@ -264,7 +283,7 @@ class Restricted:
         day = "" if "gYear" in datatype else "-12-31" if later else "-01-01"
         value = self.build.value(predicate.iri)
         bound = f'"{year}{day}"^^{datatype}' if "dateTime" not in datatype else picked[0]
-        self.build.filters.append(Filter(value, ">" if later else "<", (bound,)))
+        self.build.filters.append(condition(value, ">" if later else "<", term_of(bound)))
         than = self.operator("after" if later else "before")
         return self.say(
             f"with {called(predicate)} {than} {year}",
@@ -277,7 +296,7 @@ class Restricted:
         into = self.facts.into(self.cls)
         if into and self.chance.random() < 0.6:
             predicate, other = self.chance.choice(into)
-            self.build.without.append(((Pattern(self.build.variable(), predicate.iri, 0),), ()))
+            self.build.denied.append(denied(pattern(self.build.variable(), predicate.iri, THING)))
             nouns = self.facts.plural(other)
             return self.say(
                 f"without any {nouns}",
@@ -290,7 +309,7 @@ class Restricted:
         predicate_ = self.facts.one_of(own)
         if predicate_ is None:
             return None
-        self.build.without.append(((Pattern(0, predicate_.iri, self.build.variable()),), ()))
+        self.build.denied.append(denied(pattern(THING, predicate_.iri, self.build.variable())))
         label = called(predicate_)
         return self.say(f"without a {label}", f"that have no {label}", f"with no {label}")
 
@@ -300,7 +319,7 @@ class Restricted:
         picked = predicate and self.facts.pick(self.cls, predicate)
         if predicate is None or not picked:
             return None
-        self.build.without.append(((Pattern(0, predicate.iri, picked[0]),), ()))
+        self.build.denied.append(denied(pattern(THING, predicate.iri, term_of(picked[0]))))
         label = called(predicate)
         return self.say(
             f"whose {label} is not {picked[1]}",
@@ -317,7 +336,7 @@ class Restricted:
         if predicate is None or not one or not other or one == other:
             return None
         value = self.build.value(predicate.iri)
-        self.build.filters.append(Filter(value, "IN", (one[0], other[0])))
+        self.build.filters.append(condition(value, "IN", term_of(one[0]), term_of(other[0])))
         return phrased(called(predicate), f"{one[1]} or {other[1]}", self.chance)
 
     def many(self) -> str | None:
@@ -327,9 +346,9 @@ class Restricted:
             return None
         predicate, other = self.chance.choice(into)
         name, number = self.chance.choice(["more_than", "at_least"]), self.chance.randint(1, 4)
-        variable = self.build.variable()
-        self.build.patterns.append(Pattern(variable, predicate.iri, 0))
-        self.build.counted(variable, _SIGNS[name], str(number))
+        counted = self.build.variable()
+        self.build.patterns.append(pattern(counted, predicate.iri, THING))
+        self.build.counted(counted, _SIGNS[name], str(number))
         said = {1: "one", 2: "two", 3: "three"}.get(number, str(number))
         said = self.chance.choice([said, str(number)])
         nouns = self.facts.plural(other)
@@ -349,29 +368,27 @@ class Restricted:
                                   else ["below", "lower than", "smaller than"])  # fmt: skip
         return f"whose {called(predicate)} is {than} {self.say('the average', 'average')}"
 
-    def form(
+    def query(
         self,
-        *columns: int | Aggregate,
-        group: tuple[int, ...] = (),
-        order: tuple[Key, ...] = (),
+        *columns: Value,
+        group: tuple[Variable, ...] = (),
+        order: tuple[tuple[Expression, bool], ...] = (),
         limit: int | None = None,
         ask: bool = False,
-    ) -> Form:
+    ) -> Query:
         """The query so far, with what it shows."""
         build = self.build
-        kind = Pattern(0, RDF_TYPE, f"<{self.cls.iri}>")
+        kind = pattern(THING, RDF_TYPE, NamedNode(self.cls.iri))
         if build.having and not group:
-            group = tuple(c for c in columns if isinstance(c, int)) or (0,)
-            group = tuple(dict.fromkeys([0, *group]))
-        shown = tuple(Column(column) for column in columns)
-        return Form(
-            (kind, *build.patterns),
-            shown,
-            tuple(build.filters),
-            tuple(build.without),
-            group=group,
-            having=tuple(build.having),
-            order=order,
-            limit=limit,
-            ask=ask,
+            group = tuple(one for one in columns if isinstance(one, Variable))
+            group = tuple(dict.fromkeys([THING, *group]))
+        elements: tuple[Element, ...] = (
+            kind,
+            *build.patterns,
+            *build.averages,
+            *build.filters,
+            *build.denied,
         )
+        shown = None if ask else columns
+        having = build.having
+        return query_of(elements, shown, group=group, having=having, order=order, limit=limit)

@@ -10,12 +10,12 @@ from askgraph.evaluation.gold.tables import gold_table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.form import Form
 from askgraph.search.linking.link import Linked
-from askgraph.search.query import query_of
+from askgraph.search.query import Value
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.rank.score import weights_for
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
+from askgraph.sparql.tree import Query
 from askgraph.sparql.write import text_of
 from askgraph.training.pointer.questions import asked
 from askgraph.writing.pointer.inputs import Units, listed_terms, units_of, written
@@ -28,11 +28,15 @@ RIGHT = 0.99
 
 @dataclass(frozen=True)
 class Offer:
-    """A query that may be right: its form, its worth between 0 and 1, its score in graph search."""
+    """A query that may be right: its worth between 0 and 1, its score in graph search.
 
-    form: Form
+    Of its columns those that answer are `shown`, all if that is None.
+    """
+
+    query: Query
     worth: float
     score: float = 0.0
+    shown: tuple[Value, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +51,14 @@ class Lesson:
 
 def lesson_of(linked: Linked, offers: Sequence[Offer], graph: KnowledgeGraph) -> Lesson | None:
     """Return a lesson; None if none of its offers is right and can be written."""
-    named = dict.fromkeys(term for one in offers for term in terms_of(one.form))
+    named = dict.fromkeys(term for one in offers for term in terms_of(one.query))
     listed = listed_terms(linked, graph.profile, named=named)
     units = units_of(linked.reading, linked.weights, listed, graph.profile, graph.arrays)
     places = {written(one): at for at, one in enumerate(listed)}
     kept: dict[Skeleton, Offer] = {}
     for one in offers:
         try:
-            skeleton = skeleton_of(one.form, places)
+            skeleton = skeleton_of(one.query, places, one.shown)
             if fits(skeleton, units):
                 kept.setdefault(skeleton, one)
         except ValueError:
@@ -81,11 +85,11 @@ async def generated(
     assert graph.arrays is not None
     schema = schema_of(graph.arrays, graph.profile)
     for one in asked(schema, seed, number):
-        gold = await _table(one.form, graph)
+        gold = await _table(one.query, graph)
         if gold is None or not gold.rows or len(gold.rows) >= _ROWS:
             continue
         proposal = await asyncio.to_thread(_proposal, one.text, "en", graph)
-        lesson = await _lesson(proposal, gold, graph, one.form)
+        lesson = await _lesson(proposal, gold, graph, one.query)
         if lesson is not None:
             yield lesson
 
@@ -121,29 +125,29 @@ def _proposal(
 
 
 async def _lesson(
-    proposal: Proposal, gold: Table, graph: KnowledgeGraph, own: Form | None
+    proposal: Proposal, gold: Table, graph: KnowledgeGraph, own: Query | None
 ) -> Lesson | None:
     """The lesson of a question: the members of a cluster have one result, and one worth.
 
-    If graph search does not find what is right, the question's own form is what to write.
+    If graph search does not find what is right, the question's own query is what to write.
     """
     offers: list[Offer] = []
     for cluster in clusters(proposal.candidates)[:_CLUSTERS]:
-        table = await _table(cluster.best.form, graph)
+        table = await _table(cluster.best.tree, graph)
         worth = best_column(table, gold).f1 if table is not None else 0.0
-        offers += [Offer(m.form, worth, m.score) for m in cluster.members[:_MEMBERS]]
+        offers += [Offer(m.tree, worth, m.score, m.shown) for m in cluster.members[:_MEMBERS]]
     if own is not None and not any(one.worth >= RIGHT for one in offers):
         offers = [Offer(own, 1.0)]
     return lesson_of(proposal.linked, offers, graph)
 
 
-async def _table(form: Form, graph: KnowledgeGraph) -> Table | None:
+async def _table(query: Query, graph: KnowledgeGraph) -> Table | None:
     """What a query gives; None if it cannot be run in time."""
-    query = text_of(query_of(form))
+    text = text_of(query)
     try:
-        if form.ask:
-            return Table.of_boolean(await graph.endpoint.ask(query, timeout=_SECONDS))
-        result = await graph.endpoint.select(query, timeout=_SECONDS, limit=_ROWS)
+        if query.form == "ASK":
+            return Table.of_boolean(await graph.endpoint.ask(text, timeout=_SECONDS))
+        result = await graph.endpoint.select(text, timeout=_SECONDS, limit=_ROWS)
     except (QueryError, ServiceError):
         return None
-    return Table.of_result(result if form.order else result.sorted())
+    return Table.of_result(result if query.order else result.sorted())

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from random import Random
 
 from askgraph.metadata import PredicateProfile
-from askgraph.search.form import Aggregate, Column, Form, Key, Pattern
 from askgraph.search.grow.schema import Schema
-from askgraph.training.pointer._restrictions import Facts, Restricted, called, phrased
+from askgraph.search.query import aggregate, pattern, query_of, term_of, variable
+from askgraph.sparql.tree import Query
+from askgraph.training.pointer._restrictions import THING, Facts, Restricted, called, phrased
 
 _OPEN = (
     "What are", "Show", "List", "Find", "Give me", "Return", "Tell me", "Please list", "Display",
@@ -27,7 +28,7 @@ class Asked:
     """A generated question and its query."""
 
     text: str
-    form: Form
+    query: Query
 
 
 def asked(schema: Schema, seed: int, number: int) -> Iterator[Asked]:
@@ -57,7 +58,7 @@ class _Asker(Restricted):
         made = self.chance.choices([k for k, _ in kinds], [w for _, w in kinds])[0]()
         if made is None:
             return None
-        return Asked(_noisy(made.text, self.chance), made.form)
+        return Asked(_noisy(made.text, self.chance), made.query)
 
     def things(self) -> Asked | None:
         rest = self.restricted()
@@ -68,7 +69,7 @@ class _Asker(Restricted):
             f"{self.say(*_OPEN)} the {number}{rest}.",
             f"{number}{rest}",
         )
-        return Asked(text, self.form(0)) if rest or self.chance.random() < 0.3 else None
+        return Asked(text, self.query(THING)) if rest or self.chance.random() < 0.3 else None
 
     def shown(self, most: int = 3) -> list[PredicateProfile]:
         own = self.facts.own(self.cls)
@@ -91,7 +92,7 @@ class _Asker(Restricted):
             f"{self.say(*_OPEN)} {said} for {things}{rest}.",
             f"{self.say(*_OPEN)} the {said} of each {called(self.cls)}{rest}.",
         )
-        return Asked(text, self.form(*columns))
+        return Asked(text, self.query(*columns))
 
     def count(self) -> Asked | None:
         rest = self.restricted(1) if self.chance.random() < 0.8 else ""
@@ -103,7 +104,7 @@ class _Asker(Restricted):
             f"Find the number of {self.plural}{rest}.", f"How many {self.plural} do we have{rest}?",
             f"What is the total number of {self.plural}{rest}?",
         )  # fmt: skip
-        return Asked(text, self.form(Aggregate("COUNT", 0, distinct=True)))
+        return Asked(text, self.query(aggregate("COUNT", THING, distinct=True)))
 
     def aggregate(self) -> Asked | None:
         predicate = self.facts.one_of(self.facts.numeric(self.cls))
@@ -122,7 +123,7 @@ class _Asker(Restricted):
             f"{self.say(*_OPEN)} the {listed} {called(predicate)} of all {self.plural}{rest}.",
             f"{listed} {called(predicate)} for {self.plural}{rest}",
         )
-        return Asked(text, self.form(*(Aggregate(_SUMS[n], value) for n in names)))
+        return Asked(text, self.query(*(aggregate(_SUMS[n], value) for n in names)))
 
     def each(self) -> Asked | None:
         by = self.facts.one_of([p for p in self.facts.own(self.cls) if p.objects < p.triples])
@@ -137,20 +138,20 @@ class _Asker(Restricted):
         if number is not None and number is not by and self.chance.random() < 0.4:
             name = self.chance.choice(list(_SUMS))
             word = self.say(*[" ".join(p) for p in self.words.operators[name] if len(p) == 1])
-            value = Aggregate(_SUMS[name], self.build.value(number.iri))
+            value = aggregate(_SUMS[name], self.build.value(number.iri))
             text = self.say(
                 f"What is the {word} {called(number)} of {self.plural}{rest} {per} {label}?",
                 f"Show each {label} and the {word} {called(number)} of its {self.plural}{rest}.",
             )
         else:
-            value = Aggregate("COUNT", 0, distinct=True)
+            value = aggregate("COUNT", THING, distinct=True)
             text = self.say(
                 f"How many {self.plural}{rest} are there {per} {label}?",
                 f"Show the {label} and the number of {self.plural}{rest} {per} {label}.",
                 f"{self.say(*_OPEN)} the number of {self.plural}{rest} {per} {label}.",
                 f"What are the different {label}s and how many {self.plural}{rest} has each?",
             )
-        return Asked(text, self.form(group, value, group=(group,)))
+        return Asked(text, self.query(group, value, group=(group,)))
 
     def superlative(self, predicate: PredicateProfile, up: bool) -> str:
         """Words for the most or the least of a number: "the highest price", "the oldest"."""
@@ -169,7 +170,7 @@ class _Asker(Restricted):
         if self.build.having:
             return None
         said = self.superlative(predicate, up)
-        key = Key(self.build.value(predicate.iri), descending=up)
+        key = (self.build.value(predicate.iri), up)
         number = self.chance.choice([1, 1, 1, 1, 3, 5])
         noun = called(self.cls) if number == 1 else self.plural
         digits = "" if number == 1 else f"{number} "
@@ -181,33 +182,33 @@ class _Asker(Restricted):
                 f"What is the {self.listed(shown)} of the {noun}{rest}?",
                 f"{self.say(*_OPEN)} the {self.listed(shown)} of the {noun}{rest}.",
             )
-            return Asked(text, self.form(*columns, order=(key,), limit=number))
+            return Asked(text, self.query(*columns, order=(key,), limit=number))
         text = self.say(
             f"Which is the {noun}{rest}?",
             f"What is the {noun}{rest}?",
             f"{self.say(*_OPEN)} the {noun}{rest}.",
         )
-        return Asked(text, self.form(0, order=(key,), limit=number))
+        return Asked(text, self.query(THING, order=(key,), limit=number))
 
     def most(self) -> Asked | None:
         into = self.facts.into(self.cls)
         if not into:
             return None
         predicate, other = self.chance.choice(into)
-        variable, up = self.build.variable(), self.chance.random() < 0.75
-        self.build.patterns.append(Pattern(variable, predicate.iri, 0))
+        counted, up = self.build.variable(), self.chance.random() < 0.75
+        self.build.patterns.append(pattern(counted, predicate.iri, THING))
         word, nouns = self.operator("most" if up else "fewest"), self.facts.plural(other)
-        key = Key(Aggregate("COUNT", variable, distinct=True), descending=up)
+        key = (aggregate("COUNT", counted, distinct=True), up)
         shown = self.shown(1)
         if shown and self.chance.random() < 0.5:
             column = self.build.value(shown[0].iri)
             text = f"What is the {called(shown[0])} of the {called(self.cls)} with {word} {nouns}?"
-            return Asked(text, self.form(column, group=(0, column), order=(key,), limit=1))
+            return Asked(text, self.query(column, group=(THING, column), order=(key,), limit=1))
         text = self.say(
             f"Which {called(self.cls)} has {word} {nouns}?",
             f"{self.say(*_OPEN)} the {called(self.cls)} that has {word} {nouns}.",
         )
-        return Asked(text, self.form(0, group=(0,), order=(key,), limit=1))
+        return Asked(text, self.query(THING, group=(THING,), order=(key,), limit=1))
 
     def sorted(self) -> Asked | None:
         by = self.facts.one_of([*self.facts.numeric(self.cls), *self.facts.literal(self.cls)])
@@ -225,7 +226,7 @@ class _Asker(Restricted):
             f"{self.say(*_OPEN)} the {self.listed(shown)} of all {self.plural}{rest} "
             f"{order} {called(by)}{how}.",
         )
-        return Asked(text, self.form(*columns, order=(Key(self.build.value(by.iri), down),)))
+        return Asked(text, self.query(*columns, order=((self.build.value(by.iri), down),)))
 
     def of_thing(self) -> Asked | None:
         things = self.facts.schema.instances(self.cls.iri)
@@ -235,15 +236,15 @@ class _Asker(Restricted):
         if not named or not shown:
             return None
         said, noun = self.listed(shown), self.say("", called(self.cls) + " ")
-        patterns = [Pattern(named[0], p.iri, at) for at, p in enumerate(shown)]
+        thing, values = term_of(named[0]), [variable(at) for at in range(len(shown))]
+        patterns = [pattern(thing, p.iri, at) for p, at in zip(shown, values, strict=True)]
         text = self.say(
             f"What is the {said} of {noun}{named[1]}?",
             f"{said} of {named[1]}",
             f"Which {said} does {noun}{named[1]} have?",
             f"{named[1]}'s {said}?",
         )
-        columns = tuple(Column(at) for at in range(len(shown)))
-        return Asked(text, Form(tuple(patterns), columns))
+        return Asked(text, query_of(patterns, values))
 
     def whether(self) -> Asked | None:
         said = self.equal() or self.compared()
@@ -254,7 +255,7 @@ class _Asker(Restricted):
             f"Are there any {self.plural} {said}?",
             f"Do any {self.plural} exist {said}?",
         )
-        return Asked(text, self.form(ask=True))
+        return Asked(text, self.query(ask=True))
 
     def values(self) -> Asked | None:
         predicate = self.facts.one_of(
@@ -268,12 +269,12 @@ class _Asker(Restricted):
                 f"How many different {label}s do {self.plural} have?",
                 f"Count the number of distinct {label}s of {self.plural}.",
             )
-            return Asked(text, self.form(Aggregate("COUNT", value, distinct=True)))
+            return Asked(text, self.query(aggregate("COUNT", value, distinct=True)))
         text = self.say(
             f"What are the different {label}s of {self.plural}?",
             f"{self.say(*_OPEN)} all distinct {label}s of {self.plural}.",
         )
-        return Asked(text, self.form(value))
+        return Asked(text, self.query(value))
 
     def across(self) -> Asked | None:
         """What is asked of things that a restricted link leads to, or that lead there."""
@@ -282,12 +283,12 @@ class _Asker(Restricted):
             return None
         predicate, other = self.chance.choice(into)
         there = self.build.variable()
-        self.build.patterns.append(Pattern(there, predicate.iri, 0))
+        self.build.patterns.append(pattern(there, predicate.iri, THING))
         own = self.facts.one_of([*self.facts.literal(other), *self.facts.links(other)])
         said = f"that have {self.facts.plural(other)}"
         picked = own and self.facts.pick(other, own)
         if own is not None and picked and self.chance.random() < 0.7:
-            self.build.patterns.append(Pattern(there, own.iri, picked[0]))
+            self.build.patterns.append(pattern(there, own.iri, term_of(picked[0])))
             said = (
                 self.say("of", "with", "that have", "for", "that belong to")
                 + " "
@@ -298,13 +299,13 @@ class _Asker(Restricted):
             text = self.say(
                 f"How many {self.plural} are there {said}?", f"Count the {self.plural} {said}."
             )
-            return Asked(text, self.form(Aggregate("COUNT", 0, distinct=True)))
+            return Asked(text, self.query(aggregate("COUNT", THING, distinct=True)))
         columns = [self.build.value(p.iri) for p in shown]
         text = self.say(
             f"What are the {self.listed(shown)} of {self.plural} {said}?",
             f"{self.say(*_OPEN)} the {self.listed(shown)} of the {self.plural} {said}.",
         )
-        return Asked(text, self.form(*columns))
+        return Asked(text, self.query(*columns))
 
 
 def _noisy(text: str, chance: Random) -> str:

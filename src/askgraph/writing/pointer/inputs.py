@@ -318,7 +318,7 @@ _DATED = (XSD_DATE, XSD_DATE_TIME, XSD_G_YEAR)
 
 
 def written(listed: Listed) -> str:
-    """Return a listed term as forms have it: IRIs in angle brackets."""
+    """Return a listed term as `terms_of` gives it: IRIs in angle brackets."""
     literal = listed.target.startswith('"') or number_of(listed.target) is not None
     return listed.target if literal else f"<{listed.target}>"
 

@@ -8,17 +8,35 @@ so that nothing can be written that is not read.
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
+
+from pyoxigraph import Literal, Variable
 
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.form import (
-    Aggregate,
-    Average,
-    Column,
+from askgraph.search.query import (
+    INTEGER,
+    Value,
+    alias_of,
+    average_of,
+    condition,
+    denied,
+    pattern,
+    place_of,
+    query_of,
+    term_of,
+    variable,
+)
+from askgraph.sparql.tree import (
+    Call,
+    Element,
     Filter,
-    Form,
-    Having,
-    Key,
+    Group,
+    Nested,
+    Path,
     Pattern,
+    Query,
+    Term,
+    Union,
 )
 
 Piece = str | int
@@ -104,24 +122,24 @@ def awaited(pieces: tuple[Piece, ...]) -> tuple[Next, ...]:
     Raises `ValueError` for a wrong one.
     """
     found: list[Next] = []
-    following, _ = _run(pieces, str, found)
+    following, _ = _run(pieces, Literal, found)
     return tuple(found) if following is None else (*found, following)
 
 
-def parsed(pieces: Sequence[Piece], terms: Callable[[int], str]) -> Form:
+def parsed(pieces: Sequence[Piece], terms: Callable[[int], str]) -> Query:
     """Return the query of a whole skeleton, with `terms` in the place of what it points at.
 
     Raises `ValueError` if the pieces are no skeleton.
     """
-    found, form = _run(pieces, terms)
-    if form is None:
+    found, query = _run(pieces, lambda at: term_of(terms(at)))
+    if query is None:
         raise ValueError(f"a skeleton that stops short: {found}")
-    return form
+    return query
 
 
 def _run(
-    pieces: Sequence[Piece], terms: Callable[[int], str], met: list[Next] | None = None
-) -> tuple[Next | None, Form | None]:
+    pieces: Sequence[Piece], terms: Callable[[int], Any], met: list[Next] | None = None
+) -> tuple[Next | None, Query | None]:
     reader = _Parser(terms).query()
     following = next(reader)
     for at, piece in enumerate(pieces):
@@ -134,48 +152,55 @@ def _run(
         except StopIteration as stop:
             if at + 1 < len(pieces):
                 raise ValueError("a skeleton that goes on after its end") from None
-            form: Form = stop.value
-            return None, form
+            query: Query = stop.value
+            return None, query
     return following, None
 
 
+_Key = tuple[Value, bool]
+"""What rows are ordered by, and whether it descends."""
+
+
 class _Parser:
-    def __init__(self, terms: Callable[[int], str]) -> None:
+    """Reads one query; `terms` gives what a place stands for."""
+
+    def __init__(self, terms: Callable[[int], Any]) -> None:
         self.terms, self.seen = terms, _Seen()
 
-    def query(self) -> Generator[Next, Piece, Form]:
+    def query(self) -> Generator[Next, Piece, Query]:
         head = yield Next("head", frozenset(["ASK", "SELECT"]))
-        columns: tuple[Column, ...] = ()
+        columns: list[Value] = []
         if head == "SELECT":
             columns, piece = yield from self.columns()
         else:
             piece = yield Next("head", frozenset(["WHERE"]))
-        patterns, filters, piece = yield from self.group(outer=True)
-        either: list[tuple[tuple[Pattern, ...], tuple[Filter, ...]]] = []
-        without: list[tuple[tuple[Pattern, ...], tuple[Filter, ...]]] = []
+        where, piece = yield from self.group(outer=True)
+        either: list[Group] = []
+        without: list[Filter] = []
         while piece in ("EITHER", "NOT"):
             before = set(self.seen.bound)
-            inner, conditions, _ = yield from self.group(outer=False)
-            self.seen.bound = before if piece == "NOT" else self.seen.bound
-            (either if piece == "EITHER" else without).append((inner, conditions))
+            inner, _ = yield from self.group(outer=False)
+            if piece == "NOT":
+                self.seen.bound = before
+                without.append(denied(*inner))
+            else:
+                either.append(Group(tuple(inner)))
             piece = yield Next("end", self.after(either=piece == "EITHER"))
+        if either:
+            where.append(Union(tuple(either)) if len(either) > 1 else Nested("", either[0]))
         group, piece = yield from self.grouped(piece)
         having, piece = yield from self.having(piece)
         order, piece = yield from self.ordered(piece)
         limit, piece = yield from self.number(piece, "LIMIT", ("OFFSET",))
         offset, piece = yield from self.number(piece, "OFFSET", ())
-        return Form(
-            patterns,
-            columns,
-            filters,
-            tuple(without),
-            tuple(either),
+        return query_of(
+            (*where, *without),
+            columns if head == "SELECT" else None,
             group=group,
             having=having,
             order=order,
             limit=limit,
             offset=offset or 0,
-            ask=head == "ASK",
         )
 
     def after(self, *, either: bool = True) -> frozenset[str]:
@@ -195,51 +220,46 @@ class _Parser:
         last |= {"HAVING"} if self.seen.countable else set[str]()
         return frozenset(last | {"ORDER"} if self.seen.keys() or self.seen.countable else last)
 
-    def columns(self) -> Generator[Next, Piece, tuple[tuple[Column, ...], Piece]]:
-        found: list[Column] = []
+    def columns(self) -> Generator[Next, Piece, tuple[list[Value], Piece]]:
+        found: list[Value] = []
         while True:
             words = frozenset(FUNCTIONS) | self.seen.any() | {"CONTEXT"}
             piece = yield Next("column", words | {"WHERE"} if found else words)
             if piece == "WHERE":
-                return tuple(found), piece
-            answer = piece != "CONTEXT"
-            if not answer:
+                return found, piece
+            if piece == "CONTEXT":
                 piece = yield Next("column", frozenset(FUNCTIONS) | self.seen.any())
             value = yield from self.value(piece, bound=False)
-            found.append(Column(value, answer))
-            self.seen.mixed = self.seen.mixed or isinstance(value, Aggregate)
-            self.seen.plain |= {value} if isinstance(value, int) else set[int]()
+            found.append(value)
+            self.seen.mixed = self.seen.mixed or isinstance(value, Call)
+            self.seen.plain |= {place_of(value)} if isinstance(value, Variable) else set[int]()
 
-    def value(self, piece: Piece, *, bound: bool) -> Generator[Next, Piece, int | Aggregate]:
+    def value(self, piece: Piece, *, bound: bool) -> Generator[Next, Piece, Value]:
         """A variable, or a function of one."""
         function = piece if piece in FUNCTIONS else None
         allowed = self.seen.usable() if bound else self.seen.any()
         if function is not None:
             piece = yield Next("column", allowed)
-        variable = self.seen.met(_variable(piece), bound=bound)
-        if function is None:
-            return variable
-        name, _, distinct = str(function).partition(" ")
-        return Aggregate(name, variable, bool(distinct))
+        of = variable(self.seen.met(_number(piece), bound=bound))
+        return of if function is None else Call(str(function), (of,))
 
-    def group(
-        self, *, outer: bool
-    ) -> Generator[Next, Piece, tuple[tuple[Pattern, ...], tuple[Filter, ...], Piece]]:
+    def group(self, *, outer: bool) -> Generator[Next, Piece, tuple[list[Element], Piece]]:
         """Patterns, then filters, and the piece that ends them."""
         patterns: list[Pattern] = []
+        averages: list[Query] = []
         filters: list[Filter] = []
-        ends = frozenset(["END"])
         piece = yield Next("pattern", self.seen.any(), frozenset(["term"]))
         while isinstance(piece, int) or piece in VARIABLES:
             subject = self.end(piece)
-            pattern, piece = yield from self.pattern(subject, outer=outer)
-            patterns.append(pattern)
+            found, piece = yield from self.pattern(subject, outer=outer)
+            patterns.append(found)
         while piece == "FILTER":
-            one, piece = yield from self.filter(outer=outer)
+            one, means, piece = yield from self.filter(outer=outer)
             filters.append(one)
-        if not outer and piece not in ends:
+            averages += means
+        if not outer and piece != "END":
             raise ValueError("a group without its end")
-        return tuple(patterns), tuple(filters), piece
+        return [*patterns, *averages, *filters], piece
 
     def follows(self, *, outer: bool) -> frozenset[str]:
         """What may stand after a pattern or filter of a group, but for another pattern."""
@@ -247,7 +267,7 @@ class _Parser:
         return self.after() | test if outer else test | {"END"}
 
     def pattern(
-        self, subject: int | str, *, outer: bool
+        self, subject: Term, *, outer: bool
     ) -> Generator[Next, Piece, tuple[Pattern, Piece]]:
         step = yield Next("predicate", frozenset(["a", "a+"]), frozenset(["predicate"]))
         kind, plus = step in ("a", "a+"), step == "a+"
@@ -257,23 +277,31 @@ class _Parser:
         if piece == "+":
             plus = True
             piece = yield Next("object", self.seen.any(), frozenset([role]))
-        predicate = RDF_TYPE if kind else _inner(self.terms(int(step)))
-        found = Pattern(subject, predicate, self.end(piece), plus)
+        found = self.triple(subject, step, self.end(piece), walked=plus)
         more = self.seen.any() | self.follows(outer=outer)
         return found, (yield Next("pattern", more, frozenset(["term"])))
 
-    def end(self, piece: Piece) -> int | str:
-        return self.terms(piece) if isinstance(piece, int) else self.seen.met(_variable(piece))
+    def triple(self, subject: Term, step: Piece, end: Term, *, walked: bool) -> Pattern:
+        if not isinstance(step, int):
+            return pattern(subject, RDF_TYPE, end, walked=walked)
+        predicate = self.terms(step)
+        return Pattern(subject, Path("+", (predicate,)) if walked else predicate, end)
 
-    def filter(self, *, outer: bool) -> Generator[Next, Piece, tuple[Filter, Piece]]:
+    def end(self, piece: Piece) -> Term:
+        if isinstance(piece, int):
+            term: Term = self.terms(piece)
+            return term
+        return variable(self.seen.met(_number(piece)))
+
+    def filter(self, *, outer: bool) -> Generator[Next, Piece, tuple[Filter, list[Query], Piece]]:
         piece = yield Next("filter", self.seen.usable() | {"INTEGER"})
         whole = piece == "INTEGER"
         if whole:
             piece = yield Next("filter", self.seen.usable())
-        variable = _variable(piece)
+        compared = variable(_number(piece))
         test = str((yield Next("test", frozenset(_TESTS))))
         words = frozenset(DIGITS) | self.seen.usable() | {"AVERAGE"}
-        values: list[str | int | Average] = []
+        values: list[Term | Query] = []
         piece = yield Next("value", words, frozenset(["term", "number"]))
         while True:
             values.append((yield from self.constant(piece)))
@@ -284,72 +312,72 @@ class _Parser:
             piece = yield Next("value", more, frozenset(["term", "number"]))
             if not isinstance(piece, int) and piece not in DIGITS:
                 break
-        return Filter(variable, test, tuple(values), whole), piece
+        averages = [value for value in values if isinstance(value, Query)]
+        terms = [alias_of(value) if isinstance(value, Query) else value for value in values]
+        cast = INTEGER if whole else ""
+        return condition(compared, test, *terms, cast=cast), averages, piece
 
-    def constant(self, piece: Piece) -> Generator[Next, Piece, str | int | Average]:
+    def constant(self, piece: Piece) -> Generator[Next, Piece, Term | Query]:
         if isinstance(piece, int):
-            return self.terms(piece)
+            term: Term = self.terms(piece)
+            return term
         if piece == "AVERAGE":
             return (yield from self.average())
-        return piece if piece in DIGITS else _variable(piece)
+        return term_of(piece) if piece in DIGITS else variable(_number(piece))
 
-    def average(self) -> Generator[Next, Piece, Average]:
+    def average(self) -> Generator[Next, Piece, Query]:
         """A sub-query: a function, its variable, patterns, END."""
         function = str((yield Next("average", frozenset(FUNCTIONS) - {"COUNT DISTINCT"})))
         before, self.seen.bound = self.seen.bound, set()
-        variable = _variable((yield Next("average", self.seen.any())))
-        self.seen.known = max(self.seen.known, variable + 1)
+        number = _number((yield Next("average", self.seen.any())))
+        self.seen.known = max(self.seen.known, number + 1)
         patterns: list[Pattern] = []
         piece = yield Next("pattern", self.seen.any(), frozenset(["term"]))
         while piece != "END":
             subject = self.end(piece)
-            pattern, piece = yield from self.inner(subject, variable)
-            patterns.append(pattern)
+            found, piece = yield from self.inner(subject, number)
+            patterns.append(found)
         self.seen.bound = before
-        return Average(variable, tuple(patterns), function)
+        return average_of(variable(number), patterns, function)
 
-    def inner(
-        self, subject: int | str, variable: int
-    ) -> Generator[Next, Piece, tuple[Pattern, Piece]]:
+    def inner(self, subject: Term, averaged: int) -> Generator[Next, Piece, tuple[Pattern, Piece]]:
         step = yield Next("predicate", frozenset(["a", "a+"]), frozenset(["predicate"]))
         kind = step in ("a", "a+")
         role = "class" if kind else "term"
         piece = yield Next("object", self.seen.any(), frozenset([role]))
-        predicate = RDF_TYPE if kind else _inner(self.terms(int(step)))
-        found = Pattern(subject, predicate, self.end(piece), step == "a+")
-        ends = frozenset(["END"] if variable in self.seen.bound else [])
+        found = self.triple(subject, step, self.end(piece), walked=step == "a+")
+        ends = frozenset(["END"] if averaged in self.seen.bound else [])
         return found, (yield Next("pattern", self.seen.any() | ends, frozenset(["term"])))
 
-    def grouped(self, piece: Piece) -> Generator[Next, Piece, tuple[tuple[int, ...], Piece]]:
+    def grouped(self, piece: Piece) -> Generator[Next, Piece, tuple[list[Variable], Piece]]:
+        found: list[Variable] = []
         if piece != "GROUP":
-            return (), piece
-        found: list[int] = []
+            return found, piece
         piece = yield Next("group", self.seen.usable())
         while piece in VARIABLES:
-            found.append(_variable(piece))
-            self.seen.groups.add(found[-1])
+            self.seen.groups.add(_number(piece))
+            found.append(variable(_number(piece)))
             short = self.seen.mixed and not self.seen.countable
             ends = frozenset[str]() if short else self.endings()
             left = frozenset(VARIABLES[n] for n in self.seen.bound - self.seen.groups)
             piece = yield Next("group", left | ends)
-        return tuple(found), piece
+        return found, piece
 
-    def having(self, piece: Piece) -> Generator[Next, Piece, tuple[tuple[Having, ...], Piece]]:
-        found: list[Having] = []
+    def having(self, piece: Piece) -> Generator[Next, Piece, tuple[list[Call], Piece]]:
+        found: list[Call] = []
         while piece == "HAVING":
             function = yield Next("having", frozenset(FUNCTIONS))
             value = yield from self.value(function, bound=True)
             sign = str((yield Next("test", frozenset(COMPARED))))
             number = yield Next("number", frozenset(DIGITS), frozenset(["number"]))
-            text = self.terms(number) if isinstance(number, int) else number
-            assert isinstance(value, Aggregate)
-            found.append(Having(value, sign, text))
+            limit = self.terms(number) if isinstance(number, int) else term_of(number)
+            found.append(Call(sign, (value, limit)))
             self.seen.mixed = True
             piece = yield Next("having", self.endings())
-        return tuple(found), piece
+        return found, piece
 
-    def ordered(self, piece: Piece) -> Generator[Next, Piece, tuple[tuple[Key, ...], Piece]]:
-        found: list[Key] = []
+    def ordered(self, piece: Piece) -> Generator[Next, Piece, tuple[list[_Key], Piece]]:
+        found: list[_Key] = []
         while piece == "ORDER":
             counts = frozenset(FUNCTIONS if self.seen.countable else [])
             values = counts | self.seen.keys()
@@ -357,9 +385,9 @@ class _Parser:
             down = piece == "DESC"
             if down:
                 piece = yield Next("order", values)
-            found.append(Key((yield from self.value(piece, bound=True)), down))
+            found.append(((yield from self.value(piece, bound=True)), down))
             piece = yield Next("order", frozenset(["ORDER", "LIMIT", "OFFSET", STOP]))
-        return tuple(found), piece
+        return found, piece
 
     def number(
         self, piece: Piece, word: str, after: tuple[str, ...]
@@ -367,14 +395,9 @@ class _Parser:
         if piece != word:
             return None, piece
         number = yield Next("number", frozenset(DIGITS), frozenset(["number"]))
-        text = self.terms(number) if isinstance(number, int) else number
+        text = self.terms(number).value if isinstance(number, int) else number
         return int(float(text)), (yield Next("end", frozenset([*after, STOP])))
 
 
-def _variable(piece: Piece) -> int:
+def _number(piece: Piece) -> int:
     return int(str(piece)[1:])
-
-
-def _inner(term: str) -> str:
-    """A predicate as forms have it: its IRI without brackets."""
-    return term.removeprefix("<").removesuffix(">")

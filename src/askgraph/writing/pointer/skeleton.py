@@ -1,24 +1,37 @@
 """A query as a skeleton: symbols of a small closed vocabulary, and pointers to listed terms.
 
-`skeleton_of` and `form_of` turn a form into its skeleton and back. Equal queries have equal
+`skeleton_of` and `query_of` turn a query into its skeleton and back. Equal queries have equal
 skeletons, whatever their variables are numbered and in whatever order their patterns stand: a model
 that learns to write them has one right answer to learn.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from pyoxigraph import Variable
 
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.form import (
-    Aggregate,
-    Average,
-    Filter,
-    Form,
-    Having,
-    Key,
-    Pattern,
+from askgraph.search.query import (
+    INTEGER,
+    Condition,
+    Value,
+    averages_in,
+    conditions_in,
+    denied_in,
+    either_in,
+    groups_of,
+    having_of,
+    keys_of,
+    patterns_in,
+    place_of,
+    predicate_of,
+    text_of,
+    values_of,
+    variable_of,
 )
+from askgraph.sparql.tree import Bind, Call, Group, Nested, Path, Pattern, Query, Term, Values
 from askgraph.writing.pointer.pieces import DIGITS, FUNCTIONS, STOP, VARIABLES, Piece, parsed
 
 Skeleton = tuple[Piece, ...]
@@ -29,44 +42,55 @@ class Inexpressible(ValueError):
     """A query that the vocabulary has no words for, or that names what is not listed."""
 
 
-def skeleton_of(form: Form, places: Mapping[str, int]) -> Skeleton:
-    """Return the skeleton of a form; `places` are those of its terms, as `terms_of` gives them.
+def skeleton_of(
+    query: Query, places: Mapping[str, int], shown: Sequence[Value] | None = None
+) -> Skeleton:
+    """Return the skeleton of a query with numbered variables, as candidates have it.
 
-    Raises `Inexpressible` if a term has no place, or if the form needs more variables.
+    `places` are those of its terms, as `terms_of` gives them; columns that are not `shown` are
+    context, none if that is not said. Raises `Inexpressible` if a term has no place, or if the
+    query needs more variables.
     """
-    if form.optional or form.given or form.computed:
-        raise Inexpressible("what may be missing, is given in rows or is computed")
+    for one in query.where.elements:
+        if isinstance(one, Values | Bind) or (isinstance(one, Nested) and one.word):
+            raise Inexpressible("what may be missing, is given in rows or is computed")
     writer = _Writer(places)
-    return (*writer.query(form), STOP)
+    return (*writer.query(query, values_of(query) if shown is None else shown), STOP)
 
 
-def form_of(skeleton: Sequence[Piece], terms: Sequence[str]) -> Form:
-    """Return the form of a skeleton; raises `ValueError` if it is none.
+def query_of(skeleton: Sequence[Piece], terms: Sequence[str]) -> Query:
+    """Return the query of a skeleton; raises `ValueError` if it is none.
 
     `terms` are IRIs in angle brackets and literals, by their places.
     """
     return parsed(skeleton, lambda at: terms[at])
 
 
-def terms_of(form: Form) -> list[str]:
-    """Return what a form names, each once: IRIs in angle brackets, literals; not `rdf:type`.
+def terms_of(query: Query) -> list[str]:
+    """Return what a query names, each once: IRIs in angle brackets, literals; not `rdf:type`.
 
     Whole numbers of one digit are written as they are, and are not among them.
     """
     found: dict[str, None] = {}
-    groups = [(form.patterns, form.filters), *form.either, *form.without]
-    for patterns, filters in groups:
-        averages = [v for one in filters for v in one.values if isinstance(v, Average)]
-        inner = [pattern for one in averages for pattern in one.patterns]
-        for pattern in (*patterns, *inner):
-            ends = [end for end in (pattern.subject, pattern.object) if isinstance(end, str)]
-            step = [] if pattern.predicate == RDF_TYPE else [f"<{pattern.predicate}>"]
-            found.update(dict.fromkeys(step + ends))
-        for one in filters:
-            found.update(dict.fromkeys(v for v in one.values if isinstance(v, str)))
-    found.update(dict.fromkeys(one.value for one in form.having))
-    found.update(dict.fromkeys(str(n) for n in (form.limit, form.offset or None) if n is not None))
+    where = query.where
+    for group in (where, *either_in(where), *denied_in(where)):
+        inner = [one for average in averages_in(group) for one in patterns_in(average.where)]
+        for pattern in (*patterns_in(group), *inner):
+            iri = predicate_of(pattern)
+            ends = [one for one in (pattern.subject, pattern.object) if not _is_variable(one)]
+            found.update(dict.fromkeys([] if iri == RDF_TYPE else [f"<{iri}>"]))
+            found.update(dict.fromkeys(map(str, ends)))
+        for one in conditions_in(group):
+            constants = [value for value in one.values if not _is_variable(value)]
+            found.update(dict.fromkeys(map(text_of, constants)))
+    found.update(dict.fromkeys(text_of(number) for _, _, number in having_of(query)))
+    cut = (query.limit, query.offset or None)
+    found.update(dict.fromkeys(str(number) for number in cut if number is not None))
     return [term for term in found if term not in DIGITS]
+
+
+def _is_variable(term: Term) -> bool:
+    return isinstance(term, Variable)
 
 
 def number_of(term: str) -> float | None:
@@ -77,43 +101,50 @@ def number_of(term: str) -> float | None:
 
 @dataclass
 class _Writer:
-    """Writes one form; `names` are the new numbers of its variables, in the order of their use."""
+    """Writes one query; `names` are the new numbers of its variables, in the order of their use."""
 
     places: Mapping[str, int]
-    names: dict[int, str] = field(default_factory=dict)
+    names: dict[Variable, str] = field(default_factory=dict)
 
-    def query(self, form: Form) -> Iterator[Piece]:
-        yield "ASK" if form.ask else "SELECT"
-        for column in form.columns if not form.ask else ():
-            yield from () if column.answer else ("CONTEXT",)
-            yield from self.value(column.value)
+    def query(self, query: Query, shown: Sequence[Value]) -> Iterator[Piece]:
+        yield query.form
+        for value in values_of(query):
+            yield from () if value in shown else ("CONTEXT",)
+            yield from self.value(value)
         yield "WHERE"
-        yield from self.group(form.patterns, form.filters)
-        for word, groups in (("EITHER", form.either), ("NOT", form.without)):
-            for patterns, filters in groups:
+        yield from self.group(query.where)
+        for word, groups in (("EITHER", either_in), ("NOT", denied_in)):
+            for group in groups(query.where):
                 yield word
-                yield from self.group(patterns, filters)
+                yield from self.group(group)
                 yield "END"
-        yield from self.modifiers(form)
+        yield from self.modifiers(query)
 
-    def modifiers(self, form: Form) -> Iterator[Piece]:
-        if form.group:
+    def modifiers(self, query: Query) -> Iterator[Piece]:
+        if query.group_by:
             yield "GROUP"
-            yield from sorted(set(map(self.variable, form.group)))
-        for one in form.having:
-            yield from self.having(one)
-        for key in form.order:
-            yield from self.key(key)
-        if form.limit is not None:
-            yield from ("LIMIT", self.number(str(form.limit)))
-        if form.offset:
-            yield from ("OFFSET", self.number(str(form.offset)))
+            yield from sorted(set(map(self.variable, groups_of(query))))
+        for value, sign, number in having_of(query):
+            yield "HAVING"
+            yield from self.value(value)
+            yield sign
+            yield self.number(text_of(number))
+        for key, descending in keys_of(query):
+            yield "ORDER"
+            yield from ("DESC",) if descending else ()
+            yield from self.value(key)
+        if query.limit is not None:
+            yield from ("LIMIT", self.number(str(query.limit)))
+        if query.offset:
+            yield from ("OFFSET", self.number(str(query.offset)))
 
-    def group(self, patterns: Sequence[Pattern], filters: Sequence[Filter]) -> Iterator[Piece]:
-        for pattern in self.ordered(patterns):
+    def group(self, group: Group) -> Iterator[Piece]:
+        averages = {one.columns[0][0]: one for one in averages_in(group)}
+        for pattern in self.ordered(patterns_in(group)):
             yield from self.pattern(pattern)
-        for one in sorted(filters, key=lambda f: (self.names.get(f.variable, ""), f.operator)):
-            yield from self.filter(one)
+        conditions = conditions_in(group)
+        for one in sorted(conditions, key=lambda c: (self.names.get(c.variable, ""), c.operator)):
+            yield from self.filter(one, averages)
 
     def ordered(self, patterns: Sequence[Pattern]) -> Iterator[Pattern]:
         """Patterns, those next to the variables met first, first; classes before the rest."""
@@ -126,75 +157,75 @@ class _Writer:
     def rank(self, pattern: Pattern) -> tuple[object, ...]:
         ends = (pattern.subject, pattern.object)
         order = list(self.names)
-        met = [order.index(end) for end in ends if isinstance(end, int) and end in self.names]
-        named = [self.places.get(end, -1) for end in ends if isinstance(end, str)]
-        step = self.places.get(f"<{pattern.predicate}>", -1)
-        kind = pattern.predicate != RDF_TYPE
-        last = [end for end in ends if isinstance(end, int)]
-        return min(met, default=99), kind, step, not named, named, pattern.plus, sorted(met), last
+        variables = [end for end in ends if isinstance(end, Variable)]
+        met = [order.index(end) for end in variables if end in self.names]
+        named = [self.places.get(self.text(end), -1) for end in ends if not _is_variable(end)]
+        iri, walked = predicate_of(pattern), isinstance(pattern.predicate, Path)
+        step, last = self.places.get(f"<{iri}>", -1), [place_of(end) for end in variables]
+        return (
+            min(met, default=99),
+            iri != RDF_TYPE,
+            step,
+            not named,
+            named,
+            walked,
+            sorted(met),
+            last,
+        )
 
     def pattern(self, pattern: Pattern) -> Iterator[Piece]:
         yield self.end(pattern.subject)
-        if pattern.predicate == RDF_TYPE:
-            yield "a+" if pattern.plus else "a"
+        iri, walked = predicate_of(pattern), isinstance(pattern.predicate, Path)
+        if iri == RDF_TYPE:
+            yield "a+" if walked else "a"
         else:
-            yield self.place(f"<{pattern.predicate}>")
-            yield from ("+",) if pattern.plus else ()
+            yield self.place(f"<{iri}>")
+            yield from ("+",) if walked else ()
         yield self.end(pattern.object)
 
-    def filter(self, one: Filter) -> Iterator[Piece]:
+    def filter(self, one: Condition, averages: Mapping[Any, Query]) -> Iterator[Piece]:
         yield "FILTER"
-        yield from ("INTEGER",) if one.as_integer else ()
+        yield from ("INTEGER",) if one.cast == INTEGER else ()
         yield self.variable(one.variable)
         yield one.operator
         for value in one.values:
-            match value:
-                case Average():
-                    yield from self.average(value)
-                case int():
-                    yield self.variable(value)
-                case _:
-                    yield self.number(value)
+            if value in averages:
+                yield from self.average(averages[value])
+            elif isinstance(value, Variable):
+                yield self.variable(value)
+            else:
+                yield self.number(text_of(value))
 
-    def average(self, one: Average) -> Iterator[Piece]:
+    def average(self, query: Query) -> Iterator[Piece]:
         yield "AVERAGE"
-        yield one.function
-        yield self.variable(one.variable)
-        for pattern in self.ordered(one.patterns):
-            if pattern.plus and pattern.predicate != RDF_TYPE:
+        yield from self.value(values_of(query)[0])
+        for pattern in self.ordered(patterns_in(query.where)):
+            if isinstance(pattern.predicate, Path) and predicate_of(pattern) != RDF_TYPE:
                 raise Inexpressible("a path within an average")
             yield from self.pattern(pattern)
         yield "END"
 
-    def having(self, one: Having) -> Iterator[Piece]:
-        yield "HAVING"
-        yield from self.value(one.aggregate)
-        yield one.operator
-        yield self.number(one.value)
+    def value(self, value: Value) -> Iterator[Piece]:
+        if isinstance(value, Call):
+            if value.name not in FUNCTIONS:
+                raise Inexpressible(value.name)
+            yield value.name
+        yield self.variable(variable_of(value))
 
-    def key(self, key: Key) -> Iterator[Piece]:
-        yield "ORDER"
-        yield from ("DESC",) if key.descending else ()
-        yield from self.value(key.value)
+    def end(self, end: Term) -> Piece:
+        return self.variable(end) if isinstance(end, Variable) else self.place(self.text(end))
 
-    def value(self, value: int | Aggregate) -> Iterator[Piece]:
-        if isinstance(value, Aggregate):
-            function = value.function + (" DISTINCT" if value.distinct else "")
-            if function not in FUNCTIONS:
-                raise Inexpressible(function)
-            yield function
-            value = value.variable
-        yield self.variable(value)
-
-    def end(self, end: int | str) -> Piece:
-        return self.variable(end) if isinstance(end, int) else self.place(end)
-
-    def variable(self, number: int) -> str:
-        if number not in self.names:
+    def variable(self, variable: Variable) -> str:
+        if variable not in self.names:
             if len(self.names) == len(VARIABLES):
                 raise Inexpressible("more variables than the vocabulary has")
-            self.names[number] = VARIABLES[len(self.names)]
-        return self.names[number]
+            self.names[variable] = VARIABLES[len(self.names)]
+        return self.names[variable]
+
+    def text(self, constant: Term) -> str:
+        """A constant as it is listed: a number may be so with its datatype, or without."""
+        text = str(constant)
+        return text if text in self.places else text_of(constant)
 
     def number(self, text: str) -> Piece:
         """A listed number before a digit: the question says it."""
@@ -204,9 +235,3 @@ class _Writer:
         if term not in self.places:
             raise Inexpressible(f"{term} is not listed")
         return self.places[term]
-
-
-def canonical(form: Form, terms: Iterable[str]) -> Form:
-    """Return the form that the skeleton of a form gives back."""
-    listed = list(terms)
-    return form_of(skeleton_of(form, {term: at for at, term in enumerate(listed)}), listed)

@@ -9,13 +9,15 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.form import Form
 from askgraph.search.linking.link import Linked
-from askgraph.search.query import query_of
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query import conditions_in, denied_in, either_in, patterns_in
 from askgraph.search.run import Proposal, read_and_linked
+from askgraph.sparql.tree import Query, variables_of
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
@@ -40,7 +42,7 @@ from askgraph.writing.pointer.network import (
     unit_arrays,
 )
 from askgraph.writing.pointer.pieces import STOP, SYMBOLS, Piece
-from askgraph.writing.pointer.skeleton import Skeleton, form_of, skeleton_of, terms_of
+from askgraph.writing.pointer.skeleton import Skeleton, query_of, skeleton_of, terms_of
 from askgraph.writing.pointer.stored import UNREADABLE, stored
 
 RANK = 5.0
@@ -127,10 +129,10 @@ class PointerWriter:
         texts = [written(one) for one in terms]
         found: dict[str, Hypothesis] = {}
         for skeleton, score in self.skeletons(units, n=n):
-            form = form_of(skeleton, texts)
-            if is_whole(form):
-                query = plain_text(query_of(form), graph.prefixes)
-                found.setdefault(query, Hypothesis(query, score))
+            query = query_of(skeleton, texts)
+            if is_whole(query):
+                text = plain_text(query, graph.prefixes)
+                found.setdefault(text, Hypothesis(text, score))
         return list(found.values())[:n]
 
     def skeletons(self, units: Units, *, n: int = 1) -> list[tuple[Skeleton, float]]:
@@ -152,20 +154,20 @@ class PointerWriter:
         return float(_told(logs, known)[0])
 
     def judgements(
-        self, linked: Linked, forms: Sequence[Form], graph: KnowledgeGraph
+        self, linked: Linked, candidates: Sequence[Candidate], graph: KnowledgeGraph
     ) -> list[float | None]:
-        """Return how much speaks for each form, in units of graph search's score.
+        """Return how much speaks for each candidate, in units of graph search's score.
 
-        None if a form cannot be expressed over the terms that there is room for.
+        None if its query cannot be expressed over the terms that there is room for.
         """
-        named = dict.fromkeys(term for form in forms for term in terms_of(form))
+        named = dict.fromkeys(term for one in candidates for term in terms_of(one.tree))
         listed = listed_terms(linked, graph.profile, named=named)
         units = _seen(linked, listed, graph)
         places = {written(one): at for at, one in enumerate(listed)}
-        skeletons = [_expressed(form, places, units) for form in forms]
+        skeletons = [_expressed(one, places, units) for one in candidates]
         kept = list(dict.fromkeys(one for one in skeletons if one is not None))
         if not kept:
-            return [None] * len(forms)
+            return [None] * len(candidates)
         known = known_steps(kept, units)
         _, verdicts = self._judged(self._memory(units), known)
         last = known.counts.sum(-1).astype(int) - 1
@@ -209,9 +211,9 @@ def _with_numbers(listed: Sequence[Listed], linked: Linked, graph: KnowledgeGrap
     return sorted(kept.values(), key=lambda one: (one.positions or (MOST,), -one.score))
 
 
-def _expressed(form: Form, places: Mapping[str, int], units: Units) -> Skeleton | None:
+def _expressed(one: Candidate, places: Mapping[str, int], units: Units) -> Skeleton | None:
     try:
-        skeleton = skeleton_of(form, places)
+        skeleton = skeleton_of(one.tree, places, one.shown)
         return skeleton if fits(skeleton, units) else None
     except ValueError:
         return None
@@ -236,7 +238,7 @@ def reranked(
     much as the best that it can read.
     """
     head = proposal.candidates[:CONSIDERED]
-    judged = writer.judgements(proposal.linked, [one.form for one in head], graph)
+    judged = writer.judgements(proposal.linked, head, graph)
     known = [value for value in judged if value is not None]
     if not known:
         return proposal
@@ -286,17 +288,16 @@ def _piece(at: int, units: Units) -> Piece:
     return SYMBOLS[at] if at < len(SYMBOLS) else at - len(SYMBOLS) - units.words
 
 
-def is_whole(form: Form) -> bool:
+def is_whole(query: Query) -> bool:
     """Whether all patterns of a query hang together, by variables, constants or conditions."""
-    groups = [set[object]()]
-    patterns = [p for ps, _ in ((form.patterns, ()), *form.either, *form.without) for p in ps]
-    links = [{end for end in (p.subject, p.object) if isinstance(end, int)} for p in patterns]
-    links += [{f.variable, *(v for v in f.values if isinstance(v, int))} for f in form.filters]
-    groups = []
-    for link in links:
-        if not link:
-            continue
+    where = query.where
+    parts = (where, *either_in(where), *denied_in(where))
+    links = [set(variables_of(one)) for part in parts for one in patterns_in(part)]
+    conditions = conditions_in(where)
+    links += [set(variables_of((one.variable, *one.values))) for one in conditions]
+    groups: list[set[Variable]] = []
+    for link in filter(None, links):
         touched = [group for group in groups if group & link]
         groups = [group for group in groups if not group & link]
-        groups.append(set[object](link).union(*touched))
+        groups.append(link.union(*touched))
     return len(groups) <= 1
