@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from askgraph.answers.codec import answer_object
-from askgraph.cli.outcome import as_text
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import converses
@@ -42,6 +41,8 @@ class Result:
         return answer_object(self.outcome)
 
     def __str__(self) -> str:
+        from askgraph.cli.steps import as_text  # rich, only to print
+
         return as_text(self.outcome, self.prefixes)
 
 

@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.answers.codec import answer_object
-from askgraph.cli.outcome import as_text
+from askgraph.cli.steps import as_text
 from askgraph.evaluation.runs.steps import step_object
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import XSD_DATE, XSD_DECIMAL

@@ -11,6 +11,7 @@ from tests.evaluation.reports.records import record, run_of, written
 from typer.testing import CliRunner, Result
 
 from askgraph.cli.compare import compare
+from askgraph.cli.context import expanded
 from askgraph.cli.report import By, report
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.by_sheets import BY
@@ -28,8 +29,8 @@ def runs(tmp_path: Path) -> Path:
 
 def call(*arguments: object) -> Result:
     app = typer.Typer()
-    app.command("report")(report)
-    app.command("compare")(compare)
+    app.command("report")(expanded(report))
+    app.command("compare")(expanded(compare))
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 

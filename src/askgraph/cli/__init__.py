@@ -8,8 +8,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from askgraph.cli.bundles import expanded
-from askgraph.cli.context import EXITS, DebugOption, Shared, WorkspaceOption, exit_code, shared
+from askgraph.cli.context import (
+    EXITS,
+    DebugOption,
+    Shared,
+    WorkspaceOption,
+    exit_code,
+    expanded,
+    shared,
+)
 from askgraph.errors import SetupError
 
 COMMANDS = {

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common, JsonOption
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.tables import print_json
+from askgraph.cli.options import Common, JsonOption, NamedGraphsOption
+from askgraph.cli.output import print_json, progress_bar
 
 
 def add(
@@ -20,10 +19,7 @@ def add(
     replace: Annotated[
         bool, typer.Option("--replace", help="Build the graph anew if it is there already.")
     ] = False,
-    named_graph: Annotated[
-        list[str] | None,
-        typer.Option("--named-graph", metavar="IRI", help="Read only this graph; repeatable."),
-    ] = None,
+    named_graph: NamedGraphsOption = None,
     dialect: Annotated[
         str | None,
         typer.Option(

@@ -3,12 +3,9 @@
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
-from askgraph.cli.options import Common, JsonOption, graph_names
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.tables import print_json, show
+from askgraph.cli.options import Common, GraphArgument, JsonOption
+from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.metadata.advise import ADVICE_KINDS, Advice
 from askgraph.metadata.definitions import DefinedProperty
 from askgraph.metadata.definitions_file import definitions_text
@@ -18,10 +15,7 @@ from askgraph.sparql.write import text_of
 
 def advise(
     common: Common,
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", autocompletion=graph_names, help="A graph."),
-    ] = None,
+    name: GraphArgument = None,
     definitions: Annotated[
         bool,
         typer.Option("--definitions", help="Print all of it as definitions, to edit (TOML)."),
@@ -60,10 +54,16 @@ def _plain(one: Advice) -> dict[str, object]:
 
 
 def _show(found: tuple[Advice, ...]) -> None:
-    table = Table("", "kind", "helps", "label", "why", box=box.SIMPLE_HEAD, show_edge=False)
-    for one in found:
-        label = one.definition.label if isinstance(one.definition, DefinedProperty) else ""
-        table.add_row("*" if one.default else "", one.kind, ADVICE_KINDS[one.kind], label, one.why)
-    show([table])
+    rows = [
+        (
+            "*" if one.default else "",
+            one.kind,
+            ADVICE_KINDS[one.kind],
+            one.definition.label if isinstance(one.definition, DefinedProperty) else "",
+            one.why,
+        )
+        for one in found
+    ]
+    show([listing(("", "kind", "helps", "label", "why"), rows)])
     if not found:
         typer.echo("nothing to add was found", err=True)

@@ -2,10 +2,9 @@
 
 import os
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,20 +14,16 @@ from askgraph.answers.build import chosen_answer
 from askgraph.answers.codec import answer_object
 from askgraph.cli.context import NO_ANSWER
 from askgraph.cli.options import Asking, Common, CsvOption, JsonOption
-from askgraph.cli.outcome import shown
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.steps import live_view
-from askgraph.cli.tables import csv_text, on_terminal, print_json, show
+from askgraph.cli.output import csv_text, on_terminal, print_json, progress_bar, show
+from askgraph.cli.steps import live_view, shown
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed, converses
 from askgraph.operations.answering import head_of, steps_of
 from askgraph.sparql.comparison import of_columns
-from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Step, Trace, follow_up
+from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, follow_up
 from askgraph.workspace.graphs import ready_graphs
 from askgraph.workspace.synchronous import result_of
-
-Show = Callable[[Outcome, KnowledgeGraph, int | None, str | None], Awaitable[bool]]
 
 _ROWS = 50
 
@@ -82,55 +77,49 @@ def ask(
             chosen,
             progress=tell,
         )
-    asked = Asked(asks, name, chosen, ready.graphs, asking.timeout, trace, quiet)
 
-    async def answered(show: Show) -> bool:
+    async def answered() -> bool:
         try:
-            outcome = await asked.outcome()
-            return await show(outcome, ready.of(outcome), asking.limit, asking.lang)
+            outcome = await _outcome(
+                Trace(asks, name, ()), chosen, ready.graphs, asking.timeout, kept=trace, quiet=quiet
+            )
+            if json:
+                print_json(answer_object(outcome, limit=asking.limit))
+                return isinstance(outcome, Answer)
+            if csv:
+                return _print_csv(outcome, asking.limit, context=context)
+            return await _show(outcome, ready.of(outcome), asking)
         finally:
             await closed(chosen)
             await ready.close()
 
-    if not result_of(
-        answered(_json if json else partial(_csv, context=context) if csv else _people)
-    ):
+    if not result_of(answered()):
         raise typer.Exit(NO_ANSWER)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question on its way, shown step by step, whose trace is kept however it ends."""
+async def _outcome(
+    run: Trace,
+    method: Method,
+    graphs: tuple[KnowledgeGraph, ...],
+    timeout: float | None,
+    *,
+    kept: Path | None,
+    quiet: bool,
+) -> Outcome:
+    """Read the steps to the end and show each; the trace is kept however it ends."""
+    stream = steps_of(run.question, method, graphs, timeout=timeout)
+    try:
+        with live_view(quiet=quiet) as tell:
+            async with aclosing(stream):
+                async for step in stream:
+                    run = replace(run, steps=(*run.steps, step))
+                    tell(step)
+    finally:
+        if kept is not None:
+            from askgraph.trace.lines import write_trace
 
-    question: Question
-    name: str
-    method: Method
-    graphs: tuple[KnowledgeGraph, ...]
-    timeout: float | None
-    trace: Path | None
-    quiet: bool
-
-    async def outcome(self) -> Outcome:
-        """Read the steps to the end."""
-        steps: list[Step] = []
-        try:
-            stream = steps_of(self.question, self.method, self.graphs, timeout=self.timeout)
-            with live_view(quiet=self.quiet) as tell:
-                async with aclosing(stream):
-                    async for step in stream:
-                        steps.append(step)
-                        tell(step)
-        finally:
-            self._keep(tuple(steps))
-        return Trace(self.question, self.name, tuple(steps)).outcome
-
-    def _keep(self, steps: tuple[Step, ...]) -> None:
-        if self.trace is None:
-            return
-        from askgraph.trace.lines import write_trace
-
-        run = Trace(self.question, self.name, steps)
-        write_trace(self.trace, run, head_of(self.method, self.graphs))
+            write_trace(kept, run, head_of(method, graphs))
+    return run.outcome
 
 
 def _check_place(trace: Path) -> None:
@@ -160,21 +149,7 @@ def _conversation(
     return asked, [one.name for one in head.graphs] or [None]
 
 
-async def _json(
-    outcome: Outcome, graph: KnowledgeGraph, limit: int | None, lang: str | None
-) -> bool:
-    print_json(answer_object(outcome, limit=limit))
-    return _is_answer(outcome)
-
-
-async def _csv(
-    outcome: Outcome,
-    graph: KnowledgeGraph,
-    limit: int | None,
-    lang: str | None,
-    *,
-    context: bool,
-) -> bool:
+def _print_csv(outcome: Outcome, limit: int | None, *, context: bool) -> bool:
     """Print the rows of an answer; what else is said, as by a refusal, goes to stderr."""
     if not isinstance(outcome, Answer):
         said = outcome.question if isinstance(outcome, Clarification) else outcome.reason
@@ -191,19 +166,18 @@ async def _csv(
     return True
 
 
-async def _people(
-    outcome: Outcome, graph: KnowledgeGraph, limit: int | None, lang: str | None
-) -> bool:
-    colour, most = on_terminal(), limit or _ROWS
+async def _show(outcome: Outcome, graph: KnowledgeGraph, asking: Asking) -> bool:
+    """Print an outcome for people, who may choose one of several readings."""
+    colour, most = on_terminal(), asking.limit or _ROWS
     show(shown(outcome, graph.prefixes, limit=most, colour=colour))
     if isinstance(outcome, Clarification) and colour and sys.stdin.isatty():
         option = _choice(outcome)
         if option is not None:
-            languages = [lang] if lang else []
+            languages = [asking.lang] if asking.lang else []
             chosen = await chosen_answer(option, outcome, graph, languages=languages)
             show(shown(chosen, graph.prefixes, limit=most, colour=colour))
             return True
-    return _is_answer(outcome)
+    return isinstance(outcome, Answer)
 
 
 def _choice(clarification: Clarification) -> Option | None:
@@ -218,7 +192,3 @@ def _choice(clarification: Clarification) -> Option | None:
         if said.isdigit() and 1 <= int(said) <= len(options):
             return options[int(said) - 1]
     return None
-
-
-def _is_answer(outcome: Outcome) -> bool:
-    return isinstance(outcome, Answer)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Asking, Common
-from askgraph.cli.progress import progress_bar
+from askgraph.cli.options import Asking, Common, ConcurrencyOption
+from askgraph.cli.output import progress_bar
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.runs.batch import answer_all, answerer
 from askgraph.methods import closed
@@ -25,9 +25,7 @@ def batch(
     out: Annotated[
         Path, typer.Option("--out", metavar="PREDICTIONS.jsonl", help="Where the answers go.")
     ],
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, metavar="N", help="Questions under way at once.")
-    ] = 4,
+    concurrency: ConcurrencyOption = 4,
 ) -> None:
     """Answer a file of questions.
 

@@ -2,60 +2,56 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from askgraph import registry
-from askgraph.cli.bundles import Commands
-from askgraph.cli.context import DebugOption
+from askgraph.cli.context import Commands, DebugOption
+from askgraph.cli.figures import (
+    BenchmarksArgument,
+    Form,
+    MetricOption,
+    OutRunOption,
+    Reading,
+    Selected,
+    SettingOption,
+    Workers,
+)
 from askgraph.cli.options import (
     Common,
-    FormatOption,
+    ConcurrencyOption,
     GraphOption,
     JsonOption,
-    LangOption,
-    TimeoutOption,
+    QueryTimeoutOption,
     graph_names,
 )
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.stages import stages
-from askgraph.cli.tables import print_json, show
+from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
-from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.gold.finding import KINDS, Finding
 from askgraph.evaluation.gold.frozen import read_frozen
+from askgraph.evaluation.studies.stage_sheets import recall_sheet, stage_sheets
 from askgraph.operations.gold import Checks, check_gold, freeze_gold
 from askgraph.operations.gold import convert as converted
+from askgraph.operations.selection import selected
 from askgraph.operations.splits import Division, write_splits
+from askgraph.operations.stages import staged
+from askgraph.workspace.settings import named_setting
+from askgraph.workspace.synchronous import result_of
 
 FOUND_ERRORS = 1
 QUERIES_FAILED = 4
+SHOWN = 20  # of a kind; --json has all
 
 benchmark = Commands()
 
-BenchmarksArgument = Annotated[
+FilesArgument = Annotated[
     list[Path], typer.Argument(metavar="BENCHMARK...", help="Files of questions with gold.")
 ]
-ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", min=1, metavar="N", help="Queries under way at once.")
-]
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format that can be read, or why it cannot."""
-
-    name: str
-    title: str
-    splits: tuple[str, ...] = ()
 
 
 class Left(StrEnum):
@@ -70,19 +66,16 @@ def list_formats(json: JsonOption = False, debug: DebugOption = False) -> None:
     """List the formats of benchmarks that can be read."""
     entries = [_format(name) for name in registry.names("benchmark")]
     if json:
-        print_json([asdict(entry) for entry in entries])
+        print_json([dict(zip(("name", "title", "splits"), one, strict=True)) for one in entries])
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for head in ("format", "title", "splits"):
-        table.add_column(head, overflow="fold")
-    for entry in entries:
-        table.add_row(*map(Text, (entry.name, entry.title, ", ".join(entry.splits))))
-    show([table])
+    rows = [(name, str(title), ", ".join(splits)) for name, title, splits in entries]
+    show([listing(("format", "title", "splits"), rows)])
 
 
 @benchmark.command("convert")
 def convert(
     common: Common,
+    reading: Reading,
     source: Annotated[
         str,
         typer.Argument(
@@ -92,15 +85,15 @@ def convert(
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE.jsonl", help="Where the questions go.")
     ],
-    format: FormatOption = None,
-    lang: LangOption = None,
 ) -> None:
     """Write questions of any format as lines of askgraph's own.
 
     From an endpoint, by its URL or its name in the workspace, come the examples that it publishes
     (SHACL). What cannot be read is listed.
     """
-    contents = converted(common.workspace, source, out, format=format, language=lang)
+    contents = converted(
+        common.workspace, source, out, format=reading.format, language=reading.lang
+    )
     for item in contents.unreadable:
         typer.echo(f"not written: {item.place}: {item.reason}", err=True)
     typer.echo(f"{len(contents.questions)} questions in {out}", err=True)
@@ -109,7 +102,8 @@ def convert(
 @benchmark.command("check")
 def check(
     common: Common,
-    benchmarks: BenchmarksArgument,
+    reading: Reading,
+    benchmarks: FilesArgument,
     graph: Annotated[
         str | None,
         typer.Option(
@@ -137,9 +131,7 @@ def check(
     offline: Annotated[
         bool, typer.Option("--offline", help="Run nothing: only read queries, and find repeats.")
     ] = False,
-    format: FormatOption = None,
-    lang: LangOption = None,
-    timeout: TimeoutOption = 60.0,
+    timeout: QueryTimeoutOption = 60.0,
     concurrency: ConcurrencyOption = 1,
     json: JsonOption = False,
 ) -> None:
@@ -151,14 +143,15 @@ def check(
     themselves, nothing is run. Exit code 1 if there are errors.
     """
     place = common.workspace
-    read = _read(benchmarks, format, lang)
+    read = _read(benchmarks, reading)
     if gold is not None and len(read) > 1:
         raise SetupError("--gold is for one benchmark; check them one by one")
+    others = replace(reading, format=None)
     checks = Checks(
         graph=graph,
         timeout=timeout,
         concurrency=concurrency,
-        training=tuple(q for c in _read(against or (), None, lang).values() for q in c.questions),
+        training=tuple(q for path in against or () for q in others.contents(path)[1].questions),
         frozen=read_frozen(gold) if gold else None,
     )
     found: list[Finding] = []
@@ -185,12 +178,11 @@ def check(
 @benchmark.command("freeze")
 def freeze(
     common: Common,
+    reading: Reading,
     path: Annotated[Path, typer.Argument(metavar="BENCHMARK", help="A file of questions.")],
     out: Annotated[Path, typer.Option("--out", metavar="GOLD.jsonl", help="Where the results go.")],
     graph: GraphOption = None,
-    format: FormatOption = None,
-    lang: LangOption = None,
-    timeout: TimeoutOption = 60.0,
+    timeout: QueryTimeoutOption = 60.0,
     concurrency: ConcurrencyOption = 1,
 ) -> None:
     """Run all gold queries once and keep their results, to score against them later.
@@ -198,7 +190,7 @@ def freeze(
     The file is there when all queries are done; stopped before, the same call goes on.
     Queries that fail are kept as failed (exit code 4).
     """
-    ((_, contents),) = _read([path], format, lang).items()
+    _, contents = reading.contents(path)
     with progress_bar() as tell:
         count, failed = freeze_gold(
             common.workspace, path, contents, out,
@@ -211,7 +203,8 @@ def freeze(
 
 @benchmark.command("split")
 def split(
-    benchmarks: BenchmarksArgument,
+    reading: Reading,
+    benchmarks: FilesArgument,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder for the files.")],
     folds: Annotated[
         int | None, typer.Option("--folds", min=2, metavar="K", help="Divide into K parts.")
@@ -220,8 +213,6 @@ def split(
         Left | None, typer.Option("--leave-out", help="Test on each graph or data set in turn.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the folds.")] = 0,
-    format: FormatOption = None,
-    lang: LangOption = None,
     json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -231,7 +222,7 @@ def split(
     divides as that says: there, what is repeated is counted.
     """
     division = Division(folds, leave_out and leave_out.value, seed)
-    entries = write_splits(_read(benchmarks, format, lang), division, out)
+    entries = write_splits(_read(benchmarks, reading), division, out)
     if json:
         print_json(entries)
         return
@@ -242,22 +233,61 @@ def split(
         )
 
 
-benchmark.command("stages")(stages)
+@benchmark.command("stages")
+def stages(
+    common: Common,
+    select: Selected,
+    workers: Workers,
+    form: Form,
+    benchmarks: BenchmarksArgument,
+    setting: SettingOption = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            "--weights",
+            metavar="DIR",
+            help="Trained writers, one for each graph that was held out: DIR/GRAPH.npz.",
+        ),
+    ] = None,
+    metric: MetricOption = "best_column",
+    out: OutRunOption = None,
+) -> None:
+    """Measure the stages of the method multi-stage, together and alone.
+
+    Told are what an index finds with the whole question, how well entities are linked and
+    predicates matched, what goes on to the writer with and without the restriction, and how good
+    the answers are, also if gold is given to later stages. A last table says what policies of
+    rejection catch of the wrong answers, and lose of the right ones.
+    """
+    place = common.workspace
+    selection = select.selection()
+    settings = dict(map(named_setting, setting or []))
+    if weights is not None:
+        settings["writer"] = str(weights.absolute() / "{graph}.npz")
+    asked = selected(place, benchmarks, selection)
+    with progress_bar() as tell:
+        work = staged(
+            place, asked, selection, settings=settings, metric=metric,
+            crew=workers.crew, folder=out,
+            progress=lambda record, done, planned: tell(record.method, done, planned),
+            preparing=tell,
+        )  # fmt: skip
+        found = result_of(work)
+    sheets = [recall_sheet(found.recalls), *stage_sheets(found.cases, metric)]
+    form.give(lambda: sheets, lambda: [sheet.json() for sheet in sheets])
 
 
-def _format(name: str) -> Format:
+def _format(name: str) -> tuple[str, str, tuple[str, ...]]:
+    """A format's name, its title, or why it cannot be read, and its splits."""
     try:
         reader: Benchmark = registry.load("benchmark", name)()
     except SetupError as problem:
-        return Format(name, str(problem))
-    return Format(name, reader.title, tuple(reader.splits))
+        return name, str(problem), ()
+    return name, reader.title, tuple(reader.splits)
 
 
-def _read(paths: Sequence[Path], format: str | None, lang: str | None) -> dict[Path, Contents]:
-    return {path: read_benchmark(path, format=format, language=lang)[1] for path in paths}
-
-
-SHOWN = 20  # of a kind; --json has all
+def _read(paths: Sequence[Path], reading: Reading) -> dict[Path, Contents]:
+    return {path: reading.contents(path)[1] for path in paths}
 
 
 def findings_json(read: Mapping[Path, Contents], found: Sequence[Finding]) -> dict[str, object]:
@@ -282,15 +312,11 @@ def show_findings(read: Mapping[Path, Contents], found: Sequence[Finding]) -> No
     if not found:
         typer.echo(f"questions: {asked}, nothing found")
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("kind")
-    table.add_column("")
-    table.add_column("n", justify="right")
-    table.add_column("what it means", overflow="fold")
-    for kind, count in _counts(found).items():
-        known = KINDS[kind]
-        table.add_row(kind, known.severity, str(count), Text(known.means))
-    show([table])
+    rows = [
+        (kind, KINDS[kind].severity, str(count), KINDS[kind].means)
+        for kind, count in _counts(found).items()
+    ]
+    show([listing(("kind", "", "n", "what it means"), rows, right=("n",))])
     errors = sum(finding.severity == "error" for finding in found)
     typer.echo(f"\nquestions: {asked}, errors: {errors}, warnings: {len(found) - errors}")
     typer.echo("\n".join(_listed(found, several=len(read) > 1)))

@@ -7,15 +7,7 @@ from typing import Annotated
 import typer
 
 from askgraph.cli.context import DebugOption
-from askgraph.cli.options import JsonOption
-from askgraph.cli.sheets import (
-    CsvOption,
-    LatexOption,
-    MarkdownOption,
-    OutOption,
-    form_of,
-    give,
-)
+from askgraph.cli.figures import Form, MetricOption, OutOption
 from askgraph.evaluation.reports.compare import Side, compare_json, compare_sheets, side_of
 from askgraph.evaluation.reports.compare import compare as compared
 from askgraph.evaluation.runs.run_folder import read_run
@@ -24,17 +16,12 @@ from askgraph.evaluation.runs.run_folder import read_run
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="RUN, or RUN:METHOD.")],
     b: Annotated[str, typer.Argument(metavar="B", help="RUN, or RUN:METHOD.")],
-    metric: Annotated[
-        str, typer.Option("--metric", metavar="METRIC", help="The metric to compare by.")
-    ] = "best_column",
+    form: Form,
+    metric: MetricOption = "best_column",
     limit: Annotated[
         int,
         typer.Option("--limit", min=0, metavar="N", help="Questions of each list to show."),
     ] = 10,
-    markdown: MarkdownOption = False,
-    csv: CsvOption = False,
-    latex: LatexOption = False,
-    json: JsonOption = False,
     out: OutOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -43,11 +30,10 @@ def compare(
     The mean of the differences B - A has a 95 % bootstrap interval, and p is of a paired
     permutation test. Refuses if the two were scored against different gold.
     """
-    form = form_of(markdown=markdown, csv=csv, latex=latex, json=json)
     found = compared(_side(a), _side(b), metric=metric)
     for warning in found.warnings:
         typer.echo(warning, err=True)
-    give(compare_sheets(found, limit=limit), compare_json(found), form, out=out)
+    form.give(lambda: compare_sheets(found, limit=limit), lambda: compare_json(found), out=out)
 
 
 def _side(name: str) -> Side:

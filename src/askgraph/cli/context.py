@@ -1,16 +1,18 @@
-"""The context of one call: the workspace folder, debugging, and exit codes with their messages.
+"""The context of one call: the workspace folder, debugging, exit codes, and bundles of options.
 
 Nothing heavy is imported here: this much is known before a command is.
 """
 
+import inspect
 import traceback
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_type_hints
 
 import typer
 
-from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
+from askgraph.errors import AskgraphError, QueryError, ServiceError
 
 NO_ANSWER = 1
 
@@ -25,12 +27,7 @@ Exit codes:
   5    a bug in askgraph
   130  stopped with Ctrl-C"""
 
-_CODES: tuple[tuple[type[AskgraphError], int], ...] = (
-    (QueryError, 3),
-    (ServiceError, 4),
-    (SetupError, 2),
-    (AskgraphError, 2),
-)
+Command = TypeVar("Command", bound=Callable[..., None])
 
 
 @dataclass
@@ -84,21 +81,94 @@ def exit_code(error: BaseException, *, debug: bool) -> int | None:
         return None
     if debug and not isinstance(error, KeyboardInterrupt):
         typer.echo("".join(traceback.format_exception(error)), err=True)
-    code, text = _reported(error)
-    typer.echo(text, err=True)
+    said = " ".join(str(error).split()) or type(error).__name__
+    match error:
+        case KeyboardInterrupt():
+            code, said = 130, "stopped"
+        case QueryError():
+            code = 3
+        case ServiceError():
+            code = 4
+        case AskgraphError() | OSError():
+            code = 2
+        case _:
+            code, said = 5, f"a bug: {type(error).__name__}: {said} (--debug shows where)"
+    typer.echo(f"askgraph: {said}", err=True)
     return code
 
 
-def _reported(error: BaseException) -> tuple[int, str]:
-    if isinstance(error, KeyboardInterrupt):
-        return 130, "askgraph: stopped"
-    for kind, code in _CODES:
-        if isinstance(error, kind):
-            return code, f"askgraph: {_one_line(error)}"
-    if isinstance(error, OSError):
-        return 2, f"askgraph: {_one_line(error)}"
-    return 5, f"askgraph: a bug: {type(error).__name__}: {_one_line(error)} (--debug shows where)"
+@dataclass(frozen=True)
+class Bundle:
+    """Options that several commands share, as the fields of a dataclass.
+
+    A command takes a bundle as one parameter; its options are among those of the command. Those of
+    a `last` one come behind all others: the later it is declared, the earlier.
+    """
+
+    last: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, ctx: typer.Context, given: Mapping[str, Any]) -> Self:
+        """Return the bundle with the values that were given."""
+        return cls(**given)
 
 
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+class Commands(typer.Typer):
+    """A group of commands that may take bundles."""
+
+    def __init__(self) -> None:
+        super().__init__(no_args_is_help=True, rich_markup_mode=None)
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Command], Command]:
+        """Register a function as a command of this name."""
+
+        def registered(function: Command) -> Command:
+            super(Commands, self).command(name, **settings)(expanded(function))
+            return function
+
+        return registered
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has the options of its bundles in place of these."""
+    given = inspect.signature(command, eval_str=True).parameters
+    bundles = {
+        name: one.annotation
+        for name, one in given.items()
+        if isinstance(one.annotation, type) and issubclass(one.annotation, Bundle)
+    }
+    if not bundles:
+        return command
+
+    def called(ctx: typer.Context, **values: Any) -> None:
+        for name, bundle in bundles.items():
+            own = {field.name: values.pop(field.name) for field in fields(bundle)}
+            values[name] = bundle.of(ctx, own)
+        command(**values)
+
+    behind = [one for one in given.values() if one.name in bundles and bundles[one.name].last]
+    order = [one for one in given.values() if one not in behind] + behind[::-1]
+    options = [
+        inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
+        *(option for one in order for option in _options(one, bundles.get(one.name))),
+    ]
+    called.__doc__ = command.__doc__
+    called.__annotations__ = {one.name: one.annotation for one in options}
+    called.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    return called
+
+
+def _options(one: inspect.Parameter, bundle: type[Bundle] | None) -> list[inspect.Parameter]:
+    """The options of a bundle, or the parameter itself if it is none."""
+    if bundle is None:
+        return [one.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+    kinds = get_type_hints(bundle, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=kinds[field.name],
+        )
+        for field in fields(bundle)
+    ]

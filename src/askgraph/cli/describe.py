@@ -2,17 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Annotated
 
-import typer
-from rich import box
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from askgraph.cli.options import Common, JsonOption, LangOption, LimitOption, graph_names
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.tables import print_json, show
+from askgraph.cli.options import Common, GraphArgument, JsonOption, LangOption, LimitOption
+from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.explanation.starters import Examples, examples_of
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.rdf.prefixes import PrefixMap
@@ -23,9 +18,7 @@ _ENDS = 2
 
 def describe(
     common: Common,
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", autocompletion=graph_names, help="The graph.")
-    ] = None,
+    name: GraphArgument = None,
     json: JsonOption = False,
     limit: LimitOption = _SHOWN,
     lang: LangOption = None,
@@ -49,7 +42,10 @@ def _blocks(
 ) -> Iterator[RenderableType]:
     yield Text(f"{profile.triples:,} triples from {profile.source}, read {profile.created}")
     if profile.languages:
-        yield Text("Languages: " + _counted(profile.languages, 10))
+        yield Text(
+            "Languages: "
+            + ", ".join(f"{name} ({count:,})" for name, count in profile.languages[:10])
+        )
     yield ""
     yield _classes(profile.classes[:limit], prefixes, examples)
     yield from _more(len(profile.classes) - limit, "classes")
@@ -69,51 +65,38 @@ def _blocks(
 def _classes(
     classes: Sequence[ClassProfile], prefixes: PrefixMap, examples: Examples
 ) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("class")
-    table.add_column("instances", justify="right")
-    table.add_column("IRI", style="dim", overflow="fold")
-    for item in classes:
-        label = examples.labels[item.iri] + (" (n-ary)" if item.nary else "")
-        table.add_row(Text(label), f"{item.instances:,}", Text(prefixes.shorten(item.iri)))
-    return table
+    rows = [
+        (
+            examples.labels[one.iri] + (" (n-ary)" if one.nary else ""),
+            f"{one.instances:,}",
+            prefixes.shorten(one.iri),
+        )
+        for one in classes
+    ]
+    return listing(("class", "instances", "IRI"), rows, right=("instances",), dim=("IRI",))
 
 
 def _predicates(
     predicates: Sequence[PredicateProfile], prefixes: PrefixMap, examples: Examples
 ) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("predicate", overflow="fold")
-    table.add_column("triples", justify="right")
-    for column in ("of", "gives", "example"):
-        table.add_column(column, overflow="fold")
-    table.add_column("IRI", style="dim", overflow="fold")
-    for item in predicates:
-        gives = [_name(iri, prefixes, examples) for iri, _ in item.object_classes]
-        gives += [_name(iri, prefixes, examples) for iri, _ in item.datatypes]
-        of = [_name(iri, prefixes, examples) for iri, _ in item.subject_classes]
-        table.add_row(
-            Text(examples.labels[item.iri]),
-            f"{item.triples:,}",
-            Text(_listed(of)),
-            Text(_listed(gives)),
-            Text(examples.values.get(item.iri, "")),
-            Text(prefixes.shorten(item.iri)),
+    def listed(pairs: Sequence[tuple[str, int]]) -> str:
+        names = [examples.labels.get(iri) or prefixes.shorten(iri) for iri, _ in pairs]
+        rest = len(names) - _ENDS
+        return ", ".join(names[:_ENDS]) + (f" +{rest}" if rest > 0 else "")
+
+    heads = ("predicate", "triples", "of", "gives", "example", "IRI")
+    rows = [
+        (
+            examples.labels[one.iri],
+            f"{one.triples:,}",
+            listed(one.subject_classes),
+            listed([*one.object_classes, *one.datatypes]),
+            examples.values.get(one.iri, ""),
+            prefixes.shorten(one.iri),
         )
-    return table
-
-
-def _name(iri: str, prefixes: PrefixMap, examples: Examples) -> str:
-    return examples.labels.get(iri) or prefixes.shorten(iri)
-
-
-def _listed(names: Sequence[str]) -> str:
-    rest = len(names) - _ENDS
-    return ", ".join(names[:_ENDS]) + (f" +{rest}" if rest > 0 else "")
-
-
-def _counted(pairs: Sequence[tuple[str, int]], most: int) -> str:
-    return ", ".join(f"{name} ({count:,})" for name, count in pairs[:most])
+        for one in predicates
+    ]
+    return listing(heads, rows, right=("triples",), dim=("IRI",))
 
 
 def _more(rest: int, what: str) -> Iterator[RenderableType]:

@@ -1,17 +1,13 @@
 """`askgraph enrich`: predicates, comments and names that a graph only implies."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import BaseUrlOption, Common, JsonOption, graph_names
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.tables import print_json
+from askgraph.cli.options import Common, DefinitionsOption, Drafting, JsonOption, graph_names
+from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs.run import Budget as Bounds
-from askgraph.llm.budget import Budget
 from askgraph.metadata.advise import AdviceKind
 from askgraph.metadata.definitions import Definitions
 from askgraph.metadata.definitions_file import read_definitions
@@ -30,10 +26,8 @@ def enrich(
     name: Annotated[
         str, typer.Argument(metavar="NAME", autocompletion=graph_names, help="A graph.")
     ],
-    definitions: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What to add, as 'askgraph advise --definitions' says."),
-    ] = None,
+    drafts: Drafting,
+    definitions: DefinitionsOption = None,
     inverse: Annotated[bool, typer.Option("--inverse", help="Inverse properties.")] = False,
     shortcuts: Annotated[
         bool, typer.Option("--shortcuts", help="Predicates for property paths.")
@@ -55,18 +49,6 @@ def enrich(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.ttl", help="Write the whole graph into a file.")
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Drafts comments: a [models.NAME] table of askgraph.toml, or a model id.",
-        ),
-    ] = None,
-    base_url: BaseUrlOption = None,
-    budget: Annotated[
-        list[str] | None,
-        typer.Option(metavar="WHAT=N", help="Stop the model at so many calls, tokens or money."),
-    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Add what a graph only implies: inverses, shortcuts for paths, comments, names of relations.
@@ -82,11 +64,10 @@ def enrich(
     kinds = inverse or shortcuts or comments or names
     _refuse(virtual and plain, "--virtual adds and --plain takes away: give one of them")
     _refuse(plain and (kinds or definitions or as_name), "--plain takes all away: give no other")
-    drafting = bool(model or base_url or budget)
+    drafting = bool(drafts.model or drafts.base_url or drafts.budget)
     _refuse(drafting and not comments, "--model, --base-url and --budget are for --comments")
     _refuse(drafting and definitions, "comments come from --definitions or --model: give one")
     place = common.workspace
-    drafts = _Drafts(model, base_url, tuple(budget or ()))
     flags = {"inverse": inverse, "shortcuts": shortcuts, "comments": comments, "names": names}
     with progress_bar() as progress:
         made = Definitions() if plain else _made(place, name, definitions, flags, drafts, progress)
@@ -107,35 +88,19 @@ def _refuse(wrong: object, said: str) -> None:
         raise SetupError(said)
 
 
-@dataclass(frozen=True)
-class _Drafts:
-    """The language model that drafts comments, and what it may cost."""
-
-    model: str | None
-    base_url: str | None
-    budget: tuple[str, ...]
-
-    @property
-    def wanted(self) -> bool:
-        return bool(self.model or self.base_url)
-
-    def bound(self) -> Budget:
-        return Bounds.of(list(self.budget)).of_models()
-
-
 def _made(
     place: Workspace,
     name: str,
     file: Path | None,
     flags: dict[str, bool],
-    drafts: _Drafts,
+    drafts: Drafting,
     progress: Progress,
 ) -> Definitions:
     """The definitions of a file, or those that are advised, of the kinds that are wanted."""
     if file is not None:
         found = read_definitions(file)
         return found.only(**flags) if any(flags.values()) else found
-    if flags["comments"] and not drafts.wanted:
+    if flags["comments"] and not (drafts.model or drafts.base_url):
         raise SetupError("comments come from a file (--definitions) or a language model (--model)")
     kinds: list[AdviceKind] = []
     kinds += ["declared", "inverse"] if flags["inverse"] else []
@@ -146,7 +111,7 @@ def _made(
     if flags["comments"]:
         made = with_drafted_comments(
             place, name, made, model=drafts.model, base_url=drafts.base_url,
-            budget=drafts.bound(), progress=progress,
+            budget=drafts.bounds, progress=progress,
         )  # fmt: skip
     if not made:
         raise SetupError(
@@ -154,11 +119,6 @@ def _made(
             "--definitions FILE"
         )
     return made
-
-
-def _counted(number: int, kind: str) -> str:
-    one = {"properties": "property", "comments": "comment", "names": "name"}[kind]
-    return f"{number} {one if number == 1 else kind}"
 
 
 def _tell(told: dict[str, object], made: Definitions, *, json: bool) -> None:
@@ -170,10 +130,8 @@ def _tell(told: dict[str, object], made: Definitions, *, json: bool) -> None:
     if json:
         print_json(told | counts)
         return
-    said = (
-        ", ".join(_counted(number, kind) for kind, number in counts.items() if number) or "nothing"
-    )
-    where = told.get("name") or told.get("file")
-    number = told.get("triples", told.get("added"))
-    what = "triples" if "triples" in told else "new triples"
-    typer.echo(f"{where}: {said} added; {number:,} {what}", err=True)
+    ones = {"properties": "property", "comments": "comment", "names": "name"}
+    parts = (f"{n} {ones[kind] if n == 1 else kind}" for kind, n in counts.items() if n)
+    place = told.get("name") or told.get("file")
+    size = f"{told['triples']:,} triples" if "triples" in told else f"{told['added']:,} new triples"
+    typer.echo(f"{place}: {', '.join(parts) or 'nothing'} added; {size}", err=True)

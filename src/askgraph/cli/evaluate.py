@@ -1,15 +1,24 @@
 """`askgraph evaluate`: how good the answers are, by questions with gold."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common, JsonOption, MetricOption, SentOption, TimeoutOption
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.runs import OutRunOption, Selected, Workers
-from askgraph.cli.sheets import form_of, give
+from askgraph.cli.figures import (
+    AbstainOption,
+    BenchmarksArgument,
+    Form,
+    GoldOption,
+    MetricOption,
+    OutRunOption,
+    RepeatOption,
+    Selected,
+    SettingOption,
+    Workers,
+)
+from askgraph.cli.options import Common, SentOption, TimeoutOption
+from askgraph.cli.output import progress_bar
 from askgraph.errors import ServiceError
 from askgraph.evaluation.reports.groups import incomplete, report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
@@ -26,15 +35,8 @@ def evaluate(
     common: Common,
     select: Selected,
     workers: Workers,
-    benchmarks: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="BENCHMARK...",
-            help="Files of questions with gold, in any format that 'askgraph benchmark list' "
-            "names; FILE@GRAPH says which graph one is asked of.",
-        ),
-    ],
-    json: JsonOption = False,
+    form: Form,
+    benchmarks: BenchmarksArgument,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,15 +46,9 @@ def evaluate(
             "compare.",
         ),
     ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting for every method."),
-    ] = None,
+    setting: SettingOption = None,
     metric: MetricOption = "best_column",
-    abstain: Annotated[
-        bool,
-        typer.Option("--abstain", help="A question back or a refusal scores 0, whatever it holds."),
-    ] = False,
+    abstain: AbstainOption = False,
     sample: Annotated[
         int | None,
         typer.Option("--sample", min=1, metavar="N", help="N of each benchmark, by chance."),
@@ -60,9 +56,7 @@ def evaluate(
     seed: Annotated[
         int, typer.Option("--seed", metavar="S", help="Of the sample and the folds.")
     ] = 0,
-    repeat: Annotated[
-        int, typer.Option("--repeat", min=1, metavar="N", help="Ask every question N times.")
-    ] = 1,
+    repeat: RepeatOption = 1,
     folds: Annotated[
         int | None,
         typer.Option(
@@ -77,12 +71,7 @@ def evaluate(
             help="'graph' or 'dataset': learn from the questions about all others.",
         ),
     ] = None,
-    gold: Annotated[
-        Path | None,
-        typer.Option(
-            "--gold", metavar="GOLD.jsonl", help="Gold results from 'askgraph benchmark freeze'."
-        ),
-    ] = None,
+    gold: GoldOption = None,
     drafts: Annotated[
         int,
         typer.Option(
@@ -93,7 +82,7 @@ def evaluate(
     timeout: TimeoutOption = None,
     retries: Annotated[
         int,
-        typer.Option("--retries", min=0, metavar="N", help="Ask again where a service failed."),
+        typer.Option("--retries", min=0, metavar="N", help="Ask again if a service failed."),
     ] = 0,
     budget: Annotated[
         list[str] | None,
@@ -112,11 +101,12 @@ def evaluate(
     moment: the same call goes on. 'askgraph report' and 'askgraph compare' read such runs.
     """
     place = common.workspace
+    logged = [f"sent={sent.absolute()}"] if sent else []
     selection = select.selection(
         sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold
     )
     wishes = Wishes(
-        methods=method_choices(method or [DEFAULT_METHOD], [*(setting or []), *_logged(sent)]),
+        methods=method_choices(method or [DEFAULT_METHOD], [*(setting or []), *logged]),
         repeat=repeat,
         options=Options(
             timeout=timeout, retries=retries, abstain=abstain, drafts=drafts,
@@ -144,16 +134,9 @@ def evaluate(
         typer.echo(f"{reason}; with a larger one the same call goes on", err=True)
     for warning in incomplete([run]):
         typer.echo(warning, err=True)
-    form = form_of(markdown=False, csv=False, latex=False, json=json)
-    if json:
-        give([], report_json([run], metric=metric), form, out=None)
-    else:
-        give(report_sheets([run], metric=metric), None, form, out=None)
-
-
-def _logged(sent: Path | None) -> list[str]:
-    """The setting by which methods log what they send to a model."""
-    return [f"sent={sent.absolute()}"] if sent else []
+    form.give(
+        lambda: report_sheets([run], metric=metric), lambda: report_json([run], metric=metric)
+    )
 
 
 def _say_what_is_left_out(asked: Asked) -> None:

@@ -8,14 +8,19 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.bundles import Commands
-from askgraph.cli.options import BaseUrlOption, Common, GraphOption, JsonOption, LangOption
-from askgraph.cli.progress import progress_bar
+from askgraph.cli.context import Commands
+from askgraph.cli.figures import as_table
+from askgraph.cli.options import (
+    Common,
+    Drafting,
+    GraphOption,
+    JsonOption,
+    LangOption,
+    QueryTimeoutOption,
+)
+from askgraph.cli.output import counted, print_json, progress_bar, show
 from askgraph.cli.query import text_of_argument
-from askgraph.cli.sheets import as_table
-from askgraph.cli.tables import print_json, show
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs.run import Budget as Bounds
 from askgraph.metadata.examples import Collection, QueryExample, Wording
 from askgraph.metadata.examples.folder import Stored
 from askgraph.operations.examples import Checked, confirm, stored, traced_example
@@ -26,11 +31,6 @@ from askgraph.operations.generation import Generated
 from askgraph.operations.generation import generate as generated
 from askgraph.operations.paraphrase import Worder, worder_of
 from askgraph.workspace import Workspace
-
-__all__ = [
-    "as_table",
-    "examples",
-]
 
 DRIFTED = 1
 
@@ -65,9 +65,7 @@ def add(
     ] = None,
     graph: GraphOption = None,
     lang: LangOption = None,
-    timeout: Annotated[
-        float, typer.Option(min=0.001, metavar="SECONDS", help="For the query.")
-    ] = 60.0,
+    timeout: QueryTimeoutOption = 60.0,
     json: JsonOption = False,
 ) -> None:
     """Confirm that a query answers a question: both are kept, with what the query gives now.
@@ -75,37 +73,33 @@ def add(
     The next time that somebody asks the same, it is the answer, and no method is asked. The
     query is run first; one that fails is not kept. A question that is there gets the new query.
     """
-    example, traced = asked_example(" ".join(question or ()), query, trace, lang)
-    example = with_more(example, also or [], keyword or [])
+    example, traced = _asked_example(" ".join(question or ()), query, trace, lang)
+    example = _with_more(example, also or [], keyword or [])
     with progress_bar() as progress:
         place, name = common.workspace, graph or traced
         kept = confirm(place, example, name, by=by, timeout=timeout, progress=progress)
     confirmation = kept.example.confirmation
     assert confirmation is not None
     if json:
-        print_json(example_object(confirmation.graph, kept))
+        print_json(_example_object(confirmation.graph, kept))
     else:
         rows = counted(confirmation.rows, "row")
         typer.echo(f"{kept.id}: confirmed with {rows}, in {kept.path}")
 
 
 @examples.command("list")
-def list_(
-    common: Common,
-    graph: GraphOption = None,
-    json: JsonOption = False,
-) -> None:
+def list_(common: Common, graph: GraphOption = None, json: JsonOption = False) -> None:
     """List the examples that the workspace keeps, with what their queries gave."""
     found = stored(common.workspace, graph)
     if json:
-        print_json([example_object(name, one) for name, one in found])
+        print_json([_example_object(name, one) for name, one in found])
         return
     if not found:
         typer.echo("No examples are kept; askgraph examples add and generate make some.", err=True)
         return
     heads = ("graph", "id", "question", "origin", "rows", "since")
     rows = [
-        (name, one.id, one.example.question, one.example.origin, *result_cells(one.example))
+        (name, one.id, one.example.question, one.example.origin, *_result_cells(one.example))
         for name, one in found
     ]
     show(as_table(heads, rows))
@@ -115,9 +109,7 @@ def list_(
 def check(
     common: Common,
     graph: GraphOption = None,
-    timeout: Annotated[
-        float, typer.Option(min=0.001, metavar="SECONDS", help="For each query.")
-    ] = 60.0,
+    timeout: QueryTimeoutOption = 60.0,
     json: JsonOption = False,
 ) -> None:
     """Run all kept queries again and say whose results are no longer what was confirmed.
@@ -128,13 +120,13 @@ def check(
         found = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
     bad = [one for one in found if one.status not in ("same", "not compared")]
     if json:
-        print_json([verdict_object(one) for one in found])
+        print_json([_verdict_object(one) for one in found])
     else:
         rows = [(one.graph, one.stored.id, one.status, one.detail) for one in found]
         if differing := [row for row in rows if row[2] != "same"]:
             heads = ("graph", "id", "now", "how")
             show(as_table(heads, differing))
-        typer.echo(f"{counted(len(found), 'example')}: {in_numbers(found)}", err=not found)
+        typer.echo(f"{counted(len(found), 'example')}: {_in_numbers(found)}", err=not found)
     if bad:
         raise typer.Exit(DRIFTED)
 
@@ -149,7 +141,7 @@ def withdraw(
     """Take an example away, so that nothing is answered by it or learnt from it any more."""
     name, gone = withdraw_kept(common.workspace, which, graph)
     if json:
-        print_json(example_object(name, gone))
+        print_json(_example_object(name, gone))
     else:
         typer.echo(f"{gone.id} ({name}) is withdrawn: {gone.example.question}")
 
@@ -157,25 +149,14 @@ def withdraw(
 @examples.command("generate")
 def generate(
     common: Common,
+    drafts: Drafting,
     graph: GraphOption = None,
     number: Annotated[int, typer.Option(min=1, metavar="N", help="Examples at most.")] = 20,
     seconds: Annotated[float, typer.Option(min=0.1, metavar="S", help="Time for all.")] = 60.0,
     seed: Annotated[int, typer.Option(metavar="N", help="Another one gives other examples.")] = 0,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Words the questions: a [models.NAME] table of askgraph.toml, or a model id.",
-        ),
-    ] = None,
-    base_url: BaseUrlOption = None,
     lang: Annotated[
         list[str] | None,
         typer.Option(metavar="TAG", help="A language that the model words them in; repeatable."),
-    ] = None,
-    budget: Annotated[
-        list[str] | None,
-        typer.Option(metavar="WHAT=N", help="Stop the model at so many calls, tokens or money."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -186,16 +167,16 @@ def generate(
     read again. Exit code 1 if none was kept.
     """
     place = common.workspace
-    words = worder(place, model, base_url, lang or [], budget or [])
+    words = _worder(place, drafts, lang or [])
     with progress_bar() as progress:
         made = generated(
             place, graph, number=number, seconds=seconds, seed=seed, worder=words,
             progress=progress,
         )  # fmt: skip
     if json:
-        print_json(generated_object(made))
+        print_json(_generated_object(made))
     else:
-        questions, said = generated_lines(made)
+        questions, said = _generated_lines(made)
         typer.echo(questions, nl=False)
         typer.echo(said, err=True)
     if not made.examples:
@@ -227,29 +208,30 @@ def convert(
             common.workspace, source, target, format=format, progress=progress
         )
     if json:
-        print_json(converted_object(found, faults))
+        print_json(_converted_object(found, faults))
         return
     for place, reason in faults:
         typer.echo(f"{place}: {reason}", err=True)
     typer.echo(f"{counted(len(found.examples), 'example')} in {target}")
 
 
-def asked_example(
+def _asked_example(
     question: str, query: str | None, trace: Path | None, language: str | None
 ) -> tuple[QueryExample, str | None]:
-    """Return the question with its query, and the graph that a trace names."""
+    """The question with its query, and the graph that a trace names."""
     if (query is None) == (trace is None):
         raise SetupError("give either the query, with --query, or a kept run, with --trace")
     if trace is not None:
         example, graph = traced_example(trace)
-        return _reworded(example, question, language), graph
+        question, language = question or example.question, language or example.language
+        return replace(example, question=question, language=language), graph
     if not question:
         raise SetupError("give the question that the query answers")
     return QueryExample(question, text_of_argument(query or ""), language), None
 
 
-def with_more(example: QueryExample, also: list[str], keywords: list[str]) -> QueryExample:
-    """Return the example with further wordings, as `de:Welche Monde …`, and with keywords."""
+def _with_more(example: QueryExample, also: list[str], keywords: list[str]) -> QueryExample:
+    """The example with further wordings, as `de:Welche Monde …`, and with keywords."""
     others = []
     for text in also:
         tagged = re.match(r"([a-z]{2,3}(?:-[A-Za-z0-9]+)*):(.*)", text, re.DOTALL)
@@ -260,44 +242,29 @@ def with_more(example: QueryExample, also: list[str], keywords: list[str]) -> Qu
     return replace(example, others=tuple(others), keywords=tuple(keywords))
 
 
-def worder(
-    place: Workspace,
-    model: str | None,
-    base_url: str | None,
-    languages: list[str],
-    budget: list[str],
-) -> Worder | None:
-    """Return who words the questions; the templates alone if no model is named."""
-    if model is None:
-        given = {"--base-url": base_url, "--lang": languages, "--budget": budget}
+def _worder(place: Workspace, drafts: Drafting, languages: list[str]) -> Worder | None:
+    """The model that words the questions; the templates do alone if none is named."""
+    if drafts.model is None:
+        given = {"--base-url": drafts.base_url, "--lang": languages, "--budget": drafts.budget}
         if idle := [name for name, value in given.items() if value]:
             raise SetupError(f"{' and '.join(idle)}: for a model that words the questions; --model")
         return None
     return worder_of(
         place,
-        model,
-        base_url=base_url,
+        drafts.model,
+        base_url=drafts.base_url,
         languages=languages or ["en"],
-        budget=Bounds.of(budget).of_models(),
+        budget=drafts.bounds,
     )
 
 
-def _reworded(example: QueryExample, question: str, language: str | None) -> QueryExample:
-    return replace(
-        example,
-        question=question or example.question,
-        language=language or example.language,
-    )
-
-
-def example_object(graph: str, one: Stored) -> dict[str, object]:
-    """Return an example with its graph, id and file."""
+def _example_object(graph: str, one: Stored) -> dict[str, object]:
+    """An example with its graph, id and file."""
     stored = asdict(one.example)
     return {"graph": graph, "id": one.id, "file": str(one.path), "form": one.example.form} | stored
 
 
-def verdict_object(one: Checked) -> dict[str, object]:
-    """Return what became of an example."""
+def _verdict_object(one: Checked) -> dict[str, object]:
     return {
         "graph": one.graph,
         "id": one.stored.id,
@@ -307,14 +274,14 @@ def verdict_object(one: Checked) -> dict[str, object]:
     }
 
 
-def converted_object(found: Collection, faults: list[tuple[str, str]]) -> dict[str, object]:
-    """Return how many examples were written, and what was wrong in their source."""
+def _converted_object(found: Collection, faults: list[tuple[str, str]]) -> dict[str, object]:
+    """How many examples were written, and what was wrong in their source."""
     listed = [{"place": place, "reason": reason} for place, reason in faults]
     return {"examples": len(found.examples), "faults": listed}
 
 
-def generated_object(made: Generated) -> dict[str, object]:
-    """Return the examples that were made, of how many drafts, and why no more."""
+def _generated_object(made: Generated) -> dict[str, object]:
+    """The examples that were made, of how many drafts, and why no more."""
     examples = [
         {
             "question": one.question,
@@ -330,8 +297,8 @@ def generated_object(made: Generated) -> dict[str, object]:
     }  # fmt: skip
 
 
-def generated_lines(made: Generated) -> tuple[str, str]:
-    """Return the questions, all wordings of one on one line, and what is said of them."""
+def _generated_lines(made: Generated) -> tuple[str, str]:
+    """The questions, all wordings of one on one line, and what is said of them."""
     lines = [" / ".join(wording.text for wording in one.wordings) for one in made.examples]
     worded = sum(1 for one in made.examples if one.confirmation and one.confirmation.by)
     kept = f"kept {len(made.examples)} of {counted(made.drafted, 'draft')}"
@@ -339,18 +306,13 @@ def generated_lines(made: Generated) -> tuple[str, str]:
     return "".join(f"{line}\n" for line in lines), f"{made.graph}: {kept}{by_model}; {made.ended}"
 
 
-def result_cells(example: QueryExample) -> tuple[str, str]:
-    """Return how many rows a query gave, and on which day."""
+def _result_cells(example: QueryExample) -> tuple[str, str]:
+    """How many rows a query gave, and on which day."""
     confirmation = example.confirmation
     return (f"{confirmation.rows:,}", confirmation.when[:10]) if confirmation else ("", "")
 
 
-def in_numbers(found: list[Checked]) -> str:
-    """Return how many examples each verdict has."""
+def _in_numbers(found: list[Checked]) -> str:
+    """How many examples each verdict has."""
     counts = Counter(one.status for one in found)
     return ", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing to check"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -10,17 +10,10 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.bundles import Commands
-from askgraph.cli.options import (
-    Common,
-    FormatOption,
-    GraphOption,
-    JsonOption,
-    LangOption,
-    ModelOption,
-)
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.tables import print_json
+from askgraph.cli.context import Commands
+from askgraph.cli.figures import Reading
+from askgraph.cli.options import Common, GraphOption, JsonOption, ModelOption
+from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.operations.pairs import make_pairs
 from askgraph.training.evaluate import evaluated
@@ -116,6 +109,7 @@ DownloadOption = Annotated[
 @finetune.command("pairs")
 def pairs(
     common: Common,
+    reading: Reading,
     questions: Annotated[
         Path | None,
         typer.Argument(help="A benchmark's file; without it, the examples kept for the graph."),
@@ -131,8 +125,6 @@ def pairs(
         bool, typer.Option("--once", help="One pair a question, in place of one to three.")
     ] = False,
     graph: GraphOption = None,
-    format: FormatOption = None,
-    lang: LangOption = None,
     json: JsonOption = False,
 ) -> None:
     """Make pairs of a question with candidates, right and wrong, and the query it means.
@@ -141,8 +133,8 @@ def pairs(
     """
     with progress_bar() as progress:
         made = make_pairs(
-            common.workspace, questions, output, graph=graph, format=format, language=lang,
-            split=split, seed=seed, copies=not once, progress=progress,
+            common.workspace, questions, output, graph=graph, format=reading.format,
+            language=reading.lang, split=split, seed=seed, copies=not once, progress=progress,
         )  # fmt: skip
     if json:
         left_out = [{"id": one.id, "reason": one.reason} for one in made.left_out]

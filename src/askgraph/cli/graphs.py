@@ -1,20 +1,16 @@
 """`askgraph graphs`: what is in the workspace."""
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from askgraph.cli.options import Common, JsonOption
-from askgraph.cli.tables import print_json, show
+from askgraph.cli.output import listing, print_json, show
 from askgraph.errors import SetupError
 from askgraph.workspace import GraphSettings, Workspace
 
+_COUNTS = ("triples", "classes", "predicates")
 
-def graphs(
-    common: Common,
-    json: JsonOption = False,
-) -> None:
+
+def graphs(common: Common, json: JsonOption = False) -> None:
     """List the graphs of the workspace."""
     place = common.workspace
     listed = [_entry(place, name, settings) for name, settings in place.graphs().items()]
@@ -28,15 +24,12 @@ def graphs(
         )
         return
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("graph")
-    for column in ("triples", "classes", "predicates"):
-        table.add_column(column, justify="right")
-    table.add_column("source", overflow="fold")
-    for entry in listed:
-        counts = (_count(entry[key]) for key in ("triples", "classes", "predicates"))
-        table.add_row(Text(str(entry["name"])), *counts, Text(str(entry["source"])))
-    show([table])
+    heads = ("graph", *_COUNTS, "source")
+    rows = [
+        (str(one["name"]), *(_count(one[name]) for name in _COUNTS), str(one["source"]))
+        for one in listed
+    ]
+    show([listing(heads, rows, right=_COUNTS)])
 
 
 def _entry(place: Workspace, name: str, settings: GraphSettings) -> dict[str, object]:

@@ -7,14 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
-from askgraph.cli.bundles import Commands
-from askgraph.cli.options import Common, GraphOption, JsonOption, graph_names
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.tables import print_json, show
+from askgraph.cli.context import Commands
+from askgraph.cli.options import Common, GraphArgument, GraphOption, JsonOption
+from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Resource
 from askgraph.operations.indices import IndexInfo, build_indices, ground_of, index_info
@@ -24,10 +20,6 @@ from askgraph.workspace.graphs import GraphIndices
 UNUSABLE = 1
 
 index = Commands()
-
-GraphArgument = Annotated[
-    str | None, typer.Argument(metavar="GRAPH", autocompletion=graph_names, help="The graph.")
-]
 
 
 class Key(StrEnum):
@@ -88,11 +80,7 @@ def build(
 
 
 @index.command("info")
-def info(
-    common: Common,
-    graph: GraphArgument = None,
-    json: JsonOption = False,
-) -> None:
+def info(common: Common, graph: GraphArgument = None, json: JsonOption = False) -> None:
     """Tell the kind, size and source of the indices of a graph, and whether they are sound.
 
     Every byte is compared with its checksum. Exit code 1 if one is missing, damaged or older
@@ -129,7 +117,9 @@ def search(
     allowed = _allowed(within, prefixes) if within else None
     hits = found.search(" ".join(text), limit=limit, within=allowed)
     if json:
-        _print_hits(hits)
+        print_json(
+            [asdict(hit.item) | {"match": hit.score, "matched_name": hit.name} for hit in hits]
+        )
     else:
         _show_hits(hits, prefixes)
 
@@ -149,19 +139,20 @@ def _show(found: Sequence[IndexInfo], *, json: bool) -> None:
     if json:
         print_json([asdict(item) for item in found])
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for head in ("index", "kind"):
-        table.add_column(head)
-    for head in ("items", "MB"):
-        table.add_column(head, justify="right")
-    for head in ("built from", "at", "state"):
-        table.add_column(head, overflow="fold")
-    for item in found:
-        items = "-" if item.items is None else f"{item.items:,}"
-        size = "-" if item.items is None else f"{item.bytes / 1e6:.1f}"
-        texts = (item.source or "-", item.created or "-", item.problem or "sound")
-        table.add_row(item.key, item.kind or "-", items, size, *map(Text, texts))
-    show([table])
+    rows = [
+        (
+            one.key,
+            one.kind or "-",
+            "-" if one.items is None else f"{one.items:,}",
+            "-" if one.items is None else f"{one.bytes / 1e6:.1f}",
+            one.source or "-",
+            one.created or "-",
+            one.problem or "sound",
+        )
+        for one in found
+    ]
+    heads = ("index", "kind", "items", "MB", "built from", "at", "state")
+    show([listing(heads, rows, right=("items", "MB"))])
 
 
 def _allowed(within: Sequence[str], prefixes: PrefixMap) -> set[str]:
@@ -188,27 +179,20 @@ def _id(text: str, prefixes: PrefixMap) -> str:
     return prefixes.expand(text) if prefix in prefixes.namespaces else text
 
 
-def _print_hits(hits: Sequence[Hit[Resource]]) -> None:
-    print_json([asdict(hit.item) | {"match": hit.score, "matched_name": hit.name} for hit in hits])
-
-
 def _show_hits(hits: Sequence[Hit[Resource]], prefixes: PrefixMap) -> None:
     if not hits:
         typer.echo("nothing found", err=True)
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("label", overflow="fold")
-    table.add_column("match", justify="right")
-    table.add_column("used", justify="right")
-    for head in ("found by", "infos", "IRI"):
-        table.add_column(head, overflow="fold")
-    for hit in hits:
-        item = hit.item
-        iri = item.iri if item.iri.startswith('"') else prefixes.shorten(item.iri)
-        by = "" if hit.name == item.label else hit.name
-        infos = "; ".join(item.infos)
-        table.add_row(
-            Text(item.label), f"{hit.score:.2f}", f"{item.score:,.0f}",
-            Text(by), Text(infos[:80]), Text(iri),
-        )  # fmt: skip
-    show([table])
+    rows = [
+        (
+            hit.item.label,
+            f"{hit.score:.2f}",
+            f"{hit.item.score:,.0f}",
+            "" if hit.name == hit.item.label else hit.name,
+            "; ".join(hit.item.infos)[:80],
+            hit.item.iri if hit.item.iri.startswith('"') else prefixes.shorten(hit.item.iri),
+        )
+        for hit in hits
+    ]
+    heads = ("label", "match", "used", "found by", "infos", "IRI")
+    show([listing(heads, rows, right=("match", "used"))])

@@ -1,16 +1,15 @@
 """`askgraph keys`: who may use the server, and how much: API keys made, listed and revoked."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Annotated, TypeVar
 
 import typer
 
-from askgraph.cli.bundles import Commands
-from askgraph.cli.options import Common, JsonOption, graph_names
-from askgraph.cli.sheets import as_table
-from askgraph.cli.tables import print_json, show
-from askgraph.errors import SetupError
+from askgraph.cli.context import Commands
+from askgraph.cli.figures import as_table
+from askgraph.cli.options import Common, DatabaseOption, JsonOption, check_graphs, graph_names
+from askgraph.cli.output import print_json, show
 from askgraph.serve.identity.api_keys import expiry, found_key, new_key, read_scopes, state_of
 from askgraph.serve.identity.principal import OwnLimits
 from askgraph.serve.settings import ServeSettings
@@ -21,14 +20,6 @@ from askgraph.workspace.synchronous import result_of
 Result = TypeVar("Result")
 
 keys = Commands()
-DatabaseOption = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        metavar="URL",
-        help="The server's, where its settings do not say it: postgresql://… or a file.",
-    ),
-]
 
 
 @keys.command("add")
@@ -77,7 +68,7 @@ def add(
 
     Its owner sends it with each request, as 'Authorization: Bearer askgraph_…'.
     """
-    _check_graphs(common.workspace, graph or ())
+    check_graphs(common.workspace, graph or ())
     key, text = new_key(
         name,
         read_scopes(scope or ["ask", "query"]),
@@ -87,28 +78,20 @@ def add(
     )
     _in_store(common.workspace, database, lambda store: store.add_key(key))
     if json:
-        print_json({**key_object(key), "key": text})
+        print_json({**_key_object(key), "key": text})
         return
     typer.echo(text)
-    typer.echo(f"{words_of(key)} Keep it safe: it is not shown again.", err=True)
+    typer.echo(f"{_words(key)} Keep it safe: it is not shown again.", err=True)
 
 
 @keys.command("list")
-def list_(
-    common: Common,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
-) -> None:
+def list_(common: Common, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """List the keys with what they allow, also those that are no longer valid."""
-
-    async def all_keys(store: Store) -> list[KeyRow]:
-        return await store.keys()
-
-    found = _in_store(common.workspace, database, all_keys)
+    found = _in_store(common.workspace, database, lambda store: store.keys())
     if json:
-        print_json([key_object(key) for key in found])
+        print_json([_key_object(key) for key in found])
     elif found:
-        show(as_table(HEADS, [cells(key) for key in found]))
+        show(as_table(_HEADS, [_cells(key) for key in found]))
     else:
         typer.echo("There are no keys; askgraph keys add NAME makes one.", err=True)
 
@@ -129,18 +112,9 @@ def revoke(
 
     key = _in_store(common.workspace, database, revoked)
     if json:
-        print_json(key_object(key))
+        print_json(_key_object(key))
     else:
         typer.echo(f"{key.id} ({key.name}) is revoked.")
-
-
-def _check_graphs(place: Workspace, names: Sequence[str]) -> None:
-    """A key for a graph that is not there would be of no use, and nobody would know why."""
-    there = place.graphs()
-    for name in names:
-        if name not in there:
-            listed = ", ".join(there) or "none yet"
-            raise SetupError(f"there is no graph {name!r} in {place.folder}; there are: {listed}")
 
 
 def _in_store(
@@ -160,7 +134,7 @@ def _in_store(
     return result_of(done())
 
 
-HEADS = ("id", "name", "state", "may", "graphs", "limits", "expires", "used")
+_HEADS = ("id", "name", "state", "may", "graphs", "limits", "expires", "used")
 _SHORT = {
     "requests_per_minute": "requests a minute",
     "parallel": "at once",
@@ -170,8 +144,8 @@ _SHORT = {
 _MINUTE = len("2030-01-31T12:00")
 
 
-def key_object(key: KeyRow) -> dict[str, object]:
-    """Return a key for JSON: all but its secret."""
+def _key_object(key: KeyRow) -> dict[str, object]:
+    """A key for JSON: all but its secret."""
     return {
         "id": key.id,
         "name": key.name,
@@ -186,8 +160,8 @@ def key_object(key: KeyRow) -> dict[str, object]:
     }
 
 
-def cells(key: KeyRow) -> tuple[str, ...]:
-    """Return a key as the cells of a row under `HEADS`."""
+def _cells(key: KeyRow) -> tuple[str, ...]:
+    """A key as the cells of a row under `_HEADS`."""
     return (
         key.id,
         key.name,
@@ -200,8 +174,7 @@ def cells(key: KeyRow) -> tuple[str, ...]:
     )
 
 
-def words_of(key: KeyRow) -> str:
-    """Return a sentence on what a key allows."""
+def _words(key: KeyRow) -> str:
     may = ", ".join(sorted(key.scopes))
     where = "all graphs" if key.graphs is None else ", ".join(sorted(key.graphs))
     until = f", until {_time(key.expires)} UTC" if key.expires else ""

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common, GraphsOption
-from askgraph.errors import SetupError
+from askgraph.cli.options import Common, GraphsOption, check_graphs
 from askgraph.serve.protocols.mcp.stdio import run
 
 
@@ -27,9 +26,5 @@ def mcp(
     Over HTTP the same is at /mcp of 'askgraph serve'.
     """
     place = common.workspace
-    there = place.graphs()
-    for name in graph or ():
-        if name not in there:
-            known = ", ".join(there) or "none yet"
-            raise SetupError(f"there is no graph {name!r} in {place.folder}; there are: {known}")
+    check_graphs(place, graph or ())
     asyncio.run(run(place, graph or (), timeout=timeout, query_timeout=query_timeout))

@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from askgraph.cli.bundles import Commands
-from askgraph.cli.options import Common, JsonOption, LangOption, graph_names
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.tables import print_json, show
+from askgraph.cli.context import Commands
+from askgraph.cli.options import Common, JsonOption, LangOption, NamedGraphsOption, graph_names
+from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.metadata import Profile
 from askgraph.metadata.descriptions import Description
 from askgraph.metadata.shapes import Shape
@@ -99,10 +96,7 @@ def profile(
         int, typer.Option(min=1, metavar="N", help="Queries that an endpoint is asked at most.")
     ] = 200,
     seconds: SecondsOption = 120.0,
-    named_graph: Annotated[
-        list[str] | None,
-        typer.Option("--named-graph", metavar="IRI", help="Ask only of this graph; repeatable."),
-    ] = None,
+    named_graph: NamedGraphsOption = None,
     one_by_one: Annotated[
         bool, typer.Option("--one-by-one", help="Ask of each named graph alone, and add up.")
     ] = False,
@@ -115,13 +109,8 @@ def profile(
     """
     bound = Bound(queries, seconds, one_by_one)
     with progress_bar() as progress:
-        found = profiled(
-            common.workspace,
-            source,
-            bound=bound,
-            graphs=tuple(named_graph or ()),
-            progress=progress,
-        )
+        graphs = tuple(named_graph or ())
+        found = profiled(common.workspace, source, bound=bound, graphs=graphs, progress=progress)
     if out:
         _write(found, out)
     if json:
@@ -173,11 +162,7 @@ def show_shapes(
 
 
 @metadata.command("completeness")
-def completeness(
-    common: Common,
-    source: KnownArgument = None,
-    json: JsonOption = False,
-) -> None:
+def completeness(common: Common, source: KnownArgument = None, json: JsonOption = False) -> None:
     """Say how much is known of each part of a graph's schema, and what was left out.
 
     Exit code 1 if a part is not known in full.
@@ -236,16 +221,18 @@ def completeness_table(found: Profile) -> Iterator[RenderableType]:
         f"{found.triples:,} triples, {len(found.classes):,} classes, "
         f"{len(found.predicates):,} predicates, {len(found.partitions):,} partitions"
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("part")
-    for column in ("known", "of", "share"):
-        table.add_column(column, justify="right")
-    table.add_column("why not all", overflow="fold")
-    for part in found.completeness:
-        total = "?" if part.total is None else f"{part.total:,}"
-        share = "?" if part.share is None else f"{_percent(part.share)}"
-        table.add_row(part.name, f"{part.seen:,}", total, share, Text(part.note))
-    yield table
+    rows = [
+        (
+            part.name,
+            f"{part.seen:,}",
+            "?" if part.total is None else f"{part.total:,}",
+            "?" if part.share is None else _percent(part.share),
+            part.note,
+        )
+        for part in found.completeness
+    ]
+    heads = ("part", "known", "of", "share", "why not all")
+    yield listing(heads, rows, right=("known", "of", "share"))
 
 
 def plain_shape(shape: Shape, found: Shapes) -> dict[str, object]:

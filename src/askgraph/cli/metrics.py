@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from askgraph import registry
+from askgraph.cli.figures import MarkdownOption
 from askgraph.cli.options import Common, JsonOption
-from askgraph.cli.sheets import Form, form_of
-from askgraph.cli.tables import print_json, room, show
+from askgraph.cli.output import print_json, room, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.disagreement import Scored, scored
 from askgraph.evaluation.reports.sheet import Column, Sheet
@@ -24,23 +24,24 @@ def metrics(
         typer.Option("--examples", help="Score small predictions, each wrong in one way."),
     ] = False,
     json: JsonOption = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    markdown: MarkdownOption = False,
 ) -> None:
     """List the metrics that compare an answer with gold; with --examples, how they disagree."""
-    form = form_of(markdown=markdown, csv=False, latex=False, json=json)
+    if markdown and json:
+        raise SetupError("one form at a time: --markdown and --json were asked for at once")
     if examples:
         found = scored()
-        if form is Form.JSON:
+        if json:
             print_json(_as_json(found))
             return
         heads, rows = ["F1", *found[0].scores], [_cells(one) for one in found]
     else:
         listed = list(_listed())
-        if form is Form.JSON:
+        if json:
             print_json([{"name": name, "about": about} for name, about in listed])
             return
         heads, rows = ["metric", "what it says"], [list(entry) for entry in listed]
-    if form is Form.MARKDOWN:
+    if markdown:
         typer.echo("\n".join(_markdown(heads, rows)))
     else:
         show(as_tables(_sheet(heads, rows, figures=examples), width=room()))

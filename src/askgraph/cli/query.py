@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from askgraph.answers.codec import plain_value
-from askgraph.cli import tables
 from askgraph.cli.options import (
     Common,
     CsvOption,
@@ -17,8 +16,7 @@ from askgraph.cli.options import (
     LimitOption,
     TimeoutOption,
 )
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.tables import print_json
+from askgraph.cli.output import counted, csv_text, print_json, progress_bar, result_table, show
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admitted
@@ -107,15 +105,13 @@ async def _run(
 def _print_rows(result: SelectResult, graph: KnowledgeGraph, form: str) -> None:
     if form == "json":
         rows = [[plain_value(term) for term in row] for row in result.rows]
-        tables.print_json(
-            {"columns": result.variables, "rows": rows, "truncated": _cut(result.truncated)}
-        )
+        print_json({"columns": result.variables, "rows": rows, "truncated": _cut(result.truncated)})
         return
     if form == "csv":
-        typer.echo(tables.csv_text(result.variables, result.rows), nl=False)
+        typer.echo(csv_text(result.variables, result.rows), nl=False)
     else:
-        count = f"{len(result.rows):,} row{'' if len(result.rows) == 1 else 's'}"
-        tables.show([tables.table(result, graph.prefixes, {}), f"[dim]{count}[/dim]"])
+        count = f"[dim]{counted(len(result.rows), 'row')}[/dim]"
+        show([result_table(result, graph.prefixes, {}), count])
     _say_cut(result.truncated)
 
 
@@ -134,10 +130,10 @@ def _print_triples(result: GraphResult, form: str) -> None:
     match form:
         case "json":
             texts = [[str(term) for term in triple] for triple in triples]
-            tables.print_json({"triples": texts, "truncated": _cut(result.truncated)})
+            print_json({"triples": texts, "truncated": _cut(result.truncated)})
             return
         case "csv":
-            typer.echo(tables.csv_text(("subject", "predicate", "object"), triples), nl=False)
+            typer.echo(csv_text(("subject", "predicate", "object"), triples), nl=False)
         case _:
             for triple in triples:
                 typer.echo(" ".join(map(str, triple)) + " .")

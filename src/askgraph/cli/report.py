@@ -1,6 +1,6 @@
 """`askgraph report`: the figures of runs that `askgraph evaluate` made."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -9,17 +9,7 @@ from typing import Annotated
 import typer
 
 from askgraph.cli.context import DebugOption
-from askgraph.cli.options import JsonOption
-from askgraph.cli.sheets import (
-    CsvOption,
-    Form,
-    LatexOption,
-    MarkdownOption,
-    OutOption,
-    form_of,
-    give,
-    write_whole,
-)
+from askgraph.cli.figures import Form, MetricOption, OutOption, write_whole
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.by_sheets import by_sheet
 from askgraph.evaluation.reports.groups import incomplete, report_json
@@ -45,16 +35,11 @@ class By(StrEnum):
 
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Folders that evaluate wrote.")],
-    metric: Annotated[
-        str, typer.Option("--metric", metavar="METRIC", help="The main metric.")
-    ] = "best_column",
+    form: Form,
+    metric: MetricOption = "best_column",
     by: Annotated[
         By | None, typer.Option("--by", help="Only the table that takes figures apart by this.")
     ] = None,
-    markdown: MarkdownOption = False,
-    csv: CsvOption = False,
-    latex: LatexOption = False,
-    json: JsonOption = False,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="FILE", help="Also write a page with every question."),
@@ -73,34 +58,30 @@ def report(
     Means are over the answerable questions, failures included as 0, with 95 % bootstrap intervals.
     What is not finished is said.
     """
-    form = form_of(markdown=markdown, csv=csv, latex=latex, json=json)
-    if stories and (form is not Form.TERMINAL or by is not None or html is not None):
+    if stories and not (form.is_plain and by is None and html is None):
         raise SetupError("--stories are text of their own; take them with --metric and --out only")
     read = _named_apart(runs, [read_run(folder) for folder in runs])
     for warning in incomplete(read):
         typer.echo(warning, err=True)
     if stories:
-        _tell(_stories(read, metric), out)
+        texts = (f"{text}\n\n" for text in _stories(read, metric))
+        if out is None:
+            typer.echo("".join(texts), nl=False)
+        else:
+            write_whole(out, "".join(texts))
         return
     if by is not None:
         sheet = by_sheet(read, by, metric=metric)
-        give([sheet], sheet.json(), form, out=out)
-    elif json:
-        give([], report_json(read, metric=metric, times=not no_times), form, out=out)
+        form.give(lambda: [sheet], sheet.json, out=out)
     else:
-        give(report_sheets(read, metric=metric, times=not no_times), None, form, out=out)
+        form.give(
+            lambda: report_sheets(read, metric=metric, times=not no_times),
+            lambda: report_json(read, metric=metric, times=not no_times),
+            out=out,
+        )
     if html is not None:
         write_whole(html, html_page(read, metric=metric, times=not no_times))
         typer.echo(f"the page is {html}", err=True)
-
-
-def _tell(stories: Iterable[str], out: Path | None) -> None:
-    """Print texts, each with an empty line behind it, or write them to a file."""
-    if out is not None:
-        write_whole(out, "".join(f"{text}\n\n" for text in stories))
-        return
-    for text in stories:
-        typer.echo(f"{text}\n")
 
 
 def _stories(runs: Sequence[Run], metric: str) -> Iterator[str]:

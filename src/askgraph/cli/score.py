@@ -6,18 +6,16 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import (
-    Common,
-    FormatOption,
-    GraphOption,
-    JsonOption,
-    LangOption,
+from askgraph.cli.figures import (
+    AbstainOption,
+    Form,
+    GoldOption,
     MetricOption,
+    OutRunOption,
+    Reading,
 )
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.runs import OutRunOption
-from askgraph.cli.sheets import form_of, give
-from askgraph.evaluation.benchmarks.formats import read_benchmark
+from askgraph.cli.options import Common, ConcurrencyOption, GraphOption, QueryTimeoutOption
+from askgraph.cli.output import progress_bar
 from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.evaluation.questions import of_graph
 from askgraph.evaluation.reports.groups import report_json
@@ -33,6 +31,8 @@ from askgraph.workspace.synchronous import result_of
 
 def score(
     common: Common,
+    form: Form,
+    reading: Reading,
     predictions: Annotated[
         Path,
         typer.Argument(
@@ -45,27 +45,11 @@ def score(
         Path, typer.Argument(metavar="BENCHMARK", help="The questions with gold.")
     ],
     graph: GraphOption = None,
-    json: JsonOption = False,
     metric: MetricOption = "best_column",
-    gold: Annotated[
-        Path | None,
-        typer.Option(
-            "--gold", metavar="GOLD.jsonl", help="Gold results from 'askgraph benchmark freeze'."
-        ),
-    ] = None,
-    abstain: Annotated[
-        bool,
-        typer.Option("--abstain", help="A question back or a refusal scores 0, whatever it holds."),
-    ] = False,
-    format: FormatOption = None,
-    lang: LangOption = None,
-    gold_timeout: Annotated[
-        float,
-        typer.Option("--timeout", min=0.001, metavar="SECONDS", help="For each query."),
-    ] = 60.0,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, metavar="N", help="Queries under way at once.")
-    ] = 1,
+    gold: GoldOption = None,
+    abstain: AbstainOption = False,
+    timeout: QueryTimeoutOption = 60.0,
+    concurrency: ConcurrencyOption = 1,
     out: OutRunOption = None,
 ) -> None:
     """Score predictions of any system against a benchmark.
@@ -76,39 +60,31 @@ def score(
     """
     place = common.workspace
     said = read_predictions(predictions)
-    asked = _asked(place, benchmark, graph, said, format=format, lang=lang, gold=gold)
+    asked = _asked(place, benchmark, reading, graph, said, gold)
     stored = gold is not None or not asked.graphs
     with progress_bar() as tell:
-        run = result_of(
-            score_predictions(
-                place,
-                asked,
-                said,
-                source=predictions,
-                options=Options(gold_timeout=gold_timeout, abstain=abstain, stored_gold=stored),
-                metric=metric,
-                folder=out,
-                concurrency=concurrency,
-                progress=lambda record, done, total: tell("scoring", done, total),
-            )
-        )
-    form = form_of(markdown=False, csv=False, latex=False, json=json)
-    sheets = [] if json else report_sheets([run], metric=metric)
-    give(sheets, report_json([run], metric=metric) if json else None, form, out=None)
+        work = score_predictions(
+            place, asked, said, source=predictions, metric=metric, folder=out,
+            options=Options(gold_timeout=timeout, abstain=abstain, stored_gold=stored),
+            concurrency=concurrency,
+            progress=lambda record, done, total: tell("scoring", done, total),
+        )  # fmt: skip
+        run = result_of(work)
+    form.give(
+        lambda: report_sheets([run], metric=metric), lambda: report_json([run], metric=metric)
+    )
 
 
 def _asked(
     place: Workspace,
     path: Path,
+    reading: Reading,
     graph: str | None,
     said: Sequence[Prediction],
-    *,
-    format: str | None,
-    lang: str | None,
     gold: Path | None,
 ) -> Asked:
     """The questions, each with its graph; with none if everything is stored."""
-    name, contents = read_benchmark(path, format=format, language=lang)
+    name, contents = reading.contents(path)
     questions = contents.questions if graph is None else of_graph(contents.questions, graph)
     if gold is not None:
         frozen = read_frozen(gold)

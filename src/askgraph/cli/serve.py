@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common
-from askgraph.cli.progress import progress_bar
+from askgraph.cli.options import Common, DatabaseOption
+from askgraph.cli.output import progress_bar
 from askgraph.errors import SetupError
 from askgraph.sample import graph_path, questions_path
 from askgraph.serve.app import run
@@ -31,14 +31,7 @@ def serve(
         int | None,
         typer.Option("--port", "-p", min=0, max=65535, help="Port (8000); 0 takes a free one."),
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            "--database",
-            metavar="URL",
-            help="postgresql://… or a file; by default serve.db in the workspace.",
-        ),
-    ] = None,
+    database: DatabaseOption = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="Add the sample graph on space exploration.")
     ] = False,
@@ -69,7 +62,7 @@ def serve(
             "anonymous": tuple(anonymous) if anonymous else None,
         },
     )
-    run(settings, place, opened=_opened if browser else None, report=_tell)
+    run(settings, place, opened=_open if browser else None, report=_tell)
 
 
 def _tell(address: str, settings: ServeSettings, graphs: Sequence[str]) -> None:
@@ -88,7 +81,7 @@ def _tell(address: str, settings: ServeSettings, graphs: Sequence[str]) -> None:
         typer.echo(f"Whoever reaches this address may {may}, without a key.", err=True)
 
 
-def _opened(address: str) -> None:
+def _open(address: str) -> None:
     webbrowser.open(address)
 
 

@@ -1,27 +1,156 @@
-"""The steps of a run as lines for people: while they come, and from a trace."""
+"""The steps of a run for people, while they come and from a trace, and its outcome."""
 
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from rich.console import Console
-from rich.status import Status
+from rich.console import Console, RenderableType
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
-from askgraph.llm import Choice, ToolCall
+from askgraph.cli.output import cell, counted, plain_text, result_table
+from askgraph.explanation.verbalise import confidence_in_words
+from askgraph.llm import ToolCall
+from askgraph.rdf.prefixes import PrefixMap
 from askgraph.trace import (
+    Answer,
+    Clarification,
+    Confirmed,
     Draft,
+    Evidence,
     Findings,
     ModelTurn,
     Outcome,
     Prompt,
+    Refusal,
     Step,
     Thought,
     ToolUse,
     Usage,
 )
+
+_EVIDENCE_ROWS = 3
+_EVIDENCE_TRIPLES = 6
+
+
+def shown(
+    outcome: Outcome, prefixes: PrefixMap, *, limit: int | None = None, colour: bool = False
+) -> Iterator[RenderableType]:
+    """Yield what to print for an outcome: the answer first, then what it takes to trust it."""
+    match outcome:
+        case Answer():
+            yield from _answer(outcome, prefixes, limit, colour)
+        case Clarification():
+            yield Text(outcome.question, style="bold")
+            yield ""
+            yield _options(outcome)
+        case Refusal():
+            yield Text("No answer. " + outcome.reason, style="bold")
+            if outcome.best:
+                yield ""
+                yield Text("The best attempt:", style="bold")
+                yield from _answer(outcome.best, prefixes, limit, colour)
+
+
+def as_text(outcome: Outcome, prefixes: PrefixMap, *, width: int = 100) -> str:
+    """Return what is shown of an outcome as plain text."""
+    return plain_text(shown(outcome, prefixes), width=width)
+
+
+def _answer(
+    answer: Answer, prefixes: PrefixMap, limit: int | None, colour: bool
+) -> Iterator[RenderableType]:
+    yield from _result(answer, prefixes, limit)
+    yield ""
+    cut = f"{answer.cut_short}; this is the best so far" if answer.cut_short else ""
+    fields = (
+        ("Cut short", cut),
+        ("In words", answer.interpretation),
+        ("Read as", answer.words),
+        ("Confirmed", _confirmation(answer.confirmed) if answer.confirmed else ""),
+        ("Confidence", confidence_in_words(answer.confidence)),
+    )
+    yield from (Text.assemble((f"{name}  ", "bold"), value) for name, value in fields if value)
+    yield Text("Query", style="bold")
+    yield Padding(_query(answer.query.rstrip(), colour), (0, 0, 0, 2))
+    if answer.evidence:
+        yield Text("Evidence", style="bold")
+        for evidence in answer.evidence[:_EVIDENCE_ROWS]:
+            yield from _evidence(evidence, prefixes, answer)
+
+
+def _confirmation(confirmed: Confirmed) -> str:
+    """When and by whom, as which question, and whether the result is still the same."""
+    on = f"on {confirmed.when[:10]} " if confirmed.when else ""
+    by = f"by {confirmed.by} " if confirmed.by else ""
+    since = f"; since then the result changed ({confirmed.change})" if confirmed.change else ""
+    return f"{on}{by}as the answer to {confirmed.question!r}{since}"
+
+
+def _result(answer: Answer, prefixes: PrefixMap, limit: int | None) -> Iterator[RenderableType]:
+    result = answer.result
+    if answer.boolean is not None:
+        yield Text("Yes" if answer.boolean else "No", style="bold")
+    elif not result.rows:
+        yield Text("Nothing found.", style="bold")
+    elif len(result.rows) == 1 and len(answer.answer_columns) == 1:
+        yield from _single(answer, prefixes)
+    else:
+        context = [v for v in result.variables if v not in answer.answer_columns]
+        yield result_table(result, prefixes, answer.labels, context=context, limit=limit)
+        if limit is not None and len(result.rows) > limit:
+            yield Text(f"… and {len(result.rows) - limit:,} more rows (--limit)", style="dim")
+    if answer.why_empty:
+        yield Text(answer.why_empty)
+    if result.truncated:
+        by = "askgraph" if result.truncated.by == "askgraph" else "the server"
+        yield Text(f"Cut off by {by}: {result.truncated.reason}", style="yellow")
+
+
+def _single(answer: Answer, prefixes: PrefixMap) -> Iterator[RenderableType]:
+    """One value, large, and beside it what it hangs on."""
+    row = dict(zip(answer.result.variables, answer.result.rows[0], strict=True))
+    value = row.pop(answer.answer_columns[0])
+    yield Text.from_markup(f"[bold]{cell(value, prefixes, answer.labels)}[/bold]")
+    for variable, term in row.items():
+        text = cell(term, prefixes, answer.labels)
+        yield Text.from_markup(f"[dim]{escape(variable.replace('_', ' '))}:[/dim] {text}")
+
+
+def _options(clarification: Clarification) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right")
+    grid.add_column(overflow="fold")
+    for number, option in enumerate(clarification.options, 1):
+        rows = f"  ({counted(option.count, 'row')})"
+        grid.add_row(f"  {number}", Text.assemble(option.words, (rows, "dim")))
+    return grid
+
+
+def _query(query: str, colour: bool) -> RenderableType:
+    if not colour:
+        return Text(query)
+    from rich.syntax import Syntax  # for a terminal only
+
+    return Syntax(query, "sparql", theme="ansi_dark", background_color="default")
+
+
+def _evidence(evidence: Evidence, prefixes: PrefixMap, answer: Answer) -> Iterator[RenderableType]:
+    lines: Sequence[str] = evidence.words or [
+        " ".join(_term(text, prefixes, answer) for text in triple) for triple in evidence.triples
+    ]
+    for line in lines[:_EVIDENCE_TRIPLES]:
+        yield Text(f"  row {evidence.row + 1}: {line}" if answer.result.rows else f"  {line}")
+
+
+def _term(text: str, prefixes: PrefixMap, answer: Answer) -> str:
+    if not text.startswith("<"):
+        return text
+    return answer.labels.get(text[1:-1]) or prefixes.shorten(text[1:-1])
 
 
 def step_title(step: Step) -> str:
@@ -40,8 +169,10 @@ def step_title(step: Step) -> str:
 def step_lines(step: Step, *, most: int | None) -> Iterator[Text]:
     """Yield what a step holds, line by line: at most so many of each text, or all."""
     match step:
-        case ModelTurn():
-            yield from _turn(step.choice, most)
+        case ModelTurn(choice=choice):
+            yield from _lines(choice.reasoning, most, style="dim italic")
+            yield from _lines(choice.text or choice.refusal, most)
+            yield from (Text(f"→ {_written(call)}", style="cyan") for call in choice.calls)
         case ToolUse(observation=seen):
             yield from _lines(seen.text, most, style="red" if seen.failed else "dim")
         case Prompt():
@@ -55,6 +186,14 @@ def step_lines(step: Step, *, most: int | None) -> Iterator[Text]:
             yield from _lines("\n".join(map(plain, read)), most)
         case _:  # an outcome is shown as such
             return
+
+
+def _prompt(prompt: Prompt, most: int | None) -> Iterator[Text]:
+    if prompt.tools:
+        yield Text(f"tools: {', '.join(tool.name for tool in prompt.tools)}", style="dim")
+    for message in prompt.messages:
+        yield Text(f"{type(message).__name__.lower()}:", style="bold dim")
+        yield from _lines(message.text, most, style="dim")
 
 
 def costs(usage: Usage) -> str:
@@ -76,26 +215,11 @@ def plain(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
-def _turn(choice: Choice, most: int | None) -> Iterator[Text]:
-    yield from _lines(choice.reasoning, most, style="dim italic")
-    yield from _lines(choice.text or choice.refusal, most)
-    yield from (Text(f"→ {_written(call)}", style="cyan") for call in choice.calls)
-
-
-def _prompt(prompt: Prompt, most: int | None) -> Iterator[Text]:
-    if prompt.tools:
-        yield Text(f"tools: {', '.join(tool.name for tool in prompt.tools)}", style="dim")
-    for message in prompt.messages:
-        yield Text(f"{type(message).__name__.lower()}:", style="bold dim")
-        yield from _lines(message.text, most, style="dim")
-
-
 def _lines(text: str, most: int | None, *, style: str = "") -> Iterable[Text]:
     lines = text.strip().splitlines()
     shown = [Text(plain(line), style=style) for line in lines[:most]]
     if most is not None and len(lines) > most and shown:
-        more = len(lines) - most
-        shown[-1].append(f" … {more} more line{'s' if more > 1 else ''}", style="dim")
+        shown[-1].append(f" … {counted(len(lines) - most, 'more line')}", style="dim")
     return shown
 
 
@@ -133,40 +257,32 @@ def live_view(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
 
 class _View:
     def __init__(self) -> None:
-        self._console: Console | None = None
-        self._status: Status | None = None
+        self._console = Console(stderr=True)
+        self._status = self._console.status("")
+        self._open = False
         self._usage = Usage()
         self._prompts = 0
 
     def told(self, step: Step) -> None:
         """Show a step, if a model is at work."""
-        if self._console is None and isinstance(step, Prompt | ModelTurn | ToolUse):
-            self._open()
+        if not self._open and isinstance(step, Prompt | ModelTurn | ToolUse):
+            self._open = True
+            self._status.start()
         self._prompts += isinstance(step, Prompt)
-        if self._console is None or isinstance(step, Outcome | Prompt):
+        if not self._open or isinstance(step, Outcome | Prompt):
             return
         for line in _short(step, named=self._prompts > 1):
             self._console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
         if isinstance(step, ModelTurn):
             self._usage += step.usage
-        self._say()
+        self._status.update(f"[dim]{costs(self._usage)}[/dim]" if self._usage.llm_calls else "")
 
     def close(self) -> None:
         """Leave the terminal as it was, with what all of it has used."""
-        if self._status is not None:
+        if self._open:
             self._status.stop()
-        if self._console is not None and self._usage.llm_calls:
+        if self._usage.llm_calls:
             self._console.print(called(self._usage), style="dim", highlight=False)
-
-    def _open(self) -> None:
-        self._console = Console(stderr=True)
-        self._status = self._console.status("")
-        self._status.start()
-        self._say()
-
-    def _say(self) -> None:
-        if self._status is not None:
-            self._status.update(f"[dim]{costs(self._usage)}[/dim]" if self._usage.llm_calls else "")
 
 
 def _short(step: Step, *, named: bool) -> Iterator[Text]:

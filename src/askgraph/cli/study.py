@@ -1,18 +1,17 @@
 """`askgraph study`: how the representation of a graph changes the answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common, FormatOption, JsonOption, graph_names
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.sheets import MarkdownOption, form_of, give
+from askgraph.cli.figures import Form, FormatOption, MetricOption, RepeatOption, SettingOption
+from askgraph.cli.options import Common, DefinitionsOption, graph_names
+from askgraph.cli.output import progress_bar
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.sheet import Sheet
-from askgraph.evaluation.runs.record import Record
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.representations import (
     EXPERIMENTS,
@@ -25,11 +24,11 @@ from askgraph.evaluation.studies.representations import (
 )
 from askgraph.metadata.definitions_file import read_definitions
 from askgraph.operations.study import Studied, Study, studied
-from askgraph.workspace import Progress
 
 
 def study(
     common: Common,
+    form: Form,
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Questions with gold.")],
     graph: Annotated[
         str,
@@ -43,27 +42,18 @@ def study(
     method: Annotated[
         str, typer.Option("--method", metavar="METHOD", help="With settings, as in 'evaluate'.")
     ] = "graph-search",
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of it.")
-    ] = None,
-    repeat: Annotated[
-        int, typer.Option("--repeat", min=1, metavar="N", help="Ask every question N times.")
-    ] = 1,
+    setting: SettingOption = None,
+    repeat: RepeatOption = 1,
     by: Annotated[
         list[str] | None,
         typer.Option("--by", metavar="TAG", help="Also of the questions with a tag; repeatable."),
     ] = None,
-    metric: Annotated[
-        str, typer.Option("--metric", metavar="METRIC", help="'askgraph metrics' lists them.")
-    ] = "best_column",
+    metric: MetricOption = "best_column",
     experiments: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Other experiments than the paper's thirteen."),
     ] = None,
-    definitions: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What the variants add; else what is advised."),
-    ] = None,
+    definitions: DefinitionsOption = None,
     variant: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,8 +66,6 @@ def study(
         typer.Option(metavar="FILE", help="Published scores to stand beside, as lines of JSON."),
     ] = None,
     format: FormatOption = None,
-    markdown: MarkdownOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Ask the same questions over variants of a graph, and print one table.
 
@@ -94,12 +82,15 @@ def study(
     )  # fmt: skip
     lines = read_published(published) if published else None
     with progress_bar() as tell:
-        found = studied(common.workspace, wanted, progress=_telling(tell), preparing=tell)
+
+        def of_run(name: str) -> Told:
+            return lambda record, done, planned: tell(name, done, planned)
+
+        found = studied(common.workspace, wanted, progress=of_run, preparing=tell)
     beside = _beside(found, wanted, lines)
     for line in found.left_out:
         typer.echo(line, err=True)
-    form = form_of(markdown=markdown, csv=False, latex=False, json=json)
-    give([_sheet(wanted, found, beside)], _plain(wanted, found, beside), form, out=None)
+    form.give(lambda: [_sheet(wanted, found, beside)], lambda: _plain(wanted, found, beside))
 
 
 def _variants(given: list[str]) -> dict[str, str]:
@@ -115,16 +106,6 @@ def _variants(given: list[str]) -> dict[str, str]:
             )
         found["-".join(kind for kind in order if kind in listed) or "plain"] = name
     return found
-
-
-def _telling(tell: Progress) -> Callable[[str], Told]:
-    def of_run(name: str) -> Told:
-        def told(record: Record, done: int, planned: int) -> None:
-            tell(name, done, planned)
-
-        return told
-
-    return of_run
 
 
 def _beside(

@@ -4,13 +4,11 @@ import json as jsons
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from askgraph import registry
 from askgraph.cli.options import Common, JsonOption
-from askgraph.cli.tables import print_json, show
+from askgraph.cli.output import listing, print_json, show
 from askgraph.llm import ToolSchema
 from askgraph.llm.estimate import estimated_tool
 from askgraph.tools import SETS
@@ -49,33 +47,27 @@ def _object(schema: ToolSchema) -> dict[str, object]:
         "description": schema.description,
         "parameters": dict(schema.parameters),
         "sets": _sets(schema.name),
-        "tokens": _tokens(schema),
+        "tokens": estimated_tool(schema),
     }
 
 
 def _listing(schemas: tuple[ToolSchema, ...]) -> None:
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title in ("tool", "tokens", "sets", "does"):
-        shown.add_column(title, justify="right" if title == "tokens" else "left", overflow="fold")
-    for schema in schemas:
-        sets = " ".join(_sets(schema.name))
-        shown.add_row(schema.name, str(_tokens(schema)), sets, schema.description)
-    show([shown])
+    rows = [
+        (one.name, str(estimated_tool(one)), " ".join(_sets(one.name)), one.description)
+        for one in schemas
+    ]
+    show([listing(("tool", "tokens", "sets", "does"), rows, right=("tokens",))])
 
 
 def _schemas(schemas: tuple[ToolSchema, ...]) -> None:
     blocks = []
     for schema in schemas:
-        title = Text.assemble((schema.name, "bold"), (f"  {_tokens(schema)} tokens", "dim"))
+        title = Text.assemble((schema.name, "bold"), (f"  {estimated_tool(schema)} tokens", "dim"))
         parameters = jsons.dumps(schema.parameters, indent=2, ensure_ascii=False)
         blocks += [title, Text(schema.description), Text(parameters), Text("")]
-    total = sum(map(_tokens, schemas))
+    total = sum(map(estimated_tool, schemas))
     show([*blocks, Text(f"{len(schemas)} tools, about {total:,} tokens")])
 
 
 def _sets(name: str) -> list[str]:
     return [one for one, members in SETS.items() if name in members]
-
-
-def _tokens(schema: ToolSchema) -> int:
-    return estimated_tool(schema)

@@ -9,11 +9,10 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from askgraph.cli.bundles import Commands
+from askgraph.cli.context import Commands
 from askgraph.cli.options import Common, JsonOption
-from askgraph.cli.outcome import shown
-from askgraph.cli.steps import called, costs, plain, step_lines, step_title
-from askgraph.cli.tables import print_json, show
+from askgraph.cli.output import print_json, show
+from askgraph.cli.steps import called, costs, plain, shown, step_lines, step_title
 from askgraph.operations.replay import Replay, replayed
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import lexed

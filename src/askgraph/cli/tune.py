@@ -1,13 +1,14 @@
 """`askgraph tune`: numbers that are searched on training questions."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from askgraph.cli.bundles import Commands
-from askgraph.cli.options import Common, FormatOption, GraphOption, JsonOption, LangOption
-from askgraph.cli.progress import progress_bar
-from askgraph.cli.sheets import form_of, give
+from askgraph.cli.context import Commands
+from askgraph.cli.figures import BenchmarksArgument, Form, Reading
+from askgraph.cli.options import Common, GraphOption
+from askgraph.cli.output import progress_bar
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.operations.selection import Selection, selected
 from askgraph.operations.stages import TunedIndex, keep_tuned, tune_bm25
@@ -24,12 +25,9 @@ def _tune() -> None:
 @tune.command("bm25")
 def bm25(
     common: Common,
-    benchmarks: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="BENCHMARK...", help="Files of questions; FILE@GRAPH names the graph."
-        ),
-    ],
+    form: Form,
+    reading: Reading,
+    benchmarks: BenchmarksArgument,
     graph: GraphOption = None,
     split: Annotated[
         str, typer.Option("--split", metavar="SPLIT", help="The split to learn from.")
@@ -46,9 +44,6 @@ def bm25(
     keep: Annotated[
         bool, typer.Option("--keep", help="Write the numbers into askgraph.toml.")
     ] = False,
-    format: FormatOption = None,
-    lang: LangOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Search k1 and b of BM25 by which most of what training questions name is found.
 
@@ -57,19 +52,16 @@ def bm25(
     need --whole. The method multi-stage reads what --keep writes.
     """
     place = common.workspace
-    chosen = Selection(
-        graph=graph, format=format, language=lang, split=None if whole else split
-    )  # fmt: skip
-    training = selected(place, benchmarks, chosen)
-    others = selected(place, test or [], Selection(graph=graph, format=format, language=lang))
+    every = Selection(graph=graph, format=reading.format, language=reading.lang)
+    training = selected(place, benchmarks, every if whole else replace(every, split=split))
+    others = selected(place, test or [], every)
     with progress_bar() as tell:
         found = result_of(tune_bm25(place, training, others, progress=tell))
     if keep:
         keep_tuned(place, found)
     said = "all questions of " if whole else f"the split {split!r} of "
     sheet = _sheet(found, said + ", ".join(one.name for one in training))
-    form = form_of(markdown=False, csv=False, latex=False, json=json)
-    give([sheet], sheet.json(), form, out=None)
+    form.give(lambda: [sheet], sheet.json)
 
 
 def _sheet(found: tuple[TunedIndex, ...], learnt: str) -> Sheet:

@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from askgraph.cli.options import Common, GraphOption, JsonOption, LangOption
-from askgraph.cli.progress import progress_bar
+from askgraph.cli.output import print_json, progress_bar
 from askgraph.cli.query import text_of_argument
-from askgraph.cli.tables import print_json
 from askgraph.operations.validation_context import known_services
 from askgraph.validation import WRONG, Finding, Validation
 from askgraph.validation.validate import validated

@@ -104,7 +104,10 @@ def read_trace(path: Path) -> tuple[Trace, Head]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise SetupError(f"cannot read the trace {path}: {error.strerror or error}") from error
+        raise SetupError(
+            f"cannot read the trace {path}: {error.strerror or error}; "
+            "'askgraph ask --trace FILE' keeps one"
+        ) from error
     except UnicodeDecodeError as error:
         raise SetupError(f"{path} is no trace: it is not UTF-8 text") from error
     return trace_in(text, str(path))

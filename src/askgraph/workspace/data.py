@@ -166,7 +166,10 @@ def rdf_files(sources: Sequence[str | Path]) -> list[Path]:
         if path.is_dir():
             files += _inside(path)
         elif not path.exists():
-            raise SetupError(f"there is no file or folder {str(source)!r}")
+            raise SetupError(
+                f"there is no file or folder {str(source)!r}: name RDF files, a folder of them, or "
+                "the URL of an endpoint"
+            )
         elif not _is_rdf(path):
             raise SetupError(
                 f"{str(source)!r} is of no known kind; askgraph reads {', '.join(_ENDINGS)}, "

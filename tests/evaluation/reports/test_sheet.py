@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.cli.tables import plain_text
+from askgraph.cli.output import plain_text
 from askgraph.evaluation.reports.sheet import (
     Cell,
     Column,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from askgraph.cli.tables import plain_text
+from askgraph.cli.output import plain_text
 from askgraph.evaluation.reports.sheet import Column, Sheet
 from askgraph.evaluation.reports.terminal import as_blocks, broken, fitted
 

@@ -30,8 +30,7 @@ def read_benchmark(
     format or may be of several, if it cannot be read at all and if it holds nothing.
     """
     file = Path(path)
-    if not file.exists():
-        raise SetupError(f"there is no file or folder {str(path)!r}")
+    _check_there(file)
     name = format or detected(file)
     reader: Benchmark = registry.load("benchmark", name)()
     contents = reader.read(file, language=language)
@@ -46,6 +45,7 @@ def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion
     Raises `SetupError`, with file and line, for what is not a question, a missing or repeated id,
     a file without questions and, with `need_gold`, for a question that cannot be scored.
     """
+    _check_there(path)
     questions: list[GoldQuestion] = []
     seen: dict[str, str] = {}
     for place, question in _items(path):
@@ -90,6 +90,14 @@ def detected(path: Path) -> str:
         f"{path} is of no format that is known; name its format, one of "
         f"{', '.join(registry.names('benchmark'))}{''.join(f'; {reason}' for reason in missing)}"
     )
+
+
+def _check_there(path: Path) -> None:
+    if not path.exists():
+        raise SetupError(
+            f"there is no file or folder {str(path)!r}: name a file of questions, in a format that "
+            "'askgraph benchmark list' names"
+        )
 
 
 def _items(path: Path) -> Iterator[tuple[str, GoldQuestion | str]]:

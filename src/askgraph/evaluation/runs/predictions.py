@@ -73,6 +73,8 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
     Raises `SetupError`, with the line or item, for what is no prediction and for one that is there
     twice.
     """
+    if not path.exists():
+        raise SetupError(f"there is no file {str(path)!r}: name one as 'askgraph batch' writes it")
     found: dict[tuple[str | None, int, str], str] = {}
     predictions: list[Prediction] = []
     for place, record, read in _records(path):

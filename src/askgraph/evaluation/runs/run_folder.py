@@ -76,7 +76,8 @@ def read_settings(folder: Path) -> Mapping[str, object]:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     except OSError as error:
         raise SetupError(
-            f"{folder} is no run of askgraph evaluate: cannot read {SETTINGS}: {error.strerror}"
+            f"{folder} is no run of askgraph evaluate: cannot read {SETTINGS}: {error.strerror}. "
+            f"Make one with: askgraph evaluate BENCHMARK --out {folder}"
         ) from error
     except ValueError as error:
         raise SetupError(f"{folder / SETTINGS}: not JSON: {error}") from error

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from askgraph.cli.outcome import as_text
+from askgraph.cli.steps import as_text
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer

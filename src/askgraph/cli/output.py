@@ -1,10 +1,11 @@
-"""Results as people and programs read them: tables, CSV, JSON."""
+"""Output as people and programs read it: tables, CSV, JSON; progress on standard error."""
 
+import contextlib
 import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import typer
 from pyoxigraph import Literal, NamedNode
@@ -17,8 +18,9 @@ from rich.text import Text
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 from askgraph.sparql.results import SelectResult, Term, value_of
+from askgraph.workspace import Progress
 
-_WIDE = 200
+WIDE = 200
 
 
 def on_terminal() -> bool:
@@ -28,18 +30,14 @@ def on_terminal() -> bool:
 
 def room() -> int:
     """How many characters a line may have: as many as the terminal shows, else 200."""
-    if not on_terminal():
-        return _WIDE
-
-    return Console().width
+    return Console().width if on_terminal() else WIDE
 
 
 def show(blocks: Iterable[RenderableType]) -> None:
     """Print blocks: with colours on a terminal, else as plain text in lines of 200 at most."""
     if not on_terminal():
-        typer.echo(plain_text(blocks, width=_WIDE))
+        typer.echo(plain_text(blocks, width=WIDE))
         return
-
     screen = Console(highlight=False)
     for block in blocks:
         screen.print(block)
@@ -69,7 +67,33 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Term | None]]) -> s
     return text.getvalue()
 
 
-def table(
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listing(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Collection[str] = (),
+    dim: Collection[str] = (),
+) -> Table:
+    """Return a table of texts, those under the heads in `right` aligned to the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for head in heads:
+        table.add_column(
+            Text(head),
+            justify="right" if head in right else "left",
+            style="dim" if head in dim else "",
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def result_table(
     result: SelectResult,
     prefixes: PrefixMap,
     labels: Mapping[str, str],
@@ -78,16 +102,9 @@ def table(
     limit: int | None = None,
 ) -> Table:
     """Return a table of a result; the columns in `context` are dimmed."""
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for variable in result.variables:
-        style = "dim" if variable in context else ""
-        numeric = _numeric(term for term in result.column(variable))
-        shown.add_column(
-            Text(variable.replace("_", " ")),
-            style=style,
-            justify="right" if numeric else "left",
-            overflow="fold",
-        )
+    heads = {name: name.replace("_", " ") for name in result.variables}
+    right = [head for name, head in heads.items() if _numeric(result.column(name))]
+    shown = listing(tuple(heads.values()), (), right=right, dim=[heads[name] for name in context])
     for row in result.rows[:limit]:
         shown.add_row(*(Text.from_markup(cell(term, prefixes, labels)) for term in row))
     return shown
@@ -107,3 +124,31 @@ def _numeric(terms: Iterable[Term | None]) -> bool:
         term is None or (isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES)
         for term in terms
     )
+
+
+@contextlib.contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """Give a function to tell progress to: a bar that comes with the first thing there is to tell.
+
+    It shows nothing if standard error is no terminal.
+    """
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn  # if somebody looks
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    bars = Bars(*columns, console=Console(stderr=True), transient=True)
+
+    def tell(what: str, done: int, total: int | None) -> None:
+        if not bars.tasks:
+            bars.start()
+            bars.add_task("", total=None)
+        bars.update(bars.tasks[0].id, description=what, completed=done, total=total)
+
+    try:
+        yield tell
+    finally:
+        if bars.tasks:
+            bars.stop()
