@@ -12,9 +12,9 @@ from pathlib import Path
 
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.report import Report
+from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.one_question import asked as asked_one
 from askgraph.evaluation.runs.one_question import asker
-from askgraph.evaluation.runs.record import Done, Task
 from askgraph.evaluation.runs.run import evaluate
 from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace

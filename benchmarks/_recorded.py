@@ -8,10 +8,9 @@ from pathlib import Path
 
 from askgraph.errors import ErrorReply, QueryError, TimedOut
 from askgraph.evaluation import Table
-from askgraph.evaluation.gold.tables import gold_table
+from askgraph.evaluation.questions import gold_table
+from askgraph.evaluation.runs import Record, read_run
 from askgraph.evaluation.runs.predictions import read_predictions
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.run_folder import read_run
 from askgraph.graph import KnowledgeGraph
 from askgraph.operations.plans import Asked
 from askgraph.rdf.vocabulary import LABEL_PREDICATES

@@ -23,8 +23,7 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.reports.report import Report, percentile
-from askgraph.evaluation.runs.record import Options, Record
-from askgraph.evaluation.runs.run_folder import Run
+from askgraph.evaluation.runs import Options, Record, Run
 from askgraph.operations.evaluation import Crew, evaluated
 from askgraph.operations.plans import Asked, Wishes, method_choices
 from askgraph.operations.selection import Selection, graph_of

@@ -15,8 +15,8 @@ from tools.calibration_cases import VARIANTS
 
 from askgraph.errors import AskgraphError, QueryError, ServiceError
 from askgraph.evaluation import Table
-from askgraph.evaluation.gold.tables import gold_or_reason, query_table
 from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.evaluation.questions import gold_or_reason, query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
 from askgraph.operations.paraphrase import results_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.evaluation.runs.run_folder import read_run
+from askgraph.evaluation.runs import read_run
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 QUESTIONS = DATA / "spider4sparql" / "questions.jsonl"

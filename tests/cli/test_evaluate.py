@@ -8,7 +8,7 @@ import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, install, questions
 from tests.cli.running import Done, Run
 
-from askgraph.evaluation.runs.run_folder import read_run
+from askgraph.evaluation.runs import read_run
 
 GOLD: tuple[dict[str, object], ...] = (
     {"id": "a", "question": "Jupiter?", "sparql": JUPITER.removeprefix(PREFIX), "tags": ["easy"]},

@@ -14,8 +14,8 @@ from askgraph.cli.compare import compare
 from askgraph.cli.context import expanded
 from askgraph.cli.report import By, report
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.by_sheets import BY
-from askgraph.evaluation.reports.html.page import BUILT
+from askgraph.evaluation.reports.page import BUILT
+from askgraph.evaluation.reports.report_sheets import BY
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, questions
 from tests.cli.running import Done, Run, askgraph
 
-from askgraph.evaluation.runs.run_folder import read_run
+from askgraph.evaluation.runs import read_run
 
 GOLD: tuple[dict[str, object], ...] = (
     {"id": "a", "question": "Jupiter?", "sparql": JUPITER.removeprefix(PREFIX)},

@@ -120,7 +120,7 @@ def test_a_bad_file_names_the_line(tmp_path: Path, lines: str, message: str) -> 
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"cannot read .*absent\.jsonl"):
+    with pytest.raises(SetupError, match=r"no file or folder .*absent\.jsonl"):
         read_questions(tmp_path / "absent.jsonl")
     (tmp_path / "latin.jsonl").write_bytes(b'{"id": "\xe9"}')
     with pytest.raises(SetupError, match="not UTF-8"):

@@ -10,9 +10,8 @@ from tests.servers.llm import LlmServer
 
 from askgraph import registry, sample
 from askgraph.errors import SetupError
+from askgraph.evaluation.runs import Options, Record, Run, read_run
 from askgraph.evaluation.runs.one_question import gold_links
-from askgraph.evaluation.runs.record import Options, Record
-from askgraph.evaluation.runs.run_folder import Run, read_run
 from askgraph.operations.evaluation import Crew, evaluated
 from askgraph.operations.plans import Wishes, method_choices, sampled
 from askgraph.operations.selection import Selection, selected

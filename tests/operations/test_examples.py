@@ -9,7 +9,7 @@ from tests.graphs import EXTRA, MOONS
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import QueryError, SetupError
-from askgraph.evaluation.benchmarks.examples import examples_in
+from askgraph.evaluation.benchmarks.formats import examples_in
 from askgraph.metadata.examples import QueryExample, Wording
 from askgraph.operations.examples import check, confirm, convert, read_source, stored, withdraw
 from askgraph.sample import questions_path

@@ -10,9 +10,8 @@ from askgraph.errors import SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.runs import Options, Run, read_run
 from askgraph.evaluation.runs.predictions import Prediction
-from askgraph.evaluation.runs.record import Options
-from askgraph.evaluation.runs.run_folder import Run, read_run
 from askgraph.operations.plans import Asked
 from askgraph.operations.predictions import needs_graph, score_predictions
 from askgraph.workspace import Workspace

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.lookup import install
 from tools.accuracy_floors import FLOORS
 
-from askgraph.evaluation.runs.run_folder import read_run
+from askgraph.evaluation.runs import read_run
 
 SCRIPT = Path(__file__).parents[2] / "tools" / "accuracy_floors.py"
 MOONS = """

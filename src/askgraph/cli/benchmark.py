@@ -32,9 +32,9 @@ from askgraph.cli.options import (
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
-from askgraph.evaluation.gold.finding import KINDS, Finding
+from askgraph.evaluation.gold import KINDS, Finding
 from askgraph.evaluation.gold.frozen import read_frozen
-from askgraph.evaluation.studies.stage_sheets import recall_sheet, stage_sheets
+from askgraph.evaluation.studies.stages import recall_sheet, stage_sheets
 from askgraph.operations.gold import Checks, check_gold, freeze_gold
 from askgraph.operations.gold import convert as converted
 from askgraph.operations.selection import selected

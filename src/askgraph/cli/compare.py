@@ -10,7 +10,7 @@ from askgraph.cli.context import DebugOption
 from askgraph.cli.figures import Form, MetricOption, OutOption
 from askgraph.evaluation.reports.compare import Side, compare_json, compare_sheets, side_of
 from askgraph.evaluation.reports.compare import compare as compared
-from askgraph.evaluation.runs.run_folder import read_run
+from askgraph.evaluation.runs import read_run
 
 
 def compare(

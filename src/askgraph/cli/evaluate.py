@@ -20,9 +20,9 @@ from askgraph.cli.figures import (
 from askgraph.cli.options import Common, SentOption, TimeoutOption
 from askgraph.cli.output import progress_bar
 from askgraph.errors import ServiceError
-from askgraph.evaluation.reports.groups import incomplete, report_json
+from askgraph.evaluation.reports.report import incomplete, report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
-from askgraph.evaluation.runs.record import Options, Record
+from askgraph.evaluation.runs import Options, Record
 from askgraph.evaluation.runs.run import Budget, Spent
 from askgraph.operations.evaluation import evaluated
 from askgraph.operations.plans import Asked, Wishes, method_choices

@@ -16,8 +16,15 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.files import replaced
-from askgraph.evaluation.reports.sheet import Column, Sheet, as_csv, as_latex, as_markdown
-from askgraph.evaluation.reports.terminal import as_blocks, as_tables
+from askgraph.evaluation.reports.sheet import (
+    Column,
+    Sheet,
+    as_blocks,
+    as_csv,
+    as_latex,
+    as_markdown,
+    as_tables,
+)
 from askgraph.operations.evaluation import Crew
 from askgraph.operations.selection import Selection
 

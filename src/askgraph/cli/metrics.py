@@ -13,8 +13,7 @@ from askgraph.cli.options import Common, JsonOption
 from askgraph.cli.output import print_json, room, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.disagreement import Scored, scored
-from askgraph.evaluation.reports.sheet import Column, Sheet
-from askgraph.evaluation.reports.terminal import as_tables
+from askgraph.evaluation.reports.sheet import Column, Sheet, as_tables
 
 
 def metrics(

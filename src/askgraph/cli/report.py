@@ -11,12 +11,10 @@ import typer
 from askgraph.cli.context import DebugOption
 from askgraph.cli.figures import Form, MetricOption, OutOption, write_whole
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.by_sheets import by_sheet
-from askgraph.evaluation.reports.groups import incomplete, report_json
-from askgraph.evaluation.reports.html.page import html_page
-from askgraph.evaluation.reports.report_sheets import report_sheets
-from askgraph.evaluation.reports.story import story
-from askgraph.evaluation.runs.run_folder import Run, read_run
+from askgraph.evaluation.reports.page import html_page
+from askgraph.evaluation.reports.report import incomplete, report_json
+from askgraph.evaluation.reports.report_sheets import by_sheet, report_sheets, story
+from askgraph.evaluation.runs import Run, read_run
 
 
 class By(StrEnum):

@@ -18,10 +18,10 @@ from askgraph.cli.options import Common, ConcurrencyOption, GraphOption, QueryTi
 from askgraph.cli.output import progress_bar
 from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.evaluation.questions import of_graph
-from askgraph.evaluation.reports.groups import report_json
+from askgraph.evaluation.reports.report import report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
+from askgraph.evaluation.runs import Options
 from askgraph.evaluation.runs.predictions import Prediction, read_predictions
-from askgraph.evaluation.runs.record import Options
 from askgraph.operations.plans import Asked
 from askgraph.operations.predictions import needs_graph, score_predictions
 from askgraph.operations.selection import benchmark_name, graph_of

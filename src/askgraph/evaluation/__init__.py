@@ -6,6 +6,7 @@ Adding a metric is adding one file to `metrics/` whose `__all__` names one funct
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import Protocol
 
 from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term, same_numbers
@@ -88,6 +89,20 @@ class Score:
     recall: float
     f1: float
 
+    @classmethod
+    def of(cls, value: float) -> "Score":
+        """Return a score whose three numbers are the same."""
+        return cls(value, value, value)
+
+    @classmethod
+    def mean(cls, scores: Sequence["Score"]) -> "Score":
+        """Return the mean of each number; F1 need not be the harmonic mean of the other two."""
+        return cls(
+            fmean(score.precision for score in scores),
+            fmean(score.recall for score in scores),
+            fmean(score.f1 for score in scores),
+        )
+
 
 class Metric(Protocol):
     """A pure function that says how well a predicted table agrees with the gold table."""
@@ -100,9 +115,9 @@ class Metric(Protocol):
 def set_score(predicted: Set[object], gold: Set[object]) -> Score:
     """Compare two sets; both empty is 1, one of them empty is 0."""
     if not predicted and not gold:
-        return Score(1.0, 1.0, 1.0)
+        return Score.of(1.0)
     common = len(predicted & gold)
     if not common:
-        return Score(0.0, 0.0, 0.0)
+        return Score.of(0.0)
     precision, recall = common / len(predicted), common / len(gold)
     return Score(precision, recall, 2 * common / (len(predicted) + len(gold)))

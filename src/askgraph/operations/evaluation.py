@@ -11,13 +11,12 @@ from pathlib import Path
 from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.evaluation.executors import Executor
-from askgraph.evaluation.gold.splits import Split, folds, leave_one_out
+from askgraph.evaluation.gold.near_duplicates import Split, folds, leave_one_out
 from askgraph.evaluation.pool import given_up
 from askgraph.evaluation.questions import GoldQuestion, write_questions
-from askgraph.evaluation.runs.record import Done, Task, Worker
+from askgraph.evaluation.runs import EXAMPLES, Done, Run, Task, Worker
 from askgraph.evaluation.runs.run import Budget, evaluate
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.runs.run_folder import EXAMPLES, Run
 from askgraph.evaluation.runs.scores import table_metrics
 from askgraph.operations.hosts import Host, Site, work_in_process
 from askgraph.operations.plans import Asked, Wishes, planned

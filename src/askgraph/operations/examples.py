@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from askgraph.errors import QueryError, ServiceError, SetupError
-from askgraph.evaluation.benchmarks.examples import examples_in, write_lines_of
+from askgraph.evaluation.benchmarks.formats import examples_in, write_lines_of
 from askgraph.evaluation.files import replaced
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import Collection, Confirmation, QueryExample, Unread, Wording

@@ -10,8 +10,8 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
+from askgraph.evaluation.gold import Finding
 from askgraph.evaluation.gold.audit import Audited, audit
-from askgraph.evaluation.gold.finding import Finding
 from askgraph.evaluation.gold.frozen import Freezer, Frozen, drift
 from askgraph.evaluation.gold.near_duplicates import leaks, repeats
 from askgraph.evaluation.questions import GoldQuestion, of_graph, write_questions

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from askgraph.errors import SetupError
+from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.one_question import asked, asker
-from askgraph.evaluation.runs.record import Done, Task
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Confirming, Method
 from askgraph.workspace import Workspace

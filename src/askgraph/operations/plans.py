@@ -13,7 +13,7 @@ from pathlib import Path
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs.record import Options, Task
+from askgraph.evaluation.runs import Options, Task
 from askgraph.methods import Method, searches, wants_links, with_others
 from askgraph.operations.hosts import Host, MethodChoice
 from askgraph.workspace import Progress, silent

@@ -8,10 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from askgraph.errors import SetupError
+from askgraph.evaluation.runs import Done, Options, Run, Task
 from askgraph.evaluation.runs.predictions import Prediction, scored
-from askgraph.evaluation.runs.record import Done, Options, Task
 from askgraph.evaluation.runs.run import Progress, evaluate
-from askgraph.evaluation.runs.run_folder import Run
 from askgraph.evaluation.runs.scores import table_metrics
 from askgraph.operations.hosts import Host, Site
 from askgraph.operations.plans import Asked, described, file_hash, states_of

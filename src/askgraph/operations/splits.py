@@ -16,8 +16,7 @@ from pathlib import Path
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.gold.near_duplicates import leaks
-from askgraph.evaluation.gold.splits import Split, folds, leave_one_out
+from askgraph.evaluation.gold.near_duplicates import Split, folds, leaks, leave_one_out
 from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.operations.plans import file_hash
 from askgraph.operations.selection import benchmark_name

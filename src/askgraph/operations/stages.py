@@ -11,10 +11,19 @@ from pathlib import Path
 from askgraph.agent.kept_index import Bm25, bm25_of, ranked_names
 from askgraph.errors import SetupError
 from askgraph.evaluation.metrics.linking import Links, links
+from askgraph.evaluation.runs import Run
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.runs.run_folder import Run
-from askgraph.evaluation.studies.recall import EVALUATIONS, Recall, Sought, Tuned, recall_at, tuned
-from askgraph.evaluation.studies.stages import CONFIGURATIONS, StageCase, stage_case
+from askgraph.evaluation.studies.stages import (
+    CONFIGURATIONS,
+    EVALUATIONS,
+    Recall,
+    Sought,
+    StageCase,
+    Tuned,
+    recall_at,
+    stage_case,
+    tuned,
+)
 from askgraph.index import Resource, SearchIndex
 from askgraph.operations.evaluation import Crew, evaluated
 from askgraph.operations.hosts import Host, MethodChoice, Site

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from askgraph import registry
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs import Record
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.representations import Experiment, Figures, figures_of
 from askgraph.metadata.advise import AdviceKind

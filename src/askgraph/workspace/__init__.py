@@ -334,7 +334,7 @@ class Workspace:
         if settings.examples is None and not self.examples(name).is_dir():
             return ()
         # Most graphs have no examples, and then none of the formats is needed that these come in.
-        from askgraph.evaluation.benchmarks.examples import examples_in
+        from askgraph.evaluation.benchmarks.formats import examples_in
         from askgraph.metadata.examples.folder import ExampleFolder
 
         found = [one.example for one in ExampleFolder(self.examples(name)).stored()]

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from askgraph.evaluation.metrics._hubs import Numbers
-from askgraph.evaluation.metrics._row_matching import equal_cells
+from askgraph.evaluation.metrics._row_matching import Numbers, equal_cells
 
 seeds = st.integers(0, 10_000)
 

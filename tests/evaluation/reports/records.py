@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from askgraph.evaluation import Score
-from askgraph.evaluation.runs.record import Detail, Record
-from askgraph.evaluation.runs.run_folder import RECORDS, SETTINGS, TRACES, Run
+from askgraph.evaluation.runs import RECORDS, SETTINGS, TRACES, Detail, Record, Run
 
 SPACE = "http://example.org/space/"
 GOLD = f"SELECT ?moon {{ ?moon <{SPACE}orbits> <{SPACE}Mars> }}"

@@ -10,7 +10,7 @@ from tests.evaluation.reports.records import GOLD, record, run_of, same
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.compare import compare, compare_json, compare_sheets, side_of
 from askgraph.evaluation.reports.sheet import Sheet
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs import Record
 
 A = run_of(
     record("q1", 0.0, tags=("count",)),

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluation.reports.records import record, run_of
 
-from askgraph.evaluation.reports.by_sheets import by_sheet
 from askgraph.evaluation.reports.confidence import (
     Point,
     auc,
@@ -19,6 +18,7 @@ from askgraph.evaluation.reports.confidence import (
     policies,
     risk_coverage,
 )
+from askgraph.evaluation.reports.report_sheets import by_sheet
 
 PAIRS = [(0.9, 1.0), (0.6, 0.0), (0.6, 1.0), (0.2, 0.0)]
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.evaluation.reports.records import record, same
 
 from askgraph.evaluation import Score
-from askgraph.evaluation.reports.report import Report, coverage_mean, percentile
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.reports.confidence import mean_at
+from askgraph.evaluation.reports.report import Report, percentile
+from askgraph.evaluation.runs import Record
 from askgraph.trace import Usage
 
 
@@ -49,7 +50,7 @@ def test_the_most_confident_half() -> None:
 
 
 def test_equal_confidence_at_the_border_counts_in_part() -> None:
-    assert coverage_mean(of_pairs((0.9, 1), (0.5, 1), (0.5, 0), (0.5, 0.5)), 0.5) == 0.75
+    assert mean_at(Report(of_pairs((0.9, 1), (0.5, 1), (0.5, 0), (0.5, 0.5))).pairs, 0.5) == 0.75
 
 
 pairs = st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9]), st.floats(0, 1)), max_size=8)
@@ -59,7 +60,7 @@ pairs = st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9]), st.floats(0, 1)), m
 def test_the_order_of_records_does_not_matter_to_coverage(
     drawn: tuple[list[tuple[float, float]], list[tuple[float, float]]], coverage: float
 ) -> None:
-    one, other = (coverage_mean(of_pairs(*order), coverage) for order in drawn)
+    one, other = (mean_at(Report(of_pairs(*order)).pairs, coverage) for order in drawn)
     assert 0 <= one <= 1
     assert one == pytest.approx(other)
 

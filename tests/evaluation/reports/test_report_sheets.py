@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,12 +10,20 @@ from hypothesis import strategies as st
 from tests.evaluation.reports.records import record, run_of, same
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.by_sheets import BY, by_sheet
-from askgraph.evaluation.reports.groups import groups_of, incomplete, methods_oracles, report_json
-from askgraph.evaluation.reports.report_sheets import report_sheets, score_sheet
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.reports.report import groups_of, incomplete, methods_oracles, report_json
+from askgraph.evaluation.reports.report_sheets import (
+    BY,
+    by_sheet,
+    failed,
+    report_sheets,
+    score_sheet,
+    story,
+)
 from askgraph.evaluation.reports.sheet import Sheet
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.run_folder import Run
+from askgraph.evaluation.runs import Options, Record, Run, Task
+from askgraph.evaluation.runs.one_question import asked
+from askgraph.trace import Answer, Draft, Findings, Mention, Question, Refusal, Step
 
 RUN = run_of(
     record("q1", 1.0, method="fast", confidence=0.9, tags=("count",)),
@@ -194,3 +203,60 @@ def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[R
     assert report_sheets(one) == report_sheets(other)
     assert json.dumps(report_json(one)) == json.dumps(report_json(other))
     assert [by_sheet(one, by) for by in BY] == [by_sheet(other, by) for by in BY]
+
+
+PREFIX = "PREFIX : <http://example.org/>\n"
+ALL = PREFIX + "SELECT ?moon { ?moon :orbits ?planet } ORDER BY ?moon"
+MARS = PREFIX + "SELECT ?moon { ?moon :orbits :Mars } ORDER BY ?moon"
+
+
+async def test_a_failure_is_told_with_what_was_understood_and_both_results(endpoint: Any) -> None:
+    result = await endpoint.select(ALL)
+
+    async def ask(question: Question, steps: list[Step]) -> None:
+        mention = Mention("moons", "class", "http://example.org/Moon", "moon", 0.9)
+        steps += [Findings((mention,), ("of",)), Draft("SELECT oops", 0.1, "broken")]
+        steps += [Draft(MARS, 1.2), Draft(ALL, 1.5, "all moons")]
+        steps.append(Answer(ALL, "moons", result, ("moon",), "all moons", 0.7))
+
+    question = GoldQuestion("mars", "moons of Mars", sparql=MARS, tags=("en",))
+    task = Task(question, "moons", "moons.ttl", "scripted", options=Options(drafts=3))
+    done = await asked(task, ask, endpoint)
+
+    told = story(done.record, done.detail, rows=1)
+
+    assert failed(done.record)
+    assert told.startswith("~ mars   F1 67   flat 67   EM 0   answer   confidence 0.70")
+    assert told.partition("\n")[2] == "\n".join(
+        [
+            "  moons of Mars",
+            "  understood",
+            "    'moons' → class 'moon' 0.90 <http://example.org/Moon>",
+            "    unused: of",
+            "  drafts",
+            "       1.500   F1  67   all moons",
+            "       1.200   F1 100   SELECT ?moon { ?moon :orbits :Mars } ORDER BY ?moon",
+            "       0.100   F1   0   broken",
+            "  predicted",
+            "    SELECT ?moon { ?moon :orbits ?planet } ORDER BY ?moon",
+            "    → 4 rows of moon",
+            "      http://example.org/Deimos",
+            "  gold",
+            "    SELECT ?moon { ?moon :orbits :Mars } ORDER BY ?moon",
+            "    → 2 rows of moon",
+            "      http://example.org/Deimos",
+        ]
+    )
+
+
+async def test_a_question_without_an_attempt_is_told_too(endpoint: Any) -> None:
+    async def ask(question: Question, steps: list[Step]) -> None:
+        steps.append(Refusal("no"))
+
+    task = Task(GoldQuestion("x", "x", sparql="SELECT oops"), "moons", "moons.ttl", "scripted")
+    done = await asked(task, ask, endpoint)
+
+    told = story(done.record, None)
+
+    assert "(no query)" in told
+    assert "gold error: QuerySyntaxError" in told

@@ -5,11 +5,10 @@ from pathlib import Path
 
 from tests.evaluation.reports.records import record, run_of
 
-from askgraph.evaluation.reports.by_sheets import BY
 from askgraph.evaluation.reports.compare import compare, compare_json, side_of
 from askgraph.evaluation.reports.failures import Failure
-from askgraph.evaluation.reports.groups import report_json
-from askgraph.evaluation.reports.report import Report
+from askgraph.evaluation.reports.report import Report, report_json
+from askgraph.evaluation.reports.report_sheets import BY
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reports.md").read_text(encoding="utf-8")
 RUN = run_of(record())

@@ -10,8 +10,8 @@ from askgraph.answers.codec import answer_object
 from askgraph.errors import SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.runs import Options, Record, Task
 from askgraph.evaluation.runs.predictions import Prediction, read_predictions, scored
-from askgraph.evaluation.runs.record import Options, Record, Task
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage
 

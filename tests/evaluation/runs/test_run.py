@@ -13,10 +13,9 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.runs import Done, Record, Task, Worker, read_run
 from askgraph.evaluation.runs.one_question import Asker, asked
-from askgraph.evaluation.runs.record import Done, Record, Task, Worker
 from askgraph.evaluation.runs.run import Budget, evaluate
-from askgraph.evaluation.runs.run_folder import read_run
 
 AskerMaker = Callable[[Mapping[str, object]], Asker]
 

@@ -7,7 +7,7 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Score
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs import Record
 from askgraph.evaluation.studies.representations import (
     EXPERIMENTS,
     Experiment,

@@ -2,15 +2,22 @@
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, TypeVar
+
+from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.errors import SetupError
+from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents, Unreadable
+from askgraph.evaluation.benchmarks._vocabularies import PREFIXES, graph_of
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.metadata.bundles import plain_name, text_of
+from askgraph.sparql.comparison import cell_of_json, cell_of_term
+from askgraph.sparql.results import SelectResult, Term
 
 Item = tuple[str, GoldQuestion | str]
 """Where an item stands; the question, or the reason why there is none."""
@@ -230,3 +237,166 @@ def _object(line: str) -> Record | str:
     except (ValueError, RecursionError) as error:
         return f"not JSON: {error}"
     return record if isinstance(record, dict) else "expected an object with 'id' and 'question'"
+
+
+def table_of_result(result: object) -> Table:
+    """Return one result, solutions or a boolean; `Unfit` if it is neither."""
+    match result:
+        case {"boolean": bool(truth)}:
+            return Table.of_boolean(truth)
+        case {"boolean": "true" | "True" | "false" | "False" as word}:
+            return Table.of_boolean(word.lower() == "true")
+        case {"results": {"bindings": list(bindings)}, **rest}:
+            return table_of_bindings(bindings, _variables(rest.get("head")))
+        case {"results": {}, **rest}:
+            return table_of_bindings([], _variables(rest.get("head")))
+        case _:
+            raise Unfit("its stored answers are neither solutions nor a boolean")
+
+
+def table_of_bindings(bindings: Sequence[object], variables: Sequence[str] = ()) -> Table:
+    """Return solutions, each an object from variable to term; unbound variables may be absent.
+
+    The raw terms are kept if all of them are valid RDF, and else the plain values alone.
+    """
+    names = dict.fromkeys(variables)
+    for solution in bindings:
+        if not isinstance(solution, dict):
+            raise Unfit("a solution among its stored answers is no object")
+        names.update(dict.fromkeys(map(str, solution)))
+    rows = [[_valued(solution.get(name)) for name in names] for solution in _objects(bindings)]
+    if all(isinstance(value, Term | None) for row in rows for value in row):
+        terms = tuple(tuple(v if isinstance(v, Term) else None for v in row) for row in rows)
+        return Table.of_result(SelectResult(tuple(names), terms))
+    cells = [[cell_of_json(v) if isinstance(v, str) else cell_of_term(v) for v in r] for r in rows]
+    return Table(tuple(names), tuple(map(tuple, cells)))
+
+
+def _variables(head: object) -> list[str]:
+    match head:
+        case {"vars": list(variables)}:
+            return [str(variable) for variable in variables]
+        case _:
+            return []
+
+
+def _objects(bindings: Sequence[object]) -> list[dict[str, object]]:
+    return [solution for solution in bindings if isinstance(solution, dict)]
+
+
+def _valued(value: object) -> Term | str | None:
+    """Return a term, its plain text if it is no valid RDF, or None for unbound."""
+    if value is None:
+        return None
+    if not isinstance(value, dict) or not isinstance(value.get("value"), str | int | float):
+        raise Unfit("a value among its stored answers has no 'value'")
+    text = value["value"]
+    plain = str(text).lower() if isinstance(text, bool) else str(text)
+    try:
+        return _term(value, plain)
+    except ValueError:
+        return plain
+
+
+def _term(value: Mapping[str, object], text: str) -> Term:
+    language, datatype = value.get("xml:lang") or value.get("lang"), value.get("datatype")
+    match value.get("type"):
+        case "uri" | "iri":
+            return NamedNode(text)
+        case "bnode":
+            return BlankNode(text)
+        case _ if isinstance(language, str):
+            return Literal(text, language=language)
+        case _ if isinstance(datatype, str):
+            return Literal(text, datatype=NamedNode(datatype))
+        case _:
+            return Literal(text)
+
+
+class Reader(ABC):
+    """A format whose records are JSON objects, each of them a question.
+
+    `graph` names the graph that the questions are about, None if their queries tell; `key` is that
+    of the list of records in the file's object, None if the file is the list. `language` is asked
+    for if no other is.
+    """
+
+    splits: ClassVar[tuple[str, ...]] = ()
+    key: ClassVar[str | None] = None
+    language: ClassVar[str | None] = None
+    graph: str | None = None
+
+    @abstractmethod
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, Sequence[Text]]:
+        """Return the question that a record is, without its text, and the wordings it has."""
+
+    def records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
+        """Yield the records of a file, each with its place."""
+        return listed(path, key=self.key)
+
+    def read(self, path: Path, *, language: str | None = None) -> Contents:
+        """Read all questions, those of an unknown graph with the graph that their queries name."""
+        split = split_in(path, self.splits)
+
+        def questions(place: str, record: Record) -> Iterator[Item]:
+            question, texts = self.question(place, record)
+            wanted = language or self.language
+            return wordings(place, replace(question, split=split), texts, wanted)
+
+        contents = gathered(each(self.records(path), questions))
+        graph = self.graph or graph_of(question.sparql or "" for question in contents.questions)
+        return replace(contents, graph=graph, prefixes=PREFIXES.get(graph or "", {}))
+
+
+def english(record: Record, *keys: str) -> list[Text]:
+    """Return the text under the first of the keys that has one, as English."""
+    found = (text for key in keys if (text := text_in(record, key)))
+    return [Text(next(found, ""), "en")]
+
+
+class Scholarly(Reader):
+    """Records of DBLP-QuAD and SciQA: English question, paraphrases and query, in an object each.
+
+    The first wording is asked; query type and template are tags.
+    """
+
+    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
+    key: ClassVar[str | None] = "questions"
+
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, Sequence[Text]]:
+        """Return a question with the entities and relations that it is about."""
+        asked = _strings(record.get("question"))
+        question = GoldQuestion(
+            identity(record, "id", place),
+            "",
+            sparql=query_in(record),
+            tags=(*texts_in(record, "query_type"), *texts_in(record, "template_id")),
+            entities=tuple(iri.strip("<>") for iri in texts_in(record, "entities")),
+            predicates=tuple(iri.strip("<>") for iri in texts_in(record, "relations")),
+            paraphrases=(*asked[1:], *_strings(record.get("paraphrased_question"))),
+        )
+        return question, [Text(asked[0] if asked else "", "en")]
+
+
+_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    """Return the texts of a text, of an object with `string`, or of a list of either."""
+    match value:
+        case None:
+            return ()
+        case dict():
+            text = text_in(value, "string")
+            return (_unescaped(text),) if text else ()
+        case str(text):
+            return (_unescaped(text.strip()),) if text.strip() else ()
+        case list(several):
+            return tuple(string for one in several for string in _strings(one))
+        case _:
+            raise Unfit("its question is neither text nor an object with 'string'")
+
+
+def _unescaped(text: str) -> str:
+    # The files hold `\\u00ED` where `\u00ED` was meant.
+    return _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)

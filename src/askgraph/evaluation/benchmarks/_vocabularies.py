@@ -80,6 +80,14 @@ ORKG: Mapping[str, str] = {
 FREEBASE: Mapping[str, str] = {**_STANDARD, "ns": "http://rdf.freebase.com/ns/"}
 """The last dump of Freebase."""
 
+PREFIXES: Mapping[str, Mapping[str, str]] = {
+    "wikidata": WIKIDATA,
+    "dbpedia": DBPEDIA,
+    "orkg": ORKG,
+    "dblp": {"dblp": "https://dblp.org/rdf/schema#"},
+}
+"""What queries over a graph, by its name, may use without declaring it."""
+
 _SIGNS = {
     "wikidata": re.compile(r"www\.wikidata\.org/|\b(?:wdt?|ps?|pq):[QP][0-9]"),
     "dbpedia": re.compile(r"dbpedia\.org/|\b(?:dbo|dbr|dbp|dbc|res):"),

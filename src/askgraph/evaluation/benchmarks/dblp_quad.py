@@ -19,25 +19,17 @@ A sample, `questions.json`:
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._records import gathered, keys_in
-from askgraph.evaluation.benchmarks._scholarly import SPLITS, scholarly
+from askgraph.evaluation.benchmarks._records import Scholarly, keys_in
 
 __all__ = ["DblpQuad"]
 
-PREFIXES = {"dblp": "https://dblp.org/rdf/schema#"}
 
-
-class DblpQuad:
+class DblpQuad(Scholarly):
     """DBLP-QuAD's JSON; the first wording is asked. All questions are English."""
 
     title: ClassVar[str] = "DBLP-QuAD"
-    splits: ClassVar[tuple[str, ...]] = SPLITS
+    graph = "dblp"
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise it by query types with entities, and by whether templates are held out."""
         return {"questions", "query_type", "held_out"} <= keys_in(head)
-
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions with the entities and relations that they are about."""
-        return gathered(scholarly(path, language), graph="dblp", prefixes=PREFIXES)

@@ -13,29 +13,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import (
-    Item,
+    Reader,
     Record,
     Text,
-    each,
-    gathered,
+    english,
     identity,
     keys_in,
     lines,
     query_in,
-    split_in,
-    text_in,
     texts_in,
-    wordings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import DBPEDIA, WIKIDATA, graph_of
 from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["GraspLines"]
 
 
-class GraspLines:
+class GraspLines(Reader):
     """GRASP's lines. All questions are English."""
 
     title: ClassVar[str] = "GRASP's benchmark lines"
@@ -45,30 +39,22 @@ class GraspLines:
         """Recognise it by a first line with paraphrases or info beside question and query."""
         first = head.lstrip().partition("\n")[0]
         keys = keys_in(first)
-        asked = {"id", "question", "sparql"} <= keys and not keys.isdisjoint(
-            ("paraphrases", "info")
+        more = {"paraphrases", "info"} & keys
+        return first.startswith("{") and {"id", "question", "sparql"} <= keys and bool(more)
+
+    def records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
+        """Yield the object of each line."""
+        return lines(path)
+
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, list[Text]]:
+        """Return a question, tagged if its authors could not use its query."""
+        info = record.get("info")
+        invalid = isinstance(info, dict) and info.get("invalid") is True
+        question = GoldQuestion(
+            identity(record, "id", place),
+            "",
+            sparql=query_in(record, "sparql"),
+            tags=("invalid",) if invalid else (),
+            paraphrases=texts_in(record, "paraphrases"),
         )
-        return first.startswith("{") and asked
-
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions; the graph is told from the queries."""
-        split = split_in(path, self.splits)
-
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            info = record.get("info")
-            invalid = isinstance(info, dict) and info.get("invalid") is True
-            question = GoldQuestion(
-                identity(record, "id", place),
-                "",
-                sparql=query_in(record, "sparql"),
-                tags=("invalid",) if invalid else (),
-                split=split,
-                paraphrases=texts_in(record, "paraphrases"),
-            )
-            text = text_in(record, "question") or ""
-            return wordings(place, question, [Text(text, "en")], language)
-
-        contents = gathered(each(lines(path), questions))
-        graph = graph_of(question.sparql or "" for question in contents.questions)
-        prefixes = {"wikidata": WIKIDATA, "dbpedia": DBPEDIA}.get(graph or "", {})
-        return Contents(contents.questions, contents.unreadable, graph, prefixes)
+        return question, english(record, "question")

@@ -12,56 +12,42 @@ A sample, `lcquad_sample_train.json`:
       "sparql_template_id": 301}]
 """  # noqa: E501
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import (
-    Item,
+    Reader,
     Record,
     Text,
-    each,
-    gathered,
+    english,
     identity,
     keys_in,
-    listed,
     query_in,
-    split_in,
-    text_in,
-    wordings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import DBPEDIA
 from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["LcQuad"]
 
 
-class LcQuad:
+class LcQuad(Reader):
     """LC-QuAD 1.0's JSON; the corrected question is asked. All questions are English."""
 
     title: ClassVar[str] = "LC-QuAD 1.0"
     splits: ClassVar[tuple[str, ...]] = ("train", "test")
+    graph = "dbpedia"
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise it by its corrected questions."""
         return "corrected_question" in keys_in(head)
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions."""
-        split = split_in(path, self.splits)
-
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            template = record.get("sparql_template_id", record.get("id"))
-            question = GoldQuestion(
-                identity(record, "_id", place),
-                "",
-                # The project's page calls the key `query`, its files `sparql_query`.
-                sparql=query_in(record, "sparql_query") or query_in(record),
-                tags=() if template is None else (f"template {template}",),
-                split=split,
-            )
-            text = text_in(record, "corrected_question") or ""
-            return wordings(place, question, [Text(text, "en")], language)
-
-        return gathered(each(listed(path), questions), graph="dbpedia", prefixes=DBPEDIA)
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, list[Text]]:
+        """Return a question, tagged with its template."""
+        template = record.get("sparql_template_id", record.get("id"))
+        question = GoldQuestion(
+            identity(record, "_id", place),
+            "",
+            # The project's page calls the key `query`, its files `sparql_query`.
+            sparql=query_in(record, "sparql_query") or query_in(record),
+            tags=() if template is None else (f"template {template}",),
+        )
+        return question, english(record, "corrected_question")

@@ -14,36 +14,29 @@ A sample, `lcquad2_sample_train.json`:
       "template": "E REF ?F", "template_index": 65, "subgraph": "simple question right"}]
 """  # noqa: E501
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import (
-    Item,
+    Reader,
     Record,
     Text,
-    each,
-    gathered,
     identity,
     keys_in,
-    listed,
     query_in,
-    split_in,
     texts_in,
-    wordings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import DBPEDIA, WIKIDATA
 from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["LcQuad2"]
 
 NO_TEXT = frozenset({"n/a", "na", "nan", "none", "null"})
+QUERIES = {"wikidata": "sparql_wikidata", "dbpedia": "sparql_dbpedia18"}
 
 
 @dataclass(frozen=True)
-class LcQuad2:
+class LcQuad2(Reader):
     """LC-QuAD 2.0's JSON, with the queries over Wikidata or DBpedia. All questions are English."""
 
     title: ClassVar[str] = "LC-QuAD 2.0"
@@ -54,28 +47,17 @@ class LcQuad2:
         """Recognise it by the questions that its templates wrote."""
         return "NNQT_question" in keys_in(head)
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions with the queries over one of its two graphs."""
-        split = split_in(path, self.splits)
-        query, prefixes = {
-            "wikidata": ("sparql_wikidata", WIKIDATA),
-            "dbpedia": ("sparql_dbpedia18", DBPEDIA),
-        }[self.graph]
-
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            asked = (*_worded(record, "question"), *_worded(record, "paraphrased_question"))
-            text, paraphrases = (asked[0], asked[1:]) if asked else ("", ())
-            question = GoldQuestion(
-                identity(record, "uid", place),
-                "",
-                sparql=query_in(record, query),
-                tags=(*texts_in(record, "subgraph"), *texts_in(record, "template")),
-                split=split,
-                paraphrases=paraphrases,
-            )
-            return wordings(place, question, [Text(text, "en")], language)
-
-        return gathered(each(listed(path), questions), graph=self.graph, prefixes=prefixes)
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, list[Text]]:
+        """Return a question with the query over one of its two graphs."""
+        asked = (*_worded(record, "question"), *_worded(record, "paraphrased_question"))
+        question = GoldQuestion(
+            identity(record, "uid", place),
+            "",
+            sparql=query_in(record, QUERIES[self.graph]),
+            tags=(*texts_in(record, "subgraph"), *texts_in(record, "template")),
+            paraphrases=asked[1:],
+        )
+        return question, [Text(asked[0] if asked else "", "en")]
 
 
 def _worded(record: Record, key: str) -> tuple[str, ...]:

@@ -22,25 +22,22 @@ from typing import ClassVar
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._answers import table_of_bindings
 from askgraph.evaluation.benchmarks._records import (
-    Item,
+    Reader,
     Record,
     Text,
     Unfit,
-    each,
-    gathered,
+    english,
     identity,
     keys_in,
     loaded,
     numbered,
     query_in,
+    table_of_bindings,
     text_in,
     texts_in,
-    wordings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import WIKIDATA, wikidata_iri
+from askgraph.evaluation.benchmarks._vocabularies import wikidata_iri
 from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["PatQuestions"]
@@ -48,39 +45,37 @@ __all__ = ["PatQuestions"]
 HOPS = {1: "single-hop", 2: "multi-hop"}
 
 
-class PatQuestions:
+class PatQuestions(Reader):
     """PAT-Questions' JSON, one object with a record for each question. All are English."""
 
     title: ClassVar[str] = "PAT-Questions"
-    splits: ClassVar[tuple[str, ...]] = ()
+    graph = "wikidata"
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise it by its annotated answers."""
         return {"text answers", "answer annotations"} <= keys_in(head)
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions with the answers of this snapshot."""
+    def records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
+        """Yield the values of the object."""
         content = loaded(path)
         records = list(content.values()) if isinstance(content, dict) else content
         if not isinstance(records, list):
             raise SetupError(f"{path}: expected an object with a record for each question")
+        return numbered(path, records)
 
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            relations = texts_in(record, "relations")
-            question = GoldQuestion(
-                identity(record, "uniq_id", place),
-                "",
-                sparql=query_in(record, "sparql"),
-                answers=_answers(record),
-                tags=_tags(record, relations),
-                entities=_subject(record),
-                predicates=tuple(map(wikidata_iri, relations)),
-            )
-            text = text_in(record, "question") or ""
-            return wordings(place, question, [Text(text, "en")], language)
-
-        items = each(numbered(path, records), questions)
-        return gathered(items, graph="wikidata", prefixes=WIKIDATA)
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, list[Text]]:
+        """Return a question with the answers of this snapshot."""
+        relations = texts_in(record, "relations")
+        question = GoldQuestion(
+            identity(record, "uniq_id", place),
+            "",
+            sparql=query_in(record, "sparql"),
+            answers=_answers(record),
+            tags=_tags(record, relations),
+            entities=_subject(record),
+            predicates=tuple(map(wikidata_iri, relations)),
+        )
+        return question, english(record, "question")
 
 
 def _answers(record: Record) -> Table | None:

@@ -20,29 +20,21 @@ A sample, `qald_sample_test.json`:
            {"uri": {"type": "uri", "value": "http://www.wikidata.org/entity/Q1000002"}}]}}]}]}
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._answers import table_of_result
 from askgraph.evaluation.benchmarks._records import (
-    Item,
+    Reader,
     Record,
     Text,
     Unfit,
-    each,
-    gathered,
     identity,
     keys_in,
-    listed,
     query_in,
-    split_in,
+    table_of_result,
     text_in,
-    wordings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import DBPEDIA, WIKIDATA, graph_of
 from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["Qald"]
@@ -51,38 +43,30 @@ OUT_OF_SCOPE = "OUT OF SCOPE"  # stands in the place of a query if the graph has
 FLAGS = ("aggregation", "onlydbo", "hybrid")
 
 
-class Qald:
+class Qald(Reader):
     """QALD's JSON. None takes English if an item is in English, else its first language."""
 
     title: ClassVar[str] = "QALD 7, 9, 9-plus, 10"
     splits: ClassVar[tuple[str, ...]] = ("train", "test")
+    key: ClassVar[str | None] = "questions"
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise it by a question that is a list of strings with their languages."""
         keys = keys_in(head)
         return {"questions", "question", "language", "string"} <= keys and "query_type" not in keys
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions; the graph is told from the queries."""
-        split = split_in(path, self.splits)
-
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            query = query_in(record)
-            question = GoldQuestion(
-                identity(record, "id", place),
-                "",
-                sparql=None if query == OUT_OF_SCOPE else query,
-                answers=_answers(record.get("answers")),
-                tags=_tags(record),
-                unanswerable=query == OUT_OF_SCOPE,
-                split=split,
-            )
-            return wordings(place, question, _texts(record.get("question")), language)
-
-        contents = gathered(each(listed(path, key="questions"), questions))
-        graph = graph_of(question.sparql or "" for question in contents.questions)
-        prefixes = {"wikidata": WIKIDATA, "dbpedia": DBPEDIA}.get(graph or "", {})
-        return Contents(contents.questions, contents.unreadable, graph, prefixes)
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, list[Text]]:
+        """Return a question with its stored answers."""
+        query = query_in(record)
+        question = GoldQuestion(
+            identity(record, "id", place),
+            "",
+            sparql=None if query == OUT_OF_SCOPE else query,
+            answers=_answers(record.get("answers")),
+            tags=_tags(record),
+            unanswerable=query == OUT_OF_SCOPE,
+        )
+        return question, _texts(record.get("question"))
 
 
 def _texts(value: object) -> list[Text]:

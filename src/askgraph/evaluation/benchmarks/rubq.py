@@ -18,30 +18,23 @@ A sample, `RuBQ_sample_dev.json`:
       "tags": ["no_answer"]}]
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._answers import table_of_bindings
 from askgraph.evaluation.benchmarks._records import (
-    Item,
+    Reader,
     Record,
     Text,
     Unfit,
-    each,
-    gathered,
     identity,
     keys_in,
-    listed,
     query_in,
-    split_in,
+    table_of_bindings,
     text_in,
     texts_in,
-    wordings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import WIKIDATA, wikidata_iri
+from askgraph.evaluation.benchmarks._vocabularies import wikidata_iri
 from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["Rubq"]
@@ -49,40 +42,33 @@ __all__ = ["Rubq"]
 NO_ANSWER = frozenset({"no_answer", "no-answer"})
 
 
-class Rubq:
+class Rubq(Reader):
     """RuBQ's JSON. None takes Russian, in which the questions were written."""
 
     title: ClassVar[str] = "RuBQ 1.0, 2.0"
     splits: ClassVar[tuple[str, ...]] = ("dev", "test")
+    language: ClassVar[str | None] = "ru"
+    graph = "wikidata"
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise it by its Russian text with the entities of the question."""
         return {"uid", "question_text", "question_uris"} <= keys_in(head)
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions; those without an answer in Wikidata are unanswerable."""
-        split = split_in(path, self.splits)
-
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            tags = texts_in(record, "tags")
-            question = GoldQuestion(
-                identity(record, "uid", place),
-                "",
-                sparql=query_in(record),
-                answers=_answers(record.get("answers")),
-                tags=tags,
-                unanswerable=not NO_ANSWER.isdisjoint(tags),
-                split=split,
-                entities=texts_in(record, "question_uris"),
-                predicates=tuple(map(wikidata_iri, texts_in(record, "question_props"))),
-            )
-            texts = [
-                Text(text_in(record, "question_text") or "", "ru"),
-                Text(text_in(record, "question_eng") or "", "en"),
-            ]
-            return wordings(place, question, texts, language or "ru")
-
-        return gathered(each(listed(path), questions), graph="wikidata", prefixes=WIKIDATA)
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, list[Text]]:
+        """Return a question; one without an answer in Wikidata is unanswerable."""
+        tags = texts_in(record, "tags")
+        question = GoldQuestion(
+            identity(record, "uid", place),
+            "",
+            sparql=query_in(record),
+            answers=_answers(record.get("answers")),
+            tags=tags,
+            unanswerable=not NO_ANSWER.isdisjoint(tags),
+            entities=texts_in(record, "question_uris"),
+            predicates=tuple(map(wikidata_iri, texts_in(record, "question_props"))),
+        )
+        texts = (("question_text", "ru"), ("question_eng", "en"))
+        return question, [Text(text_in(record, key) or "", language) for key, language in texts]
 
 
 def _answers(value: object) -> Table | None:

@@ -17,27 +17,19 @@ A sample, `sciqa_sample_test.json`:
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._records import gathered, keys_in
-from askgraph.evaluation.benchmarks._scholarly import SPLITS, scholarly
-from askgraph.evaluation.benchmarks._vocabularies import ORKG
+from askgraph.evaluation.benchmarks._records import Scholarly, keys_in
 
 __all__ = ["SciQa"]
 
 
-class SciQa:
+class SciQa(Scholarly):
     """SciQA's JSON; the first wording is asked. All questions are English."""
 
     title: ClassVar[str] = "SciQA"
-    splits: ClassVar[tuple[str, ...]] = SPLITS
+    graph = "orkg"
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise it by the shape of a query and whether it was generated."""
         keys = keys_in(head)
-        return {"questions", "query_type"} <= keys and bool(
-            {"query_shape", "auto_generated"} & keys
-        )
-
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions."""
-        return gathered(scholarly(path, language), graph="orkg", prefixes=ORKG)
+        made = {"query_shape", "auto_generated"} & keys
+        return {"questions", "query_type"} <= keys and bool(made)

@@ -12,51 +12,36 @@ A sample, `spinach_sample_dev.json`:
       "sparql": "SELECT ?item ?height { ?item wdt:P31 wd:Q39715 ; wdt:P2048 ?height . FILTER(?height > 50) }"}]
 """  # noqa: E501
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import (
-    Item,
+    Reader,
     Record,
     Text,
-    each,
-    gathered,
+    english,
     identity,
     keys_in,
-    listed,
     query_in,
-    split_in,
-    text_in,
-    wordings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import WIKIDATA
 from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["Spinach"]
 
 
-class Spinach:
+class Spinach(Reader):
     """SPINACH's JSON. All questions are English."""
 
     title: ClassVar[str] = "SPINACH"
     splits: ClassVar[tuple[str, ...]] = ("dev", "test")
+    graph = "wikidata"
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise it by the title and page of the request beside question and query."""
         wanted = {"id", "title", "url", "question", "sparql"}
         return head.lstrip().startswith("[") and wanted <= keys_in(head)
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions."""
-        split = split_in(path, self.splits)
-
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            question = GoldQuestion(
-                identity(record, "id", place), "", sparql=query_in(record, "sparql"), split=split
-            )
-            text = text_in(record, "question") or ""
-            return wordings(place, question, [Text(text, "en")], language)
-
-        return gathered(each(listed(path), questions), graph="wikidata", prefixes=WIKIDATA)
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, list[Text]]:
+        """Return a question with its query."""
+        identifier, query = identity(record, "id", place), query_in(record, "sparql")
+        return GoldQuestion(identifier, "", sparql=query), english(record, "question")

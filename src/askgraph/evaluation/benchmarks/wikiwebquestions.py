@@ -11,39 +11,32 @@ A sample, `wikiwebquestions_sample_dev.json`:
       "results": [{"x": {"type": "uri", "value": "http://www.wikidata.org/entity/Q1000004"}}]}]
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._answers import table_of_bindings
 from askgraph.evaluation.benchmarks._records import (
-    Item,
+    Reader,
     Record,
     Text,
     Unfit,
-    each,
-    gathered,
+    english,
     identity,
     keys_in,
-    listed,
     query_in,
-    split_in,
-    text_in,
-    wordings,
+    table_of_bindings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import WIKIDATA
 from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["WikiWebQuestions"]
 
 
-class WikiWebQuestions:
+class WikiWebQuestions(Reader):
     """WikiWebQuestions' JSON. All questions are English."""
 
     title: ClassVar[str] = "WikiWebQuestions"
     splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
+    graph = "wikidata"
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise it by an utterance with its query, or a question with query and results."""
@@ -51,22 +44,15 @@ class WikiWebQuestions:
         asked = {"utterance", "sparql"} <= keys or {"question", "sparql", "results"} <= keys
         return head.lstrip().startswith("[") and asked and "title" not in keys
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions with their stored results."""
-        split = split_in(path, self.splits)
-
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            question = GoldQuestion(
-                identity(record, "id", place),
-                "",
-                sparql=query_in(record, "sparql"),
-                answers=_answers(record.get("results")),
-                split=split,
-            )
-            text = text_in(record, "utterance") or text_in(record, "question") or ""
-            return wordings(place, question, [Text(text, "en")], language)
-
-        return gathered(each(listed(path), questions), graph="wikidata", prefixes=WIKIDATA)
+    def question(self, place: str, record: Record) -> tuple[GoldQuestion, list[Text]]:
+        """Return a question with its stored results."""
+        question = GoldQuestion(
+            identity(record, "id", place),
+            "",
+            sparql=query_in(record, "sparql"),
+            answers=_answers(record.get("results")),
+        )
+        return question, english(record, "utterance", "question")
 
 
 def _answers(results: object) -> Table | None:

@@ -22,12 +22,11 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.evaluation import Table
-from askgraph.evaluation.gold.finding import Finding, table_in_words
-from askgraph.evaluation.gold.tables import query_table
+from askgraph.evaluation.gold import Finding, table_in_words
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.metrics.exact_match import exact_match
 from askgraph.evaluation.pool import completed
-from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.sparql.comparison import Cell, cell_of_term
 from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.lexer import expanded, lexed, with_declared

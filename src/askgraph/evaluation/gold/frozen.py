@@ -28,10 +28,9 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.evaluation import Table, aligned
 from askgraph.evaluation.files import LineFile, write_lines
-from askgraph.evaluation.gold.finding import Finding, table_in_words
-from askgraph.evaluation.gold.tables import query_table
+from askgraph.evaluation.gold import Finding, table_in_words
 from askgraph.evaluation.pool import completed
-from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import Row, SelectResult, Term
 

@@ -12,8 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from askgraph.evaluation import Score
-from askgraph.evaluation.metrics._hubs import Numbers, codes
-from askgraph.evaluation.metrics._row_matching import equal_cells
+from askgraph.evaluation.metrics._row_matching import Numbers, codes, equal_cells
 
 MAPPINGS = 500  # tried at most: all of five columns to five, of three to eight
 WORK = 8_000_000  # rows times subsets of columns, of all mappings tried beyond SURE
@@ -32,7 +31,7 @@ def best_row_score(predicted: Numbers, gold: Numbers, *, charged: bool) -> Score
     common = _common_values(tables.predicted, tables.gold)
     rows = len(tables.predicted) + len(tables.gold)
     tried = max(SURE, min(MAPPINGS, WORK // (rows << min(common.shape) - 1)))
-    best = Score(0.0, 0.0, 0.0)
+    best = Score.of(0.0)
     for lines, columns, most in islice(_promising(tables, common), tried):
         if not _exceeds(tables.bound(most), best):
             break

@@ -24,4 +24,4 @@ def accuracy_at_1(predicted: Table, gold: Table) -> Score:
     predicted, gold = aligned(predicted, gold)
     found, wanted = predicted.values(), gold.values()
     value = float(wanted <= found if wanted else not found)
-    return Score(value, value, value)
+    return Score.of(value)

@@ -8,7 +8,6 @@ instead of multisets.
 """
 
 from collections.abc import Set
-from statistics import fmean
 
 from askgraph.evaluation import Score, Table, aligned, set_score
 from askgraph.sparql.comparison import Cell
@@ -26,11 +25,7 @@ def best_column(predicted: Table, gold: Table) -> Score:
     predicted, gold = aligned(predicted, gold)
     columns = predicted.columns() or (frozenset(),)
     best = [_best(columns, wanted) for wanted in gold.columns() or (frozenset(),)]
-    return Score(
-        fmean(score.precision for score in best),
-        fmean(score.recall for score in best),
-        fmean(score.f1 for score in best),
-    )
+    return Score.mean(best)
 
 
 def _best(columns: tuple[Set[Cell], ...], gold: Set[Cell]) -> Score:

@@ -14,7 +14,6 @@ has one column and is run without DISTINCT, and no query, an error and no rows s
 
 from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean
 
 from askgraph.evaluation import Score, Table, aligned
 from askgraph.sparql.comparison import Cell
@@ -33,13 +32,9 @@ def best_column_multiset(predicted: Table, gold: Table) -> Score:
     columns = [_column(predicted, at) for at in range(len(predicted.variables))]
     wanted = [_column(gold, at) for at in range(len(gold.variables))]
     if not (columns and wanted and predicted.rows and gold.rows):
-        return Score(0.0, 0.0, 0.0)
+        return Score.of(0.0)
     best = [_best(columns, one) for one in wanted]
-    return Score(
-        fmean(score.precision for score in best),
-        fmean(score.recall for score in best),
-        fmean(score.f1 for score in best),
-    )
+    return Score.mean(best)
 
 
 def _column(table: Table, at: int) -> list[Cell | None]:

@@ -10,8 +10,6 @@ Ours. `best_column` lets one predicted column serve several gold columns, `exact
 rows.
 """
 
-from statistics import fmean
-
 from scipy.optimize import linear_sum_assignment
 
 from askgraph.evaluation import Score, Table, aligned, set_score
@@ -35,8 +33,4 @@ def column_mapping(predicted: Table, gold: Table) -> Score:
     scores = [[set_score(column, wanted) for column in columns] for wanted in gold.columns()]
     weights = [[score.f1 + LESS * score.precision for score in line] for line in scores]
     mapped = [scores[at][to] for at, to in zip(*linear_sum_assignment(weights, True), strict=True)]
-    return Score(
-        fmean(score.precision for score in mapped),
-        fmean(score.recall for score in mapped),
-        fmean(score.f1 for score in mapped),
-    )
+    return Score.mean(mapped)

@@ -30,7 +30,7 @@ def exact_match(predicted: Table, gold: Table) -> Score:
                 for columns in islice(_assignments(predicted, gold), ASSIGNMENTS)
             )
         )
-    return Score(value, value, value)
+    return Score.of(value)
 
 
 def _assignments(predicted: Table, gold: Table) -> Iterator[tuple[int, ...]]:

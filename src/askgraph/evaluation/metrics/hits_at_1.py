@@ -25,4 +25,4 @@ def hits_at_1(predicted: Table, gold: Table) -> Score:
     first = next((cell for cell in chain(*predicted.rows) if cell is not None), None)
     wanted = gold.values()
     value = float(first in wanted if first is not None else not wanted)
-    return Score(value, value, value)
+    return Score.of(value)

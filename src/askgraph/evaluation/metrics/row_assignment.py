@@ -37,10 +37,10 @@ def row_assignment(predicted: Table, gold: Table) -> Score:
     """Compare RDF terms, or values if either table came without terms; both empty is 1."""
     if predicted.boolean is not None or gold.boolean is not None:
         value = float(_holds(predicted) == _holds(gold))
-        return Score(value, value, value)
+        return Score.of(value)
     if not predicted.rows or not gold.rows:
         value = float(not predicted.rows and not gold.rows)
-        return Score(value, value, value)
+        return Score.of(value)
     have, wanted = _bound_rows(predicted, gold)
     if max(len(have), len(wanted)) > ASSIGNED:
         right = float((Counter(have) & Counter(wanted)).total())
@@ -68,7 +68,7 @@ def _bound_rows(predicted: Table, gold: Table) -> tuple[list[BoundRow], list[Bou
 
 def _score(right: float, of_predicted: float, of_gold: float) -> Score:
     if not right:
-        return Score(0.0, 0.0, 0.0)
+        return Score.of(0.0)
     return Score(right / of_predicted, right / of_gold, 2 * right / (of_predicted + of_gold))
 
 

@@ -26,7 +26,7 @@ from pyoxigraph import Literal
 
 from askgraph.evaluation import Score, Table, aligned
 from askgraph.evaluation.metrics._best_rows import best_row_score
-from askgraph.evaluation.metrics._hubs import Numbers
+from askgraph.evaluation.metrics._row_matching import Numbers
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import Term
 
@@ -54,20 +54,16 @@ def rows(
     within the limits that `equal_cells` and `best_row_score` state.
     """
     if predicted.boolean is not None or gold.boolean is not None:
-        return _whole(float(frozenset(predicted.rows) == frozenset(gold.rows)))
+        return Score.of(float(frozenset(predicted.rows) == frozenset(gold.rows)))
     if not predicted.rows or not gold.rows:
-        return _whole(float(not predicted.rows and not gold.rows))
+        return Score.of(float(not predicted.rows and not gold.rows))
     if languages == "kept" and predicted.terms and gold.terms:
         predicted, gold = _with_languages(predicted), _with_languages(gold)
     charged = extra_columns == "charged"
     if not predicted.variables or not gold.variables:
         nothing_asked = not gold.variables and not charged
-        return _whole(float(nothing_asked or predicted.variables == gold.variables))
+        return Score.of(float(nothing_asked or predicted.variables == gold.variables))
     return best_row_score(*_numbered(*aligned(predicted, gold)), charged=charged)
-
-
-def _whole(value: float) -> Score:
-    return Score(value, value, value)
 
 
 def _with_languages(table: Table) -> Table:

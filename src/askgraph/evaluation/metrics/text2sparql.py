@@ -27,7 +27,7 @@ def text2sparql(predicted: Table, gold: Table) -> Score:
     wanted = set() if gold.boolean is False else _strings(gold, raw=raw)
     common = len(found & wanted)
     if not common:
-        return Score(0.0, 0.0, 0.0)
+        return Score.of(0.0)
     precision, recall = common / len(found), common / len(wanted)
     return Score(precision, recall, 2 * precision * recall / (precision + recall))
 

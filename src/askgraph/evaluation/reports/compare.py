@@ -9,8 +9,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.reports.report import MAIN, SLICES, slice_place
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.evaluation.reports.statistics import Difference, holm, paired_difference
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.run_folder import Run
+from askgraph.evaluation.runs import Record, Run
 
 TINY = 1e-9
 NAMED = 3  # questions that an error names

@@ -13,7 +13,7 @@ from statistics import fmean
 import numpy as np
 
 from askgraph.evaluation.reports.statistics import Interval, bootstrap_interval
-from askgraph.evaluation.runs.record import REJECTED, Record
+from askgraph.evaluation.runs import REJECTED, Record
 
 Pairs = Sequence[tuple[float, float]]
 """The confidence of each answer, and its score."""

@@ -1,24 +1,22 @@
-"""A report on runs as tables: scores, failures, errors, confidence, oracles, cost."""
+"""A report on runs as tables, the figures taken apart, and the story of one question."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from askgraph.evaluation.reports.by_sheets import by_sheet
-from askgraph.evaluation.reports.confidence import RISKS, aurc, coverage_at, excess_aurc
-from askgraph.evaluation.reports.failures import Failure
-from askgraph.evaluation.reports.groups import (
-    ANSWERED,
-    ENDS,
-    LABEL,
-    Group,
-    Row,
-    answered,
-    groups_of,
-    incomplete,
-    label,
-    mean_and_ends,
-    methods_oracles,
+from askgraph.evaluation.reports.confidence import (
+    RIGHT_FROM,
+    RISKS,
+    aurc,
+    coverage_at,
+    excess_aurc,
+    mean_at,
+    policies,
 )
-from askgraph.evaluation.reports.outcomes import (
+from askgraph.evaluation.reports.failures import (
+    Failure,
     calibration_of,
     drafts_oracle,
     errors_of,
@@ -27,10 +25,24 @@ from askgraph.evaluation.reports.outcomes import (
     rejection_of,
     usage_of,
 )
-from askgraph.evaluation.reports.report import MAIN, percentile
+from askgraph.evaluation.reports.report import (
+    ANSWERED,
+    ENDS,
+    LABEL,
+    MAIN,
+    SLICES,
+    Group,
+    Row,
+    answered,
+    groups_of,
+    incomplete,
+    label,
+    mean_and_ends,
+    methods_oracles,
+    percentile,
+)
 from askgraph.evaluation.reports.sheet import Column, Sheet
-from askgraph.evaluation.runs.record import GOLD_LINKS
-from askgraph.evaluation.runs.run_folder import Run
+from askgraph.evaluation.runs import GOLD_LINKS, Detail, Record, Run
 
 BESIDE = ("exact_match", "flattened", "rows")  # metrics beside the main one
 REASON = 200  # characters of an error that a table shows
@@ -222,3 +234,214 @@ def _cost_sheet(groups: Sequence[Group], *, times: bool) -> Sheet:
         *(Column(head, "number") for head in ("money", *clock)),
     )
     return Sheet("Cost, summed over all attempts", columns, tuple(rows))
+
+
+FITTED = (
+    "The confidence of graph search was fitted to some graphs (docs/evaluation.md): on one of "
+    "these what is caught comes out better than on a graph that nobody has seen."
+)
+TENTHS = tuple(tenth / 10 for tenth in range(1, 11))
+
+
+def by_sheet(runs: Sequence[Run], by: str, *, metric: str = MAIN) -> Sheet:
+    """Return the table that takes the figures apart; `by` is one of `BY`.
+
+    Raises `SetupError` if a record has no score of the metric.
+    """
+    return BY[by](runs, metric)
+
+
+def _by_slice(slicing: str) -> "Callable[[Sequence[Run], str], Sheet]":
+    def sheet(runs: Sequence[Run], metric: str) -> Sheet:
+        rows = []
+        for group in groups_of(runs, metric=metric):
+            for name, report in group.report.by(slicing).items():
+                row: Row = (name, len(report.per_question()), *answered(report))
+                exact = report.em if "exact_match" in report.metrics else None
+                row += (*mean_and_ends(report), exact)
+                rows.append((*label(group), *row))
+        columns = (
+            *(*LABEL, Column(slicing), Column("questions", "count"), *ANSWERED),
+            *(Column(metric, "share"), *ENDS, Column("exact match", "share")),
+        )
+        return Sheet(f"Scores by {slicing}", columns, tuple(rows), incomplete(runs))
+
+    return sheet
+
+
+def _by_metric(runs: Sequence[Run], metric: str) -> Sheet:
+    rows = []
+    groups = groups_of(runs, metric=metric)
+    repeated = any(len(group.report.rounds) > 1 for group in groups)
+    for group in groups:
+        report = group.report
+        for name in report.metrics if report.answerable else ():
+            parts = (report.mean(name, "precision"), report.mean(name, "recall"))
+            ends = mean_and_ends(report, name)
+            apart = (report.deviation(name),) if repeated else ()
+            rows.append((*label(group), name, len(report.per_question()), *parts, *ends, *apart))
+    columns = (
+        *LABEL,
+        Column("metric"),
+        Column("questions", "count"),
+        *(Column(head, "share") for head in ("precision", "recall", "F1")),
+        *ENDS,
+        *((Column("sd", "share"),) if repeated else ()),
+    )
+    return Sheet("Scores by metric", columns, tuple(rows), incomplete(runs))
+
+
+def _by_confidence(runs: Sequence[Run], metric: str) -> Sheet:
+    rows = [
+        (*label(group), b.low, b.high, b.n, *((b.confidence, b.score) if b.n else (None, None)))
+        for group in groups_of(runs, metric=metric)
+        for b in calibration_of(group.report.records, metric).bins
+    ]
+    columns = (
+        *LABEL,
+        *(Column(head, "share") for head in ("from", "to")),
+        Column("answers", "count"),
+        *(Column(head, "share") for head in ("mean confidence", metric)),
+    )
+    return Sheet("Calibration", columns, tuple(rows), incomplete(runs))
+
+
+def _by_coverage(runs: Sequence[Run], metric: str) -> Sheet:
+    rows = [
+        (*label(group), share, mean_at(group.report.pairs, share))
+        for group in groups_of(runs, metric=metric)
+        for share in TENTHS
+    ]
+    columns = (*LABEL, Column("most confident", "share"), Column(metric, "share"))
+    return Sheet("Risk and coverage", columns, tuple(rows), incomplete(runs))
+
+
+def _by_rejection(runs: Sequence[Run], metric: str) -> Sheet:
+    rows: list[Row] = []
+    for group in groups_of(runs, metric=metric):
+        for least in RIGHT_FROM:
+            for one in policies(group.report.records, metric, right_from=least):
+                ends = (
+                    (s.mean, s.low, s.high) if s else (None,) * 3 for s in (one.caught, one.lost)
+                )
+                caught, lost = ends
+                row: Row = (one.name, least, one.wrong, *caught, one.right, *lost)
+                rows.append((*label(group), *row))
+    columns = (
+        *(*LABEL, Column("rejected by"), Column("right from", "share")),
+        *(Column("wrong", "count"), Column("caught", "share"), *_ends("caught")),
+        *(Column("right", "count"), Column("lost", "share"), *_ends("lost")),
+    )
+    return Sheet("Rejection", columns, tuple(rows), (*incomplete(runs), FITTED))
+
+
+def _ends(share: str) -> Iterator[Column]:
+    """Yield the ends of a share's interval, named after it if a table has two of them."""
+    yield from (replace(end, head=f"{share} {end.head}") for end in ENDS)
+
+
+BY: Mapping[str, Callable[[Sequence[Run], str], Sheet]] = {
+    "metric": _by_metric,
+    **{slicing: _by_slice(slicing) for slicing in SLICES},
+    "confidence": _by_confidence,
+    "coverage": _by_coverage,
+    "rejection": _by_rejection,
+}
+"""What the figures can be taken apart by, each with what makes its table."""
+
+Json = Mapping[str, object]
+
+MENTIONS = 12  # of the things that words were taken to mean, the likeliest
+
+
+def failed(record: Record) -> bool:
+    """Return whether anything of the answer is wrong or missing."""
+    return min(record.f1, record.f1_flattened) < 1
+
+
+def headline(record: Record) -> str:
+    """Report in one line how a question went: all right (✓), in part (~), not at all (✗)."""
+    mark = "✗" if record.f1 == 0 else "~" if failed(record) else "✓"
+    return (
+        f"{mark} {record.id}   F1 {100 * record.f1:.0f}   flat {100 * record.f1_flattened:.0f}   "
+        f"EM {record.em:.0f}   {record.status}   confidence {record.confidence:.2f}   "
+        f"{record.failure or 'right'}   {record.method}"
+    )
+
+
+def story(record: Record, detail: Detail | None, *, drafts: int = 3, rows: int = 5) -> str:
+    """Report the question, how it was understood, both queries, and the heads of both results.
+
+    Of the trace, its findings and the best `drafts` are told, with the F1 that each would have
+    given if the run scored them; of each result the first `rows`.
+    """
+    lines = [
+        f"{headline(record)}   [{', '.join(record.tags)}]",
+        f"  {record.question}",
+        *([f"  error: {record.error}"] if record.error else []),
+        *([f"  gold error: {record.gold_error}"] if record.gold_error else []),
+        *(_understood(detail) if detail else []),
+        *(_drafts(record, detail, drafts) if detail else []),
+        "  predicted",
+        indented(record.sparql or "(no query)"),
+        *_head(detail.predicted if detail else None, rows),
+        "  gold",
+        indented(record.gold_sparql or "(no query)"),
+        *_head(detail.gold if detail else None, rows),
+    ]
+    return "\n".join(lines)
+
+
+def indented(query: str) -> str:
+    """Return a query without its PREFIX lines, four spaces in."""
+    return textwrap.indent(re.sub(r"(?<=\S)[ \t]{2,}", "  ", _bare(query)).strip(), "    ")
+
+
+def _understood(detail: Detail) -> list[str]:
+    """Report what the words were taken to mean."""
+    lines: list[str] = []
+    for step in (step for step in detail.steps if step["step"] == "findings"):
+        lines += [
+            f"    {m['words']!r} → {m['kind']} {m['label']!r} {m['score']:.2f} <{m['target']}>"
+            for m in _objects(step["mentions"])[:MENTIONS]
+        ]
+        if unused := _objects(step["unused_words"]):
+            lines.append(f"    unused: {' '.join(map(str, unused))}")
+    return ["  understood", *lines] if lines else []
+
+
+def _drafts(record: Record, detail: Detail, most: int) -> list[str]:
+    found = [step for step in detail.steps if step["step"] == "draft"]
+    best = sorted(found, key=lambda step: -float(str(step["score"])))[:most]
+    lines = []
+    for at, step in enumerate(best):
+        f1 = f"   F1 {100 * record.drafts[at]:3.0f}" if at < len(record.drafts) else ""
+        told = step["words"] or _flat(str(step["query"]))
+        lines.append(f"    {float(str(step['score'])):8.3f}{f1}   {told}")
+    return ["  drafts", *lines] if lines else []
+
+
+def _head(result: Json | None, rows: int) -> list[str]:
+    if result is None:
+        return []
+    number, columns = result["n"], ", ".join(map(str, _objects(result["columns"])))
+    return [
+        f"    → {number} {'row' if number == 1 else 'rows'} of {columns}",
+        *(f"      {_row(row)}" for row in _objects(result["rows"])[:rows]),
+    ]
+
+
+def _row(row: Sequence[object]) -> str:
+    return " | ".join("-" if cell is None else str(cell)[:60] for cell in row)
+
+
+def _objects(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _flat(query: str) -> str:
+    return re.sub(r"\s+", " ", _bare(query))[:200]
+
+
+def _bare(query: str) -> str:
+    return re.sub(r"(?im)^\s*PREFIX\s+\S*\s*<[^>]*>\s*", "", query)

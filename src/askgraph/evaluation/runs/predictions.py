@@ -26,8 +26,8 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.benchmarks.formats import Unfit, table_of_result, text_of
-from askgraph.evaluation.gold.tables import gold_or_reason, query_table
-from askgraph.evaluation.runs.record import REJECTED, Done, Task
+from askgraph.evaluation.questions import gold_or_reason, query_table
+from askgraph.evaluation.runs import REJECTED, Done, Task
 from askgraph.evaluation.runs.scores import (
     Scored,
     done_task,

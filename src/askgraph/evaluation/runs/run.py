@@ -11,13 +11,16 @@ from pathlib import Path
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import LineFile, TraceFile, replaced
 from askgraph.evaluation.pool import completed
-from askgraph.evaluation.runs.record import Done, Record, Task, Worker
-from askgraph.evaluation.runs.run_folder import (
+from askgraph.evaluation.runs import (
     EXAMPLES,
     RECORDS,
     SETTINGS,
     TRACES,
+    Done,
+    Record,
     Run,
+    Task,
+    Worker,
     read_settings,
 )
 from askgraph.llm.budget import Budget as Models

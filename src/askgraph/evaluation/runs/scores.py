@@ -11,7 +11,7 @@ from askgraph.errors import AskgraphError, QueryError
 from askgraph.evaluation import Metric, Score, Table, aligned
 from askgraph.evaluation.metrics.linking import linking
 from askgraph.evaluation.reports.failures import failure_of
-from askgraph.evaluation.runs.record import Detail, Done, Record, Task
+from askgraph.evaluation.runs import Detail, Done, Record, Task
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.read import read
@@ -130,7 +130,7 @@ def link_scores(
 
 def same_scores(value: float) -> dict[str, Score]:
     """Return this value as the score of every metric."""
-    return dict.fromkeys(table_metrics(), Score(value, value, value))
+    return dict.fromkeys(table_metrics(), Score.of(value))
 
 
 HEAD = 20

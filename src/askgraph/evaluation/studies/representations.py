@@ -21,7 +21,7 @@ from statistics import fmean
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
-from askgraph.evaluation.runs.record import Record
+from askgraph.evaluation.runs import Record
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
 
 

@@ -6,15 +6,21 @@ worth when those before it are perfect, and the right answers that rejection los
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from hashlib import sha256
-from typing import cast
+from itertools import groupby
+from statistics import fmean
+from typing import Literal, cast
 
+from askgraph.agent.kept_index import Bm25
 from askgraph.agent.meeting import REACHES, refuses
-from askgraph.evaluation.metrics.linking import Links
+from askgraph.evaluation import Score
+from askgraph.evaluation.metrics.linking import Links, compared
 from askgraph.evaluation.reports.confidence import LOST, limit_for
-from askgraph.evaluation.reports.outcomes import Rejection, is_right, rejection
-from askgraph.evaluation.runs.record import Detail, Record
+from askgraph.evaluation.reports.failures import Rejection, is_right, rejection
+from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
+from askgraph.evaluation.runs import Detail, Record
+from askgraph.index import Resource, SearchIndex
 
 TOGETHER = "together"
 """The configuration that the rejection study reads: all stages, and nothing filtered."""
@@ -161,3 +167,234 @@ def _threshold(cases: Sequence[StageCase], metric: str, policy: Policy, bearable
     right = [case for case in cases if _right(case, metric)]
     kept = [(case.record.confidence, True) for case in right if not policy(case)]
     return limit_for(kept, lost=bearable, gone=len(right) - len(kept))
+
+
+LIMITS = (10, 100)
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A question as it is searched for, and the IRIs that should be found."""
+
+    text: str
+    wanted: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Recall:
+    """The mean share of what is wanted among the first hits, for some numbers of hits.
+
+    `what` was searched, for so many `questions` that want anything of it.
+    """
+
+    what: str
+    questions: int
+    at: tuple[tuple[int, float], ...]
+
+
+def recall_at(
+    what: str,
+    sought: Sequence[tuple[SearchIndex[Resource], Sought]],
+    limits: Sequence[int] = LIMITS,
+) -> Recall:
+    """Search each question in its index; what no question wants anything of has a recall of 0."""
+    found = [
+        [_share(ranked[:limit], one.wanted) for limit in limits]
+        for index, one in sought
+        if one.wanted
+        for ranked in [[hit.item.iri for hit in index.search(one.text, limit=max(limits))]]
+    ]
+    means = [fmean(column) for column in zip(*found, strict=True)] or [0.0] * len(limits)
+    return Recall(what, len(found), tuple(zip(limits, means, strict=True)))
+
+
+def _share(iris: Sequence[str], wanted: frozenset[str]) -> float:
+    return len(wanted.intersection(iris)) / len(wanted)
+
+
+K1 = (0.1, 0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0)
+B = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
+"""The values that are tried."""
+
+_ROUNDS = 3
+
+EVALUATIONS = _ROUNDS * (len(K1) + len(B))
+"""How many evaluations there are at most."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The best numbers for an index, and what it finds with those that it had and with these."""
+
+    before: Bm25
+    after: Bm25
+    recall_before: Recall
+    recall_after: Recall
+
+
+def tuned(
+    measure: Callable[[Bm25], Recall],
+    *,
+    start: Bm25,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Tuned:
+    """Search the numbers with the highest recall at the fewest hits, then at more.
+
+    Alekseev et al. tune both for each benchmark. Here one number is varied at a time, until neither
+    gets better: a few dozen evaluations.
+
+    `measure` is asked once for each pair. Of equal ones the first found stays, so that what changes
+    nothing is not changed. `progress` is told the number of evaluations so far.
+    """
+    known: dict[Bm25, Recall] = {}
+
+    def value(one: Bm25) -> tuple[float, ...]:
+        if one not in known:
+            known[one] = measure(one)
+            progress(len(known))
+        return tuple(share for _, share in known[one].at)
+
+    best = start
+    value(best)
+    for _ in range(_ROUNDS):
+        before = best
+        for other in _varied(best):
+            if value(other) > value(best):
+                best = other
+        if best == before:
+            break
+    return Tuned(start, best, known[start], known[best])
+
+
+def _varied(one: Bm25) -> Iterator[Bm25]:
+    yield from (Bm25(k1, one.b) for k1 in K1)
+    yield from (Bm25(one.k1, b) for b in B)
+
+
+_CONTEXT = Column("benchmark", context=True)
+
+
+def stage_sheets(cases: Sequence[StageCase], metric: str) -> list[Sheet]:
+    """Return a table for each stage of some runs, each benchmark by itself."""
+    ordered = sorted(cases, key=lambda case: case.record.benchmark)
+    grouped = {name: list(own) for name, own in groupby(ordered, lambda c: c.record.benchmark)}
+    return [
+        _found(grouped, "Entity linking", "entities"),
+        _found(grouped, "Predicate matching", "predicates"),
+        _listed(grouped),
+        _end_to_end(grouped, metric),
+        _rejection(grouped, metric),
+    ]
+
+
+def recall_sheet(recalls: Mapping[str, Sequence[Recall]]) -> Sheet:
+    """Return the table of what an index finds with the whole question, by benchmark."""
+    limits = [limit for limit, _ in next(iter(recalls.values()))[0].at] if recalls else []
+    columns = (
+        _CONTEXT,
+        Column("index"),
+        Column("questions", "count"),
+        *(Column(f"recall@{limit}", "share") for limit in limits),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, found.what, found.questions, *(share for _, share in found.at))
+        for name, several in recalls.items()
+        for found in several
+    )
+    notes = ("The share of gold's terms among the first hits of the whole question, by question.",)
+    return Sheet("Retrieval", columns, rows, notes)
+
+
+def _found(
+    grouped: Mapping[str, Sequence[StageCase]], title: str, what: Literal["entities", "predicates"]
+) -> Sheet:
+    columns = (
+        _CONTEXT,
+        Column("configuration"),
+        Column("questions", "count"),
+        *(Column(head, "share") for head in ("precision", "recall", "F1")),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name, own in _lines(grouped):
+        wanting = [case for case in own if getattr(case.gold, what)]
+        scores = [getattr(compared(case.found, case.gold), what) for case in wanting]
+        rows.append((*name, len(wanting), *_means(scores)))
+    return Sheet(title, columns, tuple(rows), (f"Over the questions whose gold has {what}.",))
+
+
+def _listed(grouped: Mapping[str, Sequence[StageCase]]) -> Sheet:
+    columns = (
+        _CONTEXT,
+        Column("configuration"),
+        Column("predicates", "number"),
+        *(Column(head, "share") for head in ("precision", "recall", "F1", "all of gold listed")),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name, own in _lines(grouped):
+        wanting = [case for case in own if case.gold.predicates]
+        scores = [compared(case.listed, case.gold).predicates for case in wanting]
+        size = fmean(len(case.listed.predicates) for case in own)
+        whole = fmean(case.everything_listed for case in own)
+        rows.append((*name, size, *_means(scores), whole))
+    note = "All of gold listed: its entities too, over all questions; the rest as above."
+    return Sheet("Predicates that go on to the writer", columns, tuple(rows), (note,))
+
+
+def _end_to_end(grouped: Mapping[str, Sequence[StageCase]], metric: str) -> Sheet:
+    columns = (
+        _CONTEXT,
+        Column("configuration"),
+        Column("questions", "count"),
+        Column("answered", "share"),
+        *(Column(head, "share") for head in (f"F1 ({metric})", "exact match")),
+    )
+    rows = tuple(
+        (
+            *name,
+            len(own),
+            fmean(case.record.status == "answer" for case in own),
+            fmean(case.record.score(metric).f1 for case in own),
+            fmean(case.record.em for case in own),
+        )
+        for name, own in _lines(grouped)
+    )
+    return Sheet("End to end", columns, rows, ("What is refused counts by its best attempt.",))
+
+
+def _rejection(grouped: Mapping[str, Sequence[StageCase]], metric: str) -> Sheet:
+    columns = (
+        _CONTEXT,
+        Column("policy"),
+        Column("wrong", "count"),
+        Column("wrong caught", "share"),
+        Column("right", "count"),
+        Column("right lost", "share"),
+    )
+    rows = tuple(
+        (benchmark, policy, found.wrong, found.caught, found.right, found.lost)
+        for benchmark, cases in grouped.items()
+        for policy, found in policies(
+            [case for case in cases if case.record.method == TOGETHER], metric
+        ).items()
+    )
+    note = (
+        f"confidence: also below a threshold that loses at most {LOST:.0%} of the right "
+        "answers, chosen on the other graphs, or on the other folds where there is one graph"
+    )
+    return Sheet("Rejection", columns, rows, (note,))
+
+
+def _lines(
+    grouped: Mapping[str, Sequence[StageCase]],
+) -> list[tuple[tuple[str, str], list[StageCase]]]:
+    """Return the cases of each benchmark and configuration, of which there are some."""
+    lines = [
+        ((benchmark, name), [case for case in cases if case.record.method == name])
+        for benchmark, cases in grouped.items()
+        for name in CONFIGURATIONS
+    ]
+    return [line for line in lines if line[1]]
+
+
+def _means(scores: Sequence[Score]) -> tuple[float, float, float] | tuple[None, None, None]:
+    return astuple(Score.mean(scores)) if scores else (None, None, None)

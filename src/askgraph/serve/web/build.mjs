@@ -44,7 +44,7 @@ async function buildPage() {
     splitting: true,
   });
   const theme = await build({ ...options, entryPoints: ["src/theme.ts"], format: "iife" });
-  // What a report carries inside its one file: askgraph.evaluation.reports.html puts it there.
+  // What a report carries inside its one file: askgraph.evaluation.reports.page puts it there.
   await build({
     ...options,
     outdir: "static/report",

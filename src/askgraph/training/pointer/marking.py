@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.evaluation import Table
-from askgraph.evaluation.gold.tables import gold_table
 from askgraph.evaluation.metrics.best_column import best_column
-from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.questions import GoldQuestion, gold_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.linking.link import Linked
 from askgraph.search.query import Value

@@ -3,7 +3,7 @@
 import pytest
 
 from askgraph.evaluation import Table
-from askgraph.evaluation.gold.finding import KINDS, Finding, table_in_words
+from askgraph.evaluation.gold import KINDS, Finding, table_in_words
 from askgraph.evaluation.questions import GoldQuestion
 
 

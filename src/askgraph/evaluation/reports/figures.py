@@ -1,17 +1,229 @@
-"""The figures of a page: the tables of a report, and plots of their numbers."""
+"""The figures of a page: the tables of a report, and plots of their numbers, as Vega-Lite.
+
+Text and axes take the colour of the page's text, so that light, dark and paper need no second plot.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from askgraph.evaluation.reports.by_sheets import by_sheet
-from askgraph.evaluation.reports.groups import LABEL, Group, groups_of, label
-from askgraph.evaluation.reports.html.payload import system_of
-from askgraph.evaluation.reports.html.plots import Bar, Dot, Point, bars, dots, lines
-from askgraph.evaluation.reports.outcomes import failure_counts
-from askgraph.evaluation.reports.report import percentile
-from askgraph.evaluation.reports.report_sheets import report_sheets
+import altair as alt
+
+from askgraph.evaluation.reports.failures import failure_counts
+from askgraph.evaluation.reports.payload import system_of
+from askgraph.evaluation.reports.report import LABEL, Group, groups_of, label, percentile
+from askgraph.evaluation.reports.report_sheets import by_sheet, report_sheets
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
-from askgraph.evaluation.runs.run_folder import Run
+from askgraph.evaluation.runs import Run
+
+Spec = dict[str, object]
+
+# Okabe and Ito's colours, which most people with colour vision deficiencies tell apart, without
+# black and yellow, which vanish on one of the two backgrounds; then the same with other shapes.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+ROW, HEIGHT = 20, 240  # pixels
+SHORT = 14  # characters of a name, of which three stand beside each other on a small screen
+
+CONFIG: Mapping[str, object] = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": "currentColor",
+        "tickColor": "currentColor",
+        "gridColor": "currentColor",
+        "gridOpacity": 0.12,
+        "domainOpacity": 0.4,
+        "tickOpacity": 0.4,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelLimit": 180,
+    },
+    "legend": {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "labelFontSize": 12,
+        "labelLimit": 260,
+        "orient": "top",
+        "direction": "horizontal",
+        "symbolOpacity": 1,
+        "title": None,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A mean between 0 and 1 of one system in one category, its interval, and over how many."""
+
+    category: str
+    system: str
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the line of one system."""
+
+    system: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Bar:
+    """How many questions of one system fall into one category."""
+
+    category: str
+    system: str
+    count: int
+
+
+def dots(points: Sequence[Dot], *, systems: Sequence[str], x: str, y: str) -> Spec:
+    """Return a plot of a mean and its interval for each category and system.
+
+    Categories stand in the order of the points; `x` and `y` are the titles of the axes.
+    """
+    categories = list(dict.fromkeys(point.category for point in points))
+    base = alt.Chart(_values(points)).encode(
+        y=_category_axis(categories, y),
+        yOffset=alt.YOffset("system:N", sort=list(systems)),
+        color=_colour(systems),
+        tooltip=[
+            alt.Tooltip("category:N", title=y.lower() or "of"),
+            alt.Tooltip("system:N", title="method"),
+            alt.Tooltip("mean:Q", title=x.lower(), format=".1%"),
+            alt.Tooltip("low:Q", title="from", format=".1%"),
+            alt.Tooltip("high:Q", title="to", format=".1%"),
+            alt.Tooltip("n:Q", title="questions"),
+        ],
+    )
+    scale, percent = alt.Scale(domain=[0, 1]), alt.Axis(format="%", tickCount=5)
+    interval = base.mark_rule(strokeWidth=2, opacity=0.75).encode(
+        x=alt.X("low:Q", title=x, scale=scale, axis=percent), x2="high:Q"
+    )
+    mean = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=alt.X("mean:Q", title=x, scale=scale, axis=percent),
+        shape=_shape(systems),
+    )
+    height = len(categories) * max(1.6, len(systems) + 0.6) * ROW
+    return _spec(alt.LayerChart(layer=[interval, mean], height=height))
+
+
+def lines(
+    points: Sequence[Point],
+    *,
+    systems: Sequence[str],
+    x: str,
+    y: str,
+    logarithmic: bool = False,
+    dotted: bool = False,
+    same: bool = False,
+) -> Spec:
+    """Return a plot of a line for each system, y between 0 and 1.
+
+    x goes from 0 to 1, or is `logarithmic`; `dotted` marks the points, `same` adds the line on
+    which x and y are equal.
+    """
+    scale = alt.Scale(type="log") if logarithmic else alt.Scale(domain=[0, 1])
+    drawn = alt.Chart(_values(points)).encode(
+        x=alt.X("x:Q", title=x, scale=scale, axis=_number_axis(logarithmic=logarithmic)),
+        y=alt.Y("y:Q", title=y, scale=alt.Scale(domain=[0, 1]), axis=_number_axis()),
+        color=_colour(systems),
+        tooltip=[
+            alt.Tooltip("system:N", title="method"),
+            alt.Tooltip("x:Q", title=x.lower(), format=".3~r" if logarithmic else ".1%"),
+            alt.Tooltip("y:Q", title=y.lower(), format=".1%"),
+        ],
+    )
+    curve = drawn.mark_line(strokeWidth=2)
+    layers = [curve if dotted else curve.encode(strokeDash=_dash(systems))]
+    if dotted:
+        points_too = drawn.mark_point(filled=True, size=60, opacity=1)
+        layers.append(points_too.encode(shape=_shape(systems)))
+    if same:
+        layers.insert(0, _diagonal())
+    return _spec(alt.LayerChart(layer=layers, height=HEIGHT))
+
+
+def bars(counts: Sequence[Bar], *, systems: Sequence[str], x: str, y: str) -> Spec:
+    """Return a plot of a bar for each category and system; categories in the order given."""
+    categories = list(dict.fromkeys(bar.category for bar in counts))
+    drawn = (
+        alt.Chart(_values(counts))
+        .mark_bar()
+        .encode(
+            x=alt.X("count:Q", title=x, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
+            y=_category_axis(categories, y),
+            yOffset=alt.YOffset("system:N", sort=list(systems)),
+            color=_colour(systems),
+            tooltip=[
+                alt.Tooltip("category:N", title=y.lower()),
+                alt.Tooltip("system:N", title="method"),
+                alt.Tooltip("count:Q", title=x.lower()),
+            ],
+        )
+    )
+    height = len(categories) * max(1.3, 0.7 * len(systems) + 0.6) * ROW
+    return _spec(drawn.properties(height=height))
+
+
+def _values(points: Sequence[Dot] | Sequence[Point] | Sequence[Bar]) -> alt.InlineData:
+    return alt.InlineData(values=[asdict(point) for point in points])
+
+
+def _category_axis(categories: Sequence[str], title: str) -> alt.Y:
+    axis = alt.Axis(grid=False, ticks=False, domain=False, labelPadding=8)
+    return alt.Y("category:N", title=title or None, sort=list(categories), axis=axis)
+
+
+def _number_axis(*, logarithmic: bool = False) -> alt.Axis:
+    if logarithmic:
+        return alt.Axis(format="~r", tickCount=5, grid=False)
+    return alt.Axis(format="%", tickCount=5)
+
+
+def _diagonal() -> alt.Chart:
+    ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
+    line: alt.Chart = alt.Chart(ends).mark_line(
+        color="currentColor", opacity=0.4, strokeDash=[2, 3], strokeWidth=1
+    )
+    drawn: alt.Chart = line.encode(x="x:Q", y="y:Q")
+    return drawn
+
+
+def _colour(systems: Sequence[str]) -> alt.Color:
+    return alt.Color("system:N", **_looks(COLOURS, systems))
+
+
+def _shape(systems: Sequence[str]) -> alt.Shape:
+    return alt.Shape("system:N", **_looks(SHAPES, systems))
+
+
+def _dash(systems: Sequence[str]) -> alt.StrokeDash:
+    return alt.StrokeDash("system:N", **_looks(DASHES, systems))
+
+
+def _looks(looks: Sequence[object], systems: Sequence[str]) -> dict[str, Any]:
+    """Give each system a look of its own; one alone needs no legend: the page names it."""
+    chosen = [looks[at % len(looks)] for at in range(len(systems))]
+    columns = 3 if max(map(len, systems), default=0) <= SHORT else 1
+    legend = alt.Legend(columns=columns) if len(systems) > 1 else None
+    return {"scale": alt.Scale(domain=list(systems), range=chosen), "legend": legend}
+
+
+def _spec(chart: alt.LayerChart | alt.Chart) -> Spec:
+    size = alt.AutoSizeParams(type="fit-x", contains="padding")
+    return {**chart.properties(width="container", autosize=size).to_dict(), "config": CONFIG}
+
 
 MOST = 20  # categories in a plot; its table has all
 SHARES = tuple(at / 20 for at in range(1, 21))  # of the questions, in the order of their times
@@ -21,8 +233,6 @@ SLICES = {
     "tag": "Score by tag",
     "graph": "Score by graph",
 }
-
-Spec = Mapping[str, object]
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,16 @@ hashes, and no connection, so that a text from a graph or a model stays a text w
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from html import escape
 from importlib.resources import files
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.html.markup import (
-    data_script,
-    details,
-    escaped,
-    json_script,
-    table,
-)
-from askgraph.evaluation.reports.html.payload import CLOCK, payload_of, told_apart
-from askgraph.evaluation.runs.run_folder import Run
+from askgraph.evaluation.reports.payload import CLOCK, payload_of, told_apart
+from askgraph.evaluation.reports.sheet import Sheet
+from askgraph.evaluation.runs import Run
 
 # Built from serve/web/src/report with the web page, whose parts it uses; a wheel carries it.
 BUILT = files("askgraph") / "serve" / "web" / "static" / "report"
@@ -63,7 +58,7 @@ def _drawn(
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """The sections with figures, each with its title, and the plots in them as JSON."""
     try:  # altair, which the plots need, is of the extra `evaluation`
-        from askgraph.evaluation.reports.html.figures import sections
+        from askgraph.evaluation.reports.figures import sections
     except ModuleNotFoundError as error:
         raise _not_installed(error) from error
     made: list[tuple[str, str]] = []
@@ -193,3 +188,45 @@ def _vega() -> str:
 
 def _not_installed(error: ModuleNotFoundError) -> SetupError:
     return SetupError(f"the HTML report needs {error.name}: pip install 'askgraph[evaluation]'")
+
+
+def escaped(text: str) -> str:
+    """Return text that stands in HTML, and in a quoted attribute, for itself."""
+    return escape(text.encode("utf-8", "replace").decode("utf-8"), quote=True)
+
+
+def table(sheet: Sheet, *, label: str) -> str:
+    """Return a sheet as a table, its notes below it; `label` names it instead of its title."""
+    sides = ["" if column.is_text else ' class="number"' for column in sheet.columns]
+    heads = [column.head for column in sheet.columns]
+    head = "".join(
+        f'<th scope="col"{side}>{escaped(name)}</th>'
+        for name, side in zip(heads, sides, strict=True)
+    )
+    body = "\n".join(f"<tr>{_cells(row, sides)}</tr>" for row in sheet.texts())
+    notes = "".join(f'<p class="muted small">{escaped(note)}</p>' for note in sheet.notes)
+    return (
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escaped(label)}">'
+        f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{notes}"
+    )
+
+
+def details(summary: str, content: str, *, kind: str = "") -> str:
+    """Return HTML that is folded away under a line of text."""
+    return f'<details class="{kind}"><summary>{escaped(summary)}</summary>{content}</details>'
+
+
+def json_script(identity: str, value: Mapping[str, object]) -> str:
+    """Return a script element that holds JSON and cannot be left early."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    inside = text.replace("<", "\\u003c")
+    return f'<script type="application/json" id="{identity}">{inside}</script>'
+
+
+def data_script(identity: str, base64: str) -> str:
+    """Return a script element that holds base64."""
+    return f'<script type="application/octet-stream" id="{identity}">{base64}</script>'
+
+
+def _cells(row: Sequence[str], sides: Sequence[str]) -> str:
+    return "".join(f"<td{side}>{escaped(text)}</td>" for text, side in zip(row, sides, strict=True))

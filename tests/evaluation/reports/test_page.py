@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evaluation.reports.html.made_runs import RECORD, STEPS, detail, graded, written_run
+from tests.evaluation.reports.made_runs import RECORD, STEPS, detail, graded, written_run
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.html.page import BUILT, built, html_page
-from askgraph.evaluation.runs.run_folder import Run
+from askgraph.evaluation.reports.page import BUILT, built, html_page
+from askgraph.evaluation.runs import Run
 from askgraph.trace import Usage
 
 pytestmark = pytest.mark.skipif(not BUILT.is_dir(), reason="the page is not built: make page")
@@ -216,9 +216,7 @@ def test_without_the_extra_it_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = written_run(tmp_path / "run", [RECORD])
-    for name in [
-        name for name in sys.modules if name.startswith("askgraph.evaluation.reports.html.")
-    ]:
+    for name in [name for name in sys.modules if name.startswith("askgraph.evaluation.reports.")]:
         if name.endswith(("figures", "plots")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "altair", None)
@@ -231,7 +229,7 @@ def test_without_the_built_page_it_says_how_to_build_it(
 ) -> None:
     run = written_run(tmp_path / "run", [RECORD])
     built.cache_clear()
-    monkeypatch.setattr("askgraph.evaluation.reports.html.page.BUILT", tmp_path)
+    monkeypatch.setattr("askgraph.evaluation.reports.page.BUILT", tmp_path)
     with pytest.raises(SetupError, match="run `make page`"):
         html_page([run])
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from tests.evaluation.reports.html.made_runs import RECORD, detail, graded, written_run
+from tests.evaluation.reports.made_runs import RECORD, detail, graded, written_run
 
-from askgraph.evaluation.reports.html.page import BUILT, html_page
+from askgraph.evaluation.reports.page import BUILT, html_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from askgraph.evaluation import Score
-from askgraph.evaluation.runs.record import Detail, Record
-from askgraph.evaluation.runs.run_folder import Run, read_run
+from askgraph.evaluation.runs import Detail, Record, Run, read_run
 from askgraph.trace import Usage
 
 GOLD = """PREFIX ex: <http://example.org/>

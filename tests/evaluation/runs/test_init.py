@@ -8,8 +8,7 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Score
-from askgraph.evaluation.runs.record import Record
-from askgraph.evaluation.runs.run_folder import read_run
+from askgraph.evaluation.runs import Record, read_run
 from askgraph.trace import Usage
 
 RECORD = Record(

@@ -15,9 +15,8 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.evaluation.reports.outcomes import failure_class
-from askgraph.evaluation.runs.record import Detail, Record
-from askgraph.evaluation.runs.run_folder import Run
+from askgraph.evaluation.reports.failures import failure_class
+from askgraph.evaluation.runs import Detail, Record, Run
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import lexed
