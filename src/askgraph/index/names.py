@@ -137,6 +137,11 @@ class NameIndex:
         offsets = self.word_offsets.tolist()
         return {words[a:b].decode(): at for at, (a, b) in enumerate(pairwise(offsets))}
 
+    @cached_property
+    def listed(self) -> list[str]:
+        """Every token, in the order of the letters."""
+        return list(self.vocabulary)
+
     def rarity_of(self, word: int) -> float:
         """Return the rarity of a token by its number."""
         count = int(self.posting_offsets[word + 1] - self.posting_offsets[word])

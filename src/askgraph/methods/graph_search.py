@@ -11,7 +11,6 @@ from datetime import date
 from typing import ClassVar
 
 from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
-from askgraph.answers.standalone import standalone
 from askgraph.endpoint import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
@@ -55,10 +54,13 @@ class GraphSearch(SearchLimits):
     ) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the one of several that fits best."""
         started = time.perf_counter()
-        alone = await standalone(question, graphs)
-        if alone is not question:
-            yield Thought(f"Asked in full: {alone.text}")
-        question = alone
+        if question.before:
+            from askgraph.answers.standalone import standalone  # few questions follow another
+
+            alone = await standalone(question, graphs)
+            if alone is not question:
+                yield Thought(f"Asked in full: {alone.text}")
+            question = alone
         best: tuple[SearchRun, Proposal] | None = None
         runs = [SearchRun(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
         for run in runs:

@@ -5,6 +5,7 @@ import math
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -48,6 +49,18 @@ _ANY_NAME = 0.35
 """The share of a link's worth that does not hang on how well the name fits."""
 _MOST_KEPT = 1000
 """What predicates so many nodes have is kept; larger sets seldom come again."""
+_OF_ONE_KIND: Final = 0.99
+"""The quality from which on a word is the name's own, and not one akin to it."""
+_MOST_HOPS = 4
+"""Steps of a pattern in a row."""
+_GUESSED_HOPS, _GUESSED_HOPS_NAMELESS = 2, 3
+"""Steps after which none follows that no word names; from a node without a name one more."""
+_WIDE = 2000
+"""Nodes of an answer set from which only a first step may be one that no word names."""
+_LINKS = 3
+"""Readings of the words that name one predicate."""
+_COMPARED, _MARKED = 32, 16
+"""Answer sets smaller than the first are compared whole, others by as many nodes as the second."""
 
 
 @dataclass
@@ -88,9 +101,9 @@ class Grower:
         ]
         if not inside:
             return True
-        if min(inside) < 0.99:
+        if min(inside) < _OF_ONE_KIND:
             return False
-        return len(inside) < len(link.positions) or (link.preferred and link.similarity >= 0.9)
+        return len(inside) < len(link.positions) or (link.preferred and link.similarity >= SURE)
 
     def _is_valuenamed_words(self, link: Link) -> bool:
         """Whether the same words name a predicate of numbers better: an id rather than a link."""
@@ -150,7 +163,7 @@ class Grower:
 
     def hops(self, state: PartialMatch, *, linked: bool = False) -> Iterator[PartialMatch]:
         """All steps from a state; with `linked` only those along predicates that words name."""
-        if len(state.ids) > self.widest or state.hops >= 4:
+        if len(state.ids) > self.widest or state.hops >= _MOST_HOPS:
             return
         literal = bool(len(state.ids)) and int(state.ids[0]) < self.graph.terms.first_iri
         done = not self.content & ~state.used
@@ -193,7 +206,7 @@ class Grower:
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
             doubt += DOUBT_DEEP if plus and not inverse else 0.0
-            ways: list[Link | None] = [*links[:3]]
+            ways: list[Link | None] = [*links[:_LINKS]]
             if not links or self.is_class_like(links[0]):
                 ways.append(None)
             for one in ways:
@@ -240,9 +253,10 @@ class Grower:
 
     def _is_wide(self, state: PartialMatch) -> bool:
         """Whether a state has walked far enough, or is too large, for a step that no word names."""
-        if state.hops >= 2 and not self.schema.is_nameless(state.ids):
+        if state.hops >= _GUESSED_HOPS and not self.schema.is_nameless(state.ids):
             return True
-        return state.hops >= 3 or (len(state.ids) > 2000 and state.hops > 0)
+        far = state.hops >= _GUESSED_HOPS_NAMELESS
+        return far or (len(state.ids) > _WIDE and state.hops > 0)
 
     def _ways(self, predicate: int, inverse: bool) -> tuple[bool, ...]:
         """Once, or once and more: what lies in a place lies there at any depth."""
@@ -257,7 +271,7 @@ class Grower:
         if literal and len(below.terms) > 1:
             objects = self.graph.ends(edge.predicate, inverse=True)
             fits = in_both(below.ids, objects)
-            below = replace(below, ids=fits, terms=tuple(int(at) for at in fits))
+            below = replace(below, ids=fits, terms=tuple(fits.tolist()))
         return PartialMatch(
             Node(ids, edges=((edge, below),)),
             state.used | (one.mask if one else 0),
@@ -359,7 +373,8 @@ class Grower:
         for state in states:
             ids, score = state.ids, self.score(state)
             size = len(ids)
-            key = (state.used, size, ids.tobytes() if size < 32 else ids[:: size // 16].tobytes())
+            told = ids if size < _COMPARED else ids[:: size // _MARKED]
+            key = state.used, size, told.tobytes()
             known = best.get(key)
             if known is None or score > known[0]:
                 best[key] = score, state

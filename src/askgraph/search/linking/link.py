@@ -252,7 +252,7 @@ def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tu
 
 def variants(reading: Reading, index: NameIndex) -> list[Variant]:
     """Return all variants of all tokens of a question."""
-    words = list(index.vocabulary)
+    words = index.listed
     found: list[Variant] = []
     for at, token in enumerate(reading.tokens):
         exact = list(_exact(at, token, index))
