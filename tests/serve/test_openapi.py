@@ -1,7 +1,10 @@
 """Whatever the OpenAPI description allows, and what it does not, gives no failure of the server."""
 
+import json
+from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -54,6 +57,12 @@ def test_no_request_makes_the_server_fail(
         else:
             tried += 1
     assert tried > 10
+
+
+def test_the_description_in_the_docs_is_that_of_the_server(client: httpx2.Client) -> None:
+    written = (Path(__file__).parents[2] / "docs" / "openapi.json").read_text(encoding="utf-8")
+    described = client.get("/api/v1/openapi.json").json()
+    assert json.loads(written) == described, "run: python tools/openapi.py"
 
 
 def test_every_operation_is_described(operations: list[Operation]) -> None:

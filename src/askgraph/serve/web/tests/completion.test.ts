@@ -4,7 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { completed, isCompletable, merged } from "../src/ask/QuestionBox.tsx";
 
-const jupiter = { text: "Jupiter", label: "Jupiter", iri: "e:J", kind: "entity", start: 12 };
+const jupiter = {
+  text: "Jupiter",
+  label: "Jupiter",
+  iri: "e:J",
+  kind: "entity",
+  start: 12,
+} as const;
 
 test("a name takes the place of what was typed of it, with a space to type on", () => {
   assert.deepEqual(completed("Which moons Jup", 15, jupiter), {

@@ -84,6 +84,7 @@ test("a finding marks what it is about, and stays within a text that is shorter 
   ) =>
     spanOf(doc, {
       check: "",
+      certainty: 1,
       message: "",
       severity: "error",
       repair: null,

@@ -60,7 +60,14 @@ test("terms are found by label or IRI and listed by name or by count", () => {
 
 test("of names that match alike the shortest comes first", () => {
   const hit = (label: string, score: number) =>
-    ({ iri: `http://x/${label}`, label, description: null, kind: "entity", score }) as const;
+    ({
+      iri: `http://x/${label}`,
+      name: label,
+      label,
+      description: "",
+      kind: "entity",
+      score,
+    }) as const;
   const found = ranked([hit("Titan II", 1), hit("Titan", 1), hit("Titania", 0.7)]);
   assert.deepEqual(
     found.map(({ label }) => label),

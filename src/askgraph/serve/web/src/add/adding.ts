@@ -80,7 +80,7 @@ function take(name: string, job: Job): void {
     case "done":
       for (const held of [draft.name, draft.address]) held.value = "";
       draft.files.value = [];
-      adding.value = { state: "done", name: job.graph || name, added: job.added };
+      adding.value = { state: "done", name: job.graph || name, added: job.added ?? null };
       break;
     case "cancelled":
       adding.value = { state: "cancelled" };

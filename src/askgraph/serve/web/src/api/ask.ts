@@ -1,8 +1,9 @@
 // Questions and runs: events, taken up again if the connection breaks, and actions on runs.
 
+import type * as api from "../../build/api.ts";
 import { eventsOf } from "./events.ts";
 import { get, ProblemError, post, remove, removed, request, withQuery } from "./http.ts";
-import type { Asking, Problem, RunEvent, RunSummary, RunView, Step, Verdict } from "./types.ts";
+import type { Asking, Problem, RunEvent, RunView, Step, Verdict } from "./types.ts";
 
 const ENDS = new Set(["outcome", "problem", "cancelled", "handed_back"]);
 const OUTCOMES = new Set(["answer", "clarification", "refusal"]);
@@ -37,7 +38,7 @@ export const runs = (wanted: {
   search?: string;
   before?: string;
   limit?: number;
-}) => get<{ runs: RunSummary[]; more: boolean }>(withQuery("/runs", wanted));
+}) => get<api.RunsView>(withQuery("/runs", wanted));
 
 /** The steps of a run that is over, without its outcome. */
 export async function stepsOf(id: string): Promise<Step[]> {

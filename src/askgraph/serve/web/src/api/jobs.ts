@@ -1,40 +1,14 @@
 // Adding graphs: the request, and how far the work that it began is.
 
+import type * as api from "../../build/api.ts";
 import { eventsOf } from "./events.ts";
 import { currentKey, type Options, ProblemError, post, problemFrom, remove } from "./http.ts";
 import type { Problem } from "./types.ts";
 
-type JobState = "queued" | "running" | "done" | "failed" | "cancelled";
+export type Job = api.JobView;
+export type Added = api.AddedView;
 
-/** A graph that is being added, or was. */
-export interface Job {
-  readonly id: string;
-  readonly graph: string;
-  readonly state: JobState;
-  /** The current stage; how far that is, and of how much if that is known. */
-  readonly doing: string;
-  readonly done: number;
-  readonly total: number | null;
-  readonly added: Added | null;
-  readonly problem: Problem | null;
-}
-
-/** The size of the graph that was added. */
-export interface Added {
-  readonly triples: number;
-  readonly classes: number;
-  readonly predicates: number;
-  /** Parts that its profile leaves out, and why. */
-  readonly cuts: readonly string[];
-}
-
-/** An endpoint to add. */
-interface Addition {
-  readonly name: string;
-  readonly url: string;
-}
-
-export const addAddress = (addition: Addition, options: Options = {}) =>
+export const addAddress = (addition: api.AddBody, options: Options = {}) =>
   post<Job>("/graphs", addition, options);
 
 export const cancelJob = (id: string) => remove(`/jobs/${id}`);

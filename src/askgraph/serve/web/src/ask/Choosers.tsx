@@ -125,7 +125,7 @@ function ModelChoice({ models }: { models: readonly ModelInfo[] }) {
 function costWords(method: MethodInfo): string {
   return dotted(
     method.needs_model ? say.needsModel : say.withoutModel,
-    method.seconds !== null && say.onAverage(formatSeconds(method.seconds)),
+    typeof method.seconds === "number" && say.onAverage(formatSeconds(method.seconds)),
     method.tokens ? say.tokens(Math.round(method.tokens)) : "",
     method.money?.toFixed(4),
   );

@@ -53,7 +53,7 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
               key={method.name}
               name={methodTitle(method.name)}
               more={reasonOf(method) ?? methodWords(method)}
-              title={method.missing}
+              title={method.missing ?? null}
               checked={chosen.includes(method.name)}
               disabled={!method.usable}
               onChange={(on) => toggle(method.name, on)}
@@ -87,7 +87,7 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
 
 /** Returns the reason why a method cannot be asked; null if there is none. */
 function reasonOf({ missing, needs_model: needsModel }: MethodInfo): string | null {
-  return missing && needsModel ? say.noModel : missing;
+  return missing && needsModel ? say.noModel : (missing ?? null);
 }
 
 /** Those that can be asked first. */
