@@ -21,9 +21,9 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.index.keyword import KeywordIndex
+from askgraph.metadata import load_profile, save_profile
 from askgraph.metadata.nodes import entity_resources
 from askgraph.metadata.profile import profile_of
-from askgraph.metadata.store import load_profile, save_profile
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays, build_arrays
 from indices import name_of, vocabulary

@@ -32,7 +32,7 @@ import numpy as np
 
 from _searching import opened
 from askgraph.index import Resource
-from askgraph.index.sources.tsv import read_tsv, write_tsv
+from askgraph.index.sources import read_tsv, write_tsv
 from askgraph.index.tokens import search_words, spelling, stem
 from askgraph.registry import load
 

@@ -26,7 +26,7 @@ from askgraph.trace import (
     Refusal,
     Usage,
 )
-from askgraph.trace.lines import line_of, step_of
+from askgraph.trace.codec import line_of, step_of
 
 WIRE = Path(__file__).parent / "wire"
 SPACE = "http://example.org/space/"

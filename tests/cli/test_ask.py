@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
 from askgraph.trace import Earlier, Question, Refusal, Trace
-from askgraph.trace.lines import read_trace, write_trace
+from askgraph.trace.codec import read_trace, write_trace
 
 PETS = """
 @prefix pet: <http://pets.example/> .

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
 from askgraph.trace import Clarification, ModelTurn
-from askgraph.trace.lines import read_trace
+from askgraph.trace.codec import read_trace
 
 ASKED = "Which moons orbit Mars?"
 PREFIXES = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "

@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
 from askgraph.trace import ToolUse
-from askgraph.trace.lines import read_trace, write_trace
+from askgraph.trace.codec import read_trace, write_trace
 
 QUERY = "SELECT ?moon { ?moon :orbits :Jupiter }"
 ASKED = ("ask", "Which moons orbit Jupiter?", "--method", "grasp", "--model", "m")

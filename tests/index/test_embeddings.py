@@ -1,13 +1,32 @@
 """A text is embedded once, as long as it is kept."""
 
 import importlib.util
-from collections.abc import Sequence
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
 
-from askgraph.errors import SetupError
-from askgraph.index.embeddings import KeptEmbedder, Vectors, embedder_of, kept_embedder
+from askgraph.errors import (
+    AskgraphError,
+    ErrorReply,
+    MalformedReply,
+    Overloaded,
+    SetupError,
+    TimedOut,
+    Unauthorised,
+    Unreachable,
+)
+from askgraph.index.embeddings import (
+    KEY,
+    EmbeddingsServer,
+    KeptEmbedder,
+    Vectors,
+    embedder_of,
+    kept_embedder,
+)
 
 
 class Counting:
@@ -69,3 +88,120 @@ def test_an_unknown_name_is_a_setup_error(name: str) -> None:
 def test_a_missing_library_is_told_with_its_extra() -> None:
     with pytest.raises(SetupError, match=r"pip install 'askgraph\[embeddings\]'"):
         embedder_of("local:small")
+
+
+class Server(ThreadingHTTPServer):
+    """Replies with what is in `replies`, then with embeddings: (length, 1) of each text."""
+
+    daemon_threads = True
+    replies: list[tuple[int, bytes]]
+    asked: list[tuple[str | None, int]]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.headers["Authorization"], len(body["input"])))
+        status, content = 200, embedded(body["input"])
+        if self.server.replies:
+            status, content = self.server.replies.pop(0)
+        if status == 0:
+            threading.Event().wait(1)
+            return
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def embedded(texts: list[str]) -> bytes:
+    listed = [{"index": at, "embedding": [len(text), 1]} for at, text in enumerate(texts)]
+    return json.dumps({"data": listed[::-1]}).encode()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server(("127.0.0.1", 0), Handler) as running:
+        running.replies, running.asked = [], []
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+def client(server: Server) -> EmbeddingsServer:
+    return EmbeddingsServer("small", server.url, timeout=0.5, tries=3, wait=0)
+
+
+def test_vectors_come_in_the_order_of_the_texts(server: Server) -> None:
+    with client(server) as embedder:
+        assert np.array_equal(embedder.embed(["a", "abc"]), [[1, 1], [3, 1]])
+        assert embedder.name == f"openai:small@{server.url}"
+
+
+def test_many_texts_are_asked_in_parts(server: Server) -> None:
+    with client(server) as embedder:
+        assert embedder.embed(["a"] * 600).shape == (600, 2)
+    assert [count for _, count in server.asked] == [256, 256, 88]
+
+
+def test_the_key_comes_from_the_environment(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY, "secret")
+    with client(server) as embedder:
+        embedder.embed(["a"])
+        assert "secret" not in embedder.name
+    assert server.asked[0][0] == "Bearer secret"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again(server: Server, status: int) -> None:
+    server.replies = [(status, b"")] * 2
+    with client(server) as embedder:
+        assert len(embedder.embed(["a"])) == 1
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        ((503, b"busy"), Overloaded),
+        ((401, b"who are you"), Unauthorised),
+        ((404, b"no such model"), ErrorReply),
+        ((200, b"<html>"), MalformedReply),
+        ((200, b"{}"), MalformedReply),
+        ((200, b'{"data": []}'), MalformedReply),
+        ((200, b'{"data": [{"index": 0, "embedding": ["x"]}]}'), MalformedReply),
+        ((0, b""), TimedOut),
+    ],
+)
+def test_what_goes_wrong_is_told(
+    server: Server, reply: tuple[int, bytes], error: type[AskgraphError]
+) -> None:
+    server.replies = [reply] * 3
+    with client(server) as embedder, pytest.raises(error, match=r"127\.0\.0\.1"):
+        embedder.embed(["a"])
+
+
+def test_nobody_there_is_told() -> None:
+    nobody = EmbeddingsServer("small", "http://127.0.0.1:9/v1")
+    with nobody as embedder, pytest.raises(Unreachable):
+        embedder.embed(["a"])
+
+
+def test_a_name_stands_for_a_server() -> None:
+    embedder = embedder_of("openai:small@http://127.0.0.1:9/v1")
+    assert isinstance(embedder, EmbeddingsServer)
+    with embedder:
+        assert embedder.name == "openai:small@http://127.0.0.1:9/v1"

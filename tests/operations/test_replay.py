@@ -17,7 +17,7 @@ from askgraph.metadata.examples import QueryExample
 from askgraph.operations.answering import head_of
 from askgraph.operations.replay import replayed
 from askgraph.trace import Answer, Question, Trace
-from askgraph.trace.lines import Head, read_trace, write_trace
+from askgraph.trace.codec import Head, read_trace, write_trace
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 

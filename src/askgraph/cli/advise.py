@@ -7,8 +7,7 @@ import typer
 from askgraph.cli.options import Common, GraphArgument, JsonOption
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.metadata.advise import ADVICE_KINDS, Advice
-from askgraph.metadata.definitions import DefinedProperty
-from askgraph.metadata.definitions_file import definitions_text
+from askgraph.metadata.definitions import DefinedProperty, definitions_text
 from askgraph.operations.enrichment import advised, definitions_for
 from askgraph.sparql.write import text_of
 

@@ -116,7 +116,7 @@ async def _outcome(
                     tell(step)
     finally:
         if kept is not None:
-            from askgraph.trace.lines import write_trace
+            from askgraph.trace.codec import write_trace
 
             write_trace(kept, run, head_of(method, graphs))
     return run.outcome
@@ -138,7 +138,7 @@ def _conversation(
     """The question with what was asked before it, and the graphs that this was asked of."""
     if after is None:
         return Question(text, lang), [None]
-    from askgraph.trace.lines import read_trace
+    from askgraph.trace.codec import read_trace
 
     run, head = read_trace(after)
     try:

@@ -9,8 +9,7 @@ from askgraph.cli.options import Common, DefinitionsOption, Drafting, JsonOption
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.metadata.advise import AdviceKind
-from askgraph.metadata.definitions import Definitions
-from askgraph.metadata.definitions_file import read_definitions
+from askgraph.metadata.definitions import Definitions, read_definitions
 from askgraph.operations.enrichment import (
     add_enriched,
     definitions_for,

@@ -12,11 +12,10 @@ from rich.text import Text
 from askgraph.cli.context import Commands
 from askgraph.cli.options import Common, JsonOption, LangOption, NamedGraphsOption, graph_names
 from askgraph.cli.output import listing, print_json, progress_bar, show
-from askgraph.metadata import Profile
+from askgraph.metadata import Profile, write_whole
 from askgraph.metadata.descriptions import Description
 from askgraph.metadata.shapes import Shape
 from askgraph.metadata.shex import shex_of
-from askgraph.metadata.store import write_whole
 from askgraph.metadata.void_text import void_of
 from askgraph.operations.metadata import Bound, known_profile, profiled
 from askgraph.operations.metadata import fetch as fetched

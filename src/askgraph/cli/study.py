@@ -22,7 +22,7 @@ from askgraph.evaluation.studies.representations import (
     read_published,
     study_sheet,
 )
-from askgraph.metadata.definitions_file import read_definitions
+from askgraph.metadata.definitions import read_definitions
 from askgraph.operations.study import Studied, Study, studied
 
 

@@ -17,8 +17,7 @@ from askgraph.operations.replay import Replay, replayed
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import lexed
 from askgraph.trace import Answer, ModelTurn, Outcome, Question, Step, ToolUse, Trace
-from askgraph.trace.codec import told
-from askgraph.trace.lines import Head, line_of, read_trace
+from askgraph.trace.codec import Head, line_of, read_trace, told
 from askgraph.workspace.synchronous import result_of
 
 DIFFERS = 1

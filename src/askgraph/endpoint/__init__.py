@@ -54,6 +54,29 @@ class Endpoint(Protocol):
         ...
 
 
+async def run(
+    endpoint: Endpoint,
+    form: str,
+    query: str,
+    *,
+    timeout: float | None = None,
+    limit: int | None = None,
+) -> SelectResult | GraphResult | bool:
+    """Run a query of any form, as a SELECT if it has none; `limit` is of rows or triples.
+
+    Raises `QueryError` and `ServiceError` as the endpoint does.
+    """
+    match form:
+        case "ASK":
+            return await endpoint.ask(query, timeout=timeout)
+        case "CONSTRUCT":
+            return await endpoint.construct(query, timeout=timeout, limit=limit)
+        case "DESCRIBE":
+            return await endpoint.describe(query, timeout=timeout, limit=limit)
+        case _:
+            return await endpoint.select(query, timeout=timeout, limit=limit)
+
+
 @dataclass(frozen=True)
 class Asked:
     """A query as it came to an endpoint; an ASK has no `limit`."""

@@ -4,6 +4,7 @@ A document is a name (keyword, trigram) or a resource (bm25), numbered from the 
 """
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,24 +72,13 @@ class Vocabulary:
         return OSA.distance(self._bytes(at).decode(), word, score_cutoff=1) == 1
 
     def _first(self, wanted: bytes) -> int:
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._bytes(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(range(len(self)), wanted, key=self._bytes)
 
     def _first_backwards(self, wanted: bytes) -> int:
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._bytes(int(self.backwards[middle])).decode()[::-1].encode() < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        def backwards(at: int) -> bytes:
+            return self._bytes(int(self.backwards[at])).decode()[::-1].encode()
+
+        return bisect_left(range(len(self)), wanted, key=backwards)
 
     def _bytes(self, at: int) -> bytes:
         return bytes(self._text[self._offsets[at] : self._offsets[at + 1]])
@@ -105,8 +95,7 @@ class Vocabulary:
 def write_vocabulary(folder: NewFolder, words: list[str]) -> None:
     """Write words that are sorted by their UTF-8 bytes."""
     encoded = [word.encode() for word in words]
-    offsets = np.zeros(len(words) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     turned = sorted(range(len(words)), key=lambda at: words[at][::-1].encode())
     folder.save("words_text", np.frombuffer(b"".join(encoded), dtype=np.uint8))
     folder.save("words_offsets", offsets)

@@ -295,9 +295,7 @@ def _inverse(order: Numbers) -> Numbers:
 
 
 def _offsets(counts: Numbers) -> Numbers:
-    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
+    return np.concatenate(([0], np.cumsum(counts)))
 
 
 Scores = NDArray[np.float64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -84,16 +85,12 @@ def _beginning(names: NameIndex, word: str) -> NDArray[np.int32]:
 
 def _place(names: NameIndex, word: str) -> int:
     """Return the number of the first token of the vocabulary that is not before a word."""
-    low, high = 0, len(names.word_offsets) - 1
-    wanted = word.encode()
-    while low < high:
-        middle = (low + high) // 2
-        start, end = names.word_offsets[middle], names.word_offsets[middle + 1]
-        if names.words[start:end].tobytes() < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    ends = names.word_offsets
+    return bisect_left(
+        range(len(ends) - 1),
+        word.encode(),
+        key=lambda at: names.words[ends[at] : ends[at + 1]].tobytes(),
+    )
 
 
 def _ranked(found: Iterator[Name], typed: str) -> list[Name]:

@@ -213,15 +213,13 @@ def rarity(count: int, total: int) -> float:
     return 1.0 + math.log((1 + total) / (1 + count)) / 4
 
 
-def _summed(counts: list[int]) -> NDArray[np.int64]:
-    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
+def _summed(counts: Iterable[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *counts], dtype=np.int64)
 
 
 def _packed(texts: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     encoded = [text.encode() for text in texts]
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), _summed([len(e) for e in encoded])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), _summed(map(len, encoded))
 
 
 def _cut(blob: NDArray[np.uint8], offsets: NDArray[np.int64], at: int) -> str:

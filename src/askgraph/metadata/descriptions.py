@@ -126,7 +126,7 @@ def _description(node: Mapping[str, Any]) -> Description | None:
     plain = {_local(key): value for key, value in node.items()}
     kinds = [_local(kind) for kind in _texts(plain.get("@type"))]
     kind = next((known for known in _KINDS if known in kinds), None)
-    name = _first(plain, "name") or _first(plain, "headline") or _first(plain, "title")
+    name = _first(plain, "name", "headline", "title")
     told = _first(plain, "description")
     if kind is None or not (name or told):
         return None
@@ -136,7 +136,7 @@ def _description(node: Mapping[str, Any]) -> Description | None:
         name,
         _plain(told),
         tuple(dict.fromkeys(word for word in keywords if word)),
-        _first(plain, "publisher") or _first(plain, "provider") or _first(plain, "creator"),
+        _first(plain, "publisher", "provider", "creator"),
         _first(plain, "license"),
         _first(plain, "url"),
         _endpoint(plain),
@@ -154,9 +154,8 @@ def _local(name: str) -> str:
 
 def _endpoint(plain: Mapping[str, Any]) -> str:
     """Return the address at which SPARQL is spoken, said in one of several ways."""
-    for key in ("endpointUrl", "endpointURL", "sparqlEndpoint", "contentUrl"):
-        if found := _first(plain, key):
-            return found
+    if found := _first(plain, "endpointUrl", "endpointURL", "sparqlEndpoint", "contentUrl"):
+        return found
     for key in ("distribution", "potentialAction", "documentation", "target"):
         for part in _nodes(plain.get(key), 0):
             texts = [text for value in part.values() for text in _texts(value)]
@@ -167,8 +166,8 @@ def _endpoint(plain: Mapping[str, Any]) -> str:
     return ""
 
 
-def _first(plain: Mapping[str, Any], key: str) -> str:
-    return next(iter(_texts(plain.get(key))), "")
+def _first(plain: Mapping[str, Any], *keys: str) -> str:
+    return next((text for key in keys for text in _texts(plain.get(key))), "")
 
 
 def _texts(value: Any) -> list[str]:

@@ -13,13 +13,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import Literal, Triple
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, QueryError, TimedOut
+from askgraph.rdf.statements import triples_in
 from askgraph.sparql.judge import own_limit
-from askgraph.sparql.results import Row, SelectResult, Term
-from askgraph.traversal.literals import split_literal
+from askgraph.sparql.results import Row, SelectResult
+from askgraph.traversal.literals import term_of
 
 PROBE = 10_001
 """Rows that are asked for to see whether they come: caps are round numbers below it, mostly."""
@@ -193,18 +194,7 @@ def _read(path: Path, address: str) -> dict[str, Reply]:
 
 
 def _row(texts: list[Any]) -> Row:
-    return tuple(None if text is None else _term(text) for text in texts)
-
-
-def _term(text: str) -> Term:
-    if text[0] == "<":
-        return NamedNode(text[1:-1])
-    if text[0] == "_":
-        return BlankNode(text[2:])
-    value, datatype, language = split_literal(text)
-    if language:
-        return Literal(value, language=language)
-    return Literal(value, datatype=NamedNode(datatype))
+    return tuple(None if text is None else term_of(text) for text in texts)
 
 
 @dataclass(frozen=True)
@@ -226,7 +216,7 @@ async def all_triples(inquiry: Inquiry, total: int) -> Pages | None:
     if whole is None or not whole.rows:
         return None
     if len(whole.rows) >= total and not whole.cut:
-        return Pages(tuple(_triples(whole.rows)))
+        return Pages(tuple(triples_in(whole.rows)))
     inquiry.cap = len(whole.rows)
     return await _paged(inquiry, total, cap=len(whole.rows))
 
@@ -246,7 +236,7 @@ async def _paged(inquiry: Inquiry, total: int, *, cap: int) -> Pages | None:
         page = await inquiry.rows(f"triples, {len(triples):,} of {total:,}", query)
         if page is None:
             return None
-        triples += _triples(page.rows, f"p{number}x" if rename else "")
+        triples += triples_in(page.rows, f"p{number}x" if rename else "")
     cuts = []
     if len(triples) < total:
         cuts.append(f"{total - len(triples):,} of {total:,} triples did not come")
@@ -291,15 +281,3 @@ async def _lasting_names(inquiry: Inquiry) -> bool:
     if two is None or second is None:
         return False
     return len(two.rows) < 2 or two.rows[1:] == second.rows
-
-
-def _triples(rows: Sequence[Row], rename: str = "") -> Iterator[Triple]:
-    for subject, predicate, value in rows:
-        if not isinstance(subject, NamedNode | BlankNode) or not isinstance(predicate, NamedNode):
-            continue
-        if rename and isinstance(subject, BlankNode):
-            subject = BlankNode(rename + subject.value)
-        if rename and isinstance(value, BlankNode):
-            value = BlankNode(rename + value.value)
-        if isinstance(value, NamedNode | BlankNode | Literal):
-            yield Triple(subject, predicate, value)

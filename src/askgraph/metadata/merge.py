@@ -2,8 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 from askgraph.metadata import (
     ClassProfile,
@@ -18,6 +18,11 @@ from askgraph.metadata import (
 Counts = tuple[tuple[str, int], ...]
 Item = TypeVar("Item", ClassProfile, PredicateProfile, Partition)
 Joined = Callable[[Sequence[int]], int]
+
+_NUMBERS = frozenset(["instances", "triples", "subjects", "objects"])
+_COUNTS = frozenset(["subject_classes", "object_classes", "datatypes", "languages", "targets"])
+_IRIS = frozenset(["parents", "inverse_of"])
+_FIRST = frozenset(["name_predicate", "naming"])
 
 
 def merged(first: Profile, second: Profile) -> Profile:
@@ -64,34 +69,29 @@ def united(profiles: Sequence[Profile]) -> Profile:
 
 def ordered(profile: Profile) -> Profile:
     """Return the same profile, all that has no order of its own in one that is always the same."""
+    classes = sorted(profile.classes, key=lambda c: (-c.instances, c.iri))
+    predicates = sorted(profile.predicates, key=lambda p: (-p.triples, p.iri))
+    partitions = sorted(profile.partitions, key=lambda x: (x.cls, x.predicate))
     return replace(
         profile,
-        classes=tuple(
-            replace(c, names=_named(c.names), parents=tuple(sorted(set(c.parents))))
-            for c in sorted(profile.classes, key=lambda c: (-c.instances, c.iri))
-        ),
-        predicates=tuple(
-            replace(
-                p,
-                names=_named(p.names),
-                subject_classes=_by_count(p.subject_classes),
-                object_classes=_by_count(p.object_classes),
-                datatypes=_by_count(p.datatypes),
-                languages=_by_count(p.languages),
-                inverse_of=tuple(sorted(set(p.inverse_of))),
-            )
-            for p in sorted(profile.predicates, key=lambda p: (-p.triples, p.iri))
-        ),
+        classes=tuple(map(_in_order, classes)),
+        predicates=tuple(map(_in_order, predicates)),
+        partitions=tuple(map(_in_order, partitions)),
         languages=_by_count(profile.languages),
-        prefixes=_sorted(profile.prefixes),
+        prefixes=tuple(sorted(set(profile.prefixes))),
         cuts=tuple(sorted(set(profile.cuts))),
         graphs=_by_count(profile.graphs),
-        partitions=tuple(
-            replace(x, targets=_by_count(x.targets), datatypes=_by_count(x.datatypes))
-            for x in sorted(profile.partitions, key=lambda x: (x.cls, x.predicate))
-        ),
         completeness=with_parts(profile.completeness, {}),
     )
+
+
+def _in_order(item: Item) -> Item:
+    given = {field.name: getattr(item, field.name) for field in fields(item)}
+    changed: dict[str, Any] = {name: _by_count(given[name]) for name in _COUNTS & given.keys()}
+    changed |= {name: tuple(sorted(set(given[name]))) for name in _IRIS & given.keys()}
+    if "names" in given:
+        changed["names"] = _named(given["names"])
+    return replace(item, **changed)
 
 
 def first_names(names: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -138,46 +138,29 @@ def _grouped(items: Iterable[Item], key: Callable[[Item], str]) -> list[list[Ite
 
 
 def _class(some: Sequence[ClassProfile], join: Joined) -> ClassProfile:
-    return ClassProfile(
-        iri=some[0].iri,
-        instances=join([c.instances for c in some]),
-        names=tuple(dict.fromkeys(name for c in some for name in c.names)),
-        parents=tuple(dict.fromkeys(parent for c in some for parent in c.parents)),
-        name_predicate=next((c.name_predicate for c in some if c.name_predicate), None),
-        nary=all(c.nary for c in some),
-    )
+    return _account(some, join, nary=all(c.nary for c in some))
 
 
 def _predicate(some: Sequence[PredicateProfile], join: Joined) -> PredicateProfile:
-    return PredicateProfile(
-        iri=some[0].iri,
-        triples=join([p.triples for p in some]),
-        subjects=join([p.subjects for p in some]),
-        objects=join([p.objects for p in some]),
-        names=tuple(dict.fromkeys(name for p in some for name in p.names)),
-        subject_classes=_counts([p.subject_classes for p in some], join),
-        object_classes=_counts([p.object_classes for p in some], join),
-        datatypes=_counts([p.datatypes for p in some], join),
-        languages=_counts([p.languages for p in some], join),
-        naming=next((p.naming for p in some if p.naming), ""),
-        transitive=any(p.transitive for p in some),
-        inverse_of=tuple(dict.fromkeys(iri for p in some for iri in p.inverse_of)),
-    )
+    return _account(some, join, transitive=any(p.transitive for p in some), steps=1)
 
 
 def _partition(some: Sequence[Partition], join: Joined) -> Partition:
     some = sorted(some, key=lambda x: x.sampled)
     sampled = some[0].sampled if join is _first else any(x.sampled for x in some)
-    return Partition(
-        cls=some[0].cls,
-        predicate=some[0].predicate,
-        triples=join([x.triples for x in some]),
-        subjects=join([x.subjects for x in some]),
-        objects=join([x.objects for x in some]),
-        targets=_counts([x.targets for x in some], join),
-        datatypes=_counts([x.datatypes for x in some], join),
-        sampled=sampled,
-    )
+    return _account(some, join, sampled=sampled)
+
+
+def _account(some: Sequence[Item], join: Joined, **said: Any) -> Item:
+    """Return accounts of one thing as one; `said` are the fields that are joined by no rule."""
+    given = {field.name: [getattr(one, field.name) for one in some] for field in fields(some[0])}
+    joined: dict[str, Any] = {name: join(given[name]) for name in _NUMBERS & given.keys()}
+    joined |= {name: _counts(given[name], join) for name in _COUNTS & given.keys()}
+    for name in (_IRIS | {"names"}) & given.keys():
+        joined[name] = tuple(dict.fromkeys(one for listed in given[name] for one in listed))
+    for name in _FIRST & given.keys():
+        joined[name] = next(filter(None, given[name]), given[name][0])
+    return replace(some[0], **(joined | said))
 
 
 def _counts(listed: Sequence[Counts], join: Joined) -> Counts:
@@ -190,10 +173,6 @@ def _counts(listed: Sequence[Counts], join: Joined) -> Counts:
 
 def _by_count(counts: Counts) -> Counts:
     return sorted_counts(Counter(dict(counts)))
-
-
-def _sorted(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(set(pairs)))
 
 
 def _certainty(part: Part) -> tuple[float, int]:

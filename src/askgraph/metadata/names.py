@@ -15,7 +15,7 @@ from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.prefixes import namespace_of
 from askgraph.traversal.arrays import GraphArrays
-from askgraph.traversal.literals import Sort, split_literal
+from askgraph.traversal.literals import Sort
 
 SCHEMA_SPACES = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SH, v.VOID)
 _LONGEST_VALUE = 80
@@ -75,7 +75,8 @@ def names_in(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
     yield from schema_names(profile)
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
     yield from _entities(graph, profile, schema)
-    yield from _values(graph, profile)
+    for at, value in short_texts(graph):
+        yield Name(value, graph.terms.text(at), Kind.VALUE)
 
 
 def local_name(iri: str) -> str:
@@ -145,23 +146,19 @@ def _readable(graph: GraphArrays, named: np.ndarray, schema: set[str]) -> Iterat
             yield Name(local, iri, Kind.ENTITY, preferred=False)
 
 
-def _values(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
+def short_texts(graph: GraphArrays) -> Iterator[tuple[int, str]]:
+    """Yield the ids and texts of the short text values, but for names and descriptions."""
     wanted = np.zeros(graph.terms.first_iri, dtype=np.bool_)
-    for predicate in profile.predicates:
-        number = graph.number(predicate.iri)
-        if number is None or standard_naming(predicate.iri) or _describes(predicate.iri):
-            continue
-        objects = graph.ends(number, inverse=True)
-        wanted[objects[objects < graph.terms.first_iri]] = True
-    texts = np.isin(graph.sorts, (Sort.TEXT, Sort.TEXT_NUMBER, Sort.TEXT_DATE))
-    for at in np.flatnonzero(wanted & texts).tolist():
-        value = split_literal(graph.terms.text(at))[0]
+    for number in range(len(graph.predicates)):
+        iri = graph.iri_of(number)
+        if not standard_naming(iri) and iri not in v.DESCRIPTION_PREDICATES:
+            objects = graph.ends(number, inverse=True)
+            wanted[objects[objects < graph.terms.first_iri]] = True
+    wanted &= np.isin(graph.sorts, (Sort.TEXT, Sort.TEXT_NUMBER, Sort.TEXT_DATE))
+    for at in np.flatnonzero(wanted).tolist():
+        value = graph.terms.value(at)
         if short_value(value):
-            yield Name(value, graph.terms.text(at), Kind.VALUE)
-
-
-def _describes(iri: str) -> bool:
-    return iri in v.DESCRIPTION_PREDICATES
+            yield at, value
 
 
 NAME_WORDS = frozenset(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from askgraph.index import Resource
 from askgraph.metadata import Profile
-from askgraph.metadata.names import acronym, local_name, short_value, standard_naming
+from askgraph.metadata.names import acronym, local_name, short_texts
 from askgraph.metadata.resources import profile_properties
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label, words_of_local_name
@@ -74,22 +74,12 @@ def literal_resources(
     Infos name the predicate that gives it; the score is the number of triples.
     """
     named = {p.iri: best_label(p.names, languages) for p in profile.predicates}
-    labels: list[str] = []
-    wanted = np.zeros(graph.terms.first_iri, dtype=np.bool_)
-    for number in range(len(graph.predicates)):
-        iri = graph.iri_of(number)
-        labels.append(named.get(iri) or words_of_local_name(iri))
-        if not standard_naming(iri) and iri not in v.DESCRIPTION_PREDICATES:
-            objects = graph.ends(number, inverse=True)
-            wanted[objects[objects < graph.terms.first_iri]] = True
-    wanted &= np.isin(graph.sorts, (Sort.TEXT, Sort.TEXT_NUMBER, Sort.TEXT_DATE))
-    for at in np.flatnonzero(wanted).tolist():
-        text = graph.terms.text(at)
-        value = split_literal(text)[0]
-        if short_value(value):
-            start, end = graph.in_offsets[at : at + 2].tolist()
-            using = labels[graph.in_predicates[start]]
-            yield Resource(text, value, (), float(end - start), (using,))
+    iris = map(graph.iri_of, range(len(graph.predicates)))
+    labels = [named.get(iri) or words_of_local_name(iri) for iri in iris]
+    for at, value in short_texts(graph):
+        start, end = graph.in_offsets[at : at + 2].tolist()
+        using = labels[graph.in_predicates[start]]
+        yield Resource(graph.terms.text(at), value, (), float(end - start), (using,))
 
 
 @dataclass(frozen=True, eq=False)

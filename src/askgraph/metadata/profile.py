@@ -120,12 +120,8 @@ def _predicate(graph: GraphArrays, number: int) -> PredicateProfile:
     )
     samples = [graph.terms.value(int(at)) for at in literals[:: max(1, len(literals) // 200)]]
     texts = bool(len(literals)) and float(np.mean(graph.sorts[literals] == Sort.TEXT)) > 0.8
-    return _named(draft, naming_role(draft, samples) if texts else standard_naming(iri))
-
-
-def _named(draft: PredicateProfile, role: str) -> PredicateProfile:
-    fields = {name: getattr(draft, name) for name in draft.__dataclass_fields__}
-    return PredicateProfile(**(fields | {"naming": role if draft.datatypes else ""}))
+    role = naming_role(draft, samples) if texts else standard_naming(iri)
+    return replace(draft, naming=role if draft.datatypes else "")
 
 
 def _classes_of(graph: GraphArrays, nodes: Ids) -> tuple[tuple[str, int], ...]:
@@ -199,10 +195,7 @@ def _with_inverses(
                 declared.add((p.iri, q.iri))
     both = declared | {(q, p) for p, q in declared}
     return tuple(
-        PredicateProfile(
-            **{name: getattr(p, name) for name in p.__dataclass_fields__ if name != "inverse_of"},
-            inverse_of=tuple(sorted(q for x, q in both if x == p.iri and q != p.iri)),
-        )
+        replace(p, inverse_of=tuple(sorted(q for x, q in both if x == p.iri and q != p.iri)))
         for p in predicates
     )
 

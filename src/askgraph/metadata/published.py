@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import reduce
 
-from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
+from pyoxigraph import NamedNode, RdfFormat
 
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.documents import Document, fetched, well_known
@@ -21,7 +21,7 @@ from askgraph.metadata.inquiry import Inquiry
 from askgraph.metadata.merge import merged
 from askgraph.metadata.void import VOID_PREDICATES, profile_of_void
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.statements import RDF_KINDS, Statements
+from askgraph.rdf.statements import RDF_KINDS, Statements, triples_in
 from askgraph.sparql.results import Row
 
 _MOST = 100_000  # triples of VoID that are read of a store
@@ -111,7 +111,7 @@ async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Statements | None
             reply = await inquiry.rows("VoID", query)
             if reply and reply.rows:
                 labels = await _labels(inquiry, reply.rows)
-                triples = [*_triples(reply.rows), *_triples(labels)]
+                triples = [*triples_in(reply.rows), *triples_in(labels)]
                 cut = reply.cut or len(reply.rows) >= _MOST
                 return Statements(triples), ", cut off by a cap on rows" if cut else ""
         if inquiry.failed:
@@ -137,16 +137,6 @@ async def _labels(inquiry: Inquiry, rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 def _value(term: object) -> str:
     return term.value if isinstance(term, NamedNode) else ""
-
-
-def _triples(rows: tuple[Row, ...]) -> list[Triple]:
-    return [
-        Triple(s, p, o)
-        for s, p, o in rows
-        if isinstance(s, NamedNode | BlankNode)
-        and isinstance(p, NamedNode)
-        and isinstance(o, NamedNode | BlankNode | Literal)
-    ]
 
 
 _EXAMPLES = (

@@ -30,8 +30,17 @@ from askgraph.metadata.inquiry import Inquiry, all_triples
 from askgraph.metadata.merge import united
 from askgraph.metadata.names import acronym, names_in, schema_names, short_value, standard_naming
 from askgraph.metadata.profile import profile_of
-from askgraph.metadata.survey import surveyed
-from askgraph.metadata.survey.asking import Graphs, ask_graphs, ask_size
+from askgraph.metadata.survey import Facts
+from askgraph.metadata.survey.asking import Graphs, ask_graphs, ask_size, can_count
+from askgraph.metadata.survey.classes import ask_classes, ask_descriptions, ask_texts, ask_uncounted
+from askgraph.metadata.survey.partitions import ask_partitions
+from askgraph.metadata.survey.predicates import (
+    ask_chains,
+    ask_ends,
+    ask_mirrors,
+    ask_predicates,
+    fill_ends,
+)
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
 from askgraph.traversal.arrays import build_arrays
@@ -170,7 +179,8 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
             parts = with_parts(profile.completeness, {TRIPLES: triples})
             profile = replace(profile, completeness=parts)
         return profile, list(names_in(arrays, profile))
-    profile = await surveyed(inquiry, total, source=source, created=_now())
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    profile = (await _surveyed(inquiry, total)).profile(total, source=source, created=created)
     if not profile.predicates:
         bound = "the bound was reached before it could" if inquiry.exhausted else "no triples"
         why = "; ".join(inquiry.failed) or bound
@@ -180,8 +190,26 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
     return replace(profile, cuts=(*profile.cuts, *cuts, *failed)), names
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+async def _surveyed(inquiry: Inquiry, total: int | None) -> Facts:
+    """Ask what a profile holds, from all predicates to inverse pairs."""
+    facts = Facts()
+    await ask_predicates(inquiry, facts, total)
+    if facts.predicates() and not facts.subjects and not await can_count(inquiry):
+        await ask_uncounted(inquiry, facts)
+    else:
+        await ask_classes(inquiry, facts)
+        await ask_ends(inquiry, facts)
+        await ask_partitions(inquiry, facts)
+        fill_ends(facts)
+    await ask_descriptions(inquiry, facts)
+    await ask_texts(inquiry, facts)
+    await ask_chains(inquiry, facts)
+    await ask_mirrors(inquiry, facts)
+    if inquiry.exhausted:
+        facts.cuts.append("the bound of queries or seconds was reached before all was known")
+    counted = total if total is not None else sum(facts.triples.values())
+    facts.parts[TRIPLES] = Part(TRIPLES, counted, total)
+    return facts
 
 
 _PAGE = 50_000

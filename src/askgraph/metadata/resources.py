@@ -63,7 +63,7 @@ async def asked_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resou
     Raises `SetupError` if rows are missing and the query does not end with `GROUP BY ?iri`, by
     which it could be paged.
     """
-    from askgraph.index.sources.tsv import resources_of  # most graphs are indexed without a query
+    from askgraph.index.sources import resources_of  # most graphs are indexed without a query
 
     result = await endpoint.select(query)
     if not result.truncated:

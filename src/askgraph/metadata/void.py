@@ -352,27 +352,23 @@ def _declared(described: Statements, node: Node, found: _Dataset, triples: int) 
 SPACE = "urn:askgraph:terms#"
 
 
-@dataclass(frozen=True)
-class _Terms:
+class OWN:
     """IRIs of the terms of our own.
 
     Of a dataset: `cut`, a text; `part`, a node with `seen`, `total` and a comment. Of a class:
     `name_predicate` and `nary`. Of a predicate: `naming`. Of a partition: `sampled`.
     """
 
-    cut: str = SPACE + "cut"
-    part: str = SPACE + "part"
-    name: str = SPACE + "name"
-    seen: str = SPACE + "seen"
-    total: str = SPACE + "total"
-    name_predicate: str = SPACE + "namePredicate"
-    nary: str = SPACE + "nary"
-    naming: str = SPACE + "naming"
-    sampled: str = SPACE + "sampled"
-    prefix: str = SPACE + "prefix"
-
-
-OWN = _Terms()
+    cut = SPACE + "cut"
+    part = SPACE + "part"
+    name = SPACE + "name"
+    seen = SPACE + "seen"
+    total = SPACE + "total"
+    name_predicate = SPACE + "namePredicate"
+    nary = SPACE + "nary"
+    naming = SPACE + "naming"
+    sampled = SPACE + "sampled"
+    prefix = SPACE + "prefix"
 
 
 def own_parts(described: Statements) -> tuple[Part, ...]:

@@ -13,7 +13,7 @@ from askgraph.methods import Method, bare
 from askgraph.trace import Outcome, Question, Step, Trace
 
 if TYPE_CHECKING:
-    from askgraph.trace.lines import Head
+    from askgraph.trace.codec import Head
 
 
 async def steps_of(
@@ -69,7 +69,7 @@ async def outcome_of(
 
 def head_of(method: Method, graphs: Sequence[KnowledgeGraph]) -> "Head":
     """Return what a trace says of its method and graphs: settings without objects or secrets."""
-    from askgraph.trace.lines import GraphState, Head  # most runs leave no trace
+    from askgraph.trace.codec import GraphState, Head  # most runs leave no trace
 
     states = tuple(GraphState(graph.name, graph.snapshot) for graph in graphs)
     return Head(_settings(bare(method)), states)

@@ -12,12 +12,10 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.files import replaced
 from askgraph.llm.budget import Account, Budget
 from askgraph.llm.stack import charged
-from askgraph.metadata import Profile
+from askgraph.metadata import Profile, write_whole
 from askgraph.metadata.advise import Advice, AdviceKind, advice_for, defined_by
-from askgraph.metadata.definitions import Comment, Definitions
-from askgraph.metadata.definitions_file import definitions_text
+from askgraph.metadata.definitions import Comment, Definitions, definitions_text
 from askgraph.metadata.enrichment import links, statements, told_names
-from askgraph.metadata.store import write_whole
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.workspace import Progress, Workspace, check_name, silent

@@ -7,24 +7,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from askgraph.endpoint import run
 from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.evaluation.benchmarks.formats import examples_in, write_lines_of
 from askgraph.evaluation.files import replaced
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import Collection, Confirmation, QueryExample, Unread, Wording
 from askgraph.metadata.examples.folder import ExampleFolder, Stored
-from askgraph.metadata.examples.outcome import outcome_of, run, what_changed
+from askgraph.metadata.examples.outcome import outcome_of, what_changed
 from askgraph.metadata.examples.shacl import collected, syntax_fault
 from askgraph.metadata.examples.similar import plain_question, same_language
 from askgraph.metadata.examples.turtle import document
 from askgraph.metadata.published import in_description, published_examples
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.rewrite.repair import form_of
 from askgraph.trace import attempt_of
-from askgraph.trace.lines import read_trace
+from askgraph.trace.codec import read_trace
 from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.data import is_url, locked, replacing
-from askgraph.workspace.remote import guard_of, remote_endpoint
+from askgraph.workspace.data import guard_of, is_url, locked, remote_endpoint, replacing
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import result_of
 
@@ -186,7 +187,8 @@ async def _confirmed(
 ) -> QueryExample:
     query = with_declared(example.query.strip(), graph.prefixes.namespaces)
     try:
-        outcome = outcome_of(await run(graph.endpoint, query, timeout=timeout, limit=MOST_ROWS))
+        found = await run(graph.endpoint, form_of(query), query, timeout=timeout, limit=MOST_ROWS)
+        outcome = outcome_of(found)
     finally:
         await graph.endpoint.close()
     return dataclasses.replace(
@@ -230,9 +232,8 @@ async def _checked(
 async def _compared(graph: KnowledgeGraph, one: Stored, timeout: float) -> Checked:
     before = one.example.confirmation
     try:
-        now = outcome_of(
-            await run(graph.endpoint, one.example.query, timeout=timeout, limit=MOST_ROWS)
-        )
+        form, query = one.example.form, one.example.query
+        now = outcome_of(await run(graph.endpoint, form, query, timeout=timeout, limit=MOST_ROWS))
     except (QueryError, ServiceError) as error:
         return Checked(graph.name, one, "failed", str(error))
     if before is None:

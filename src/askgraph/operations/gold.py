@@ -18,8 +18,7 @@ from askgraph.evaluation.questions import GoldQuestion, of_graph, write_question
 from askgraph.graph import KnowledgeGraph
 from askgraph.operations.selection import benchmark_name, graph_of
 from askgraph.workspace import Progress, Workspace
-from askgraph.workspace.data import is_url
-from askgraph.workspace.remote import remote_endpoint
+from askgraph.workspace.data import is_url, remote_endpoint
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import result_of
 

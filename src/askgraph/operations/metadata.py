@@ -10,19 +10,17 @@ from askgraph.endpoint.documents import fetched
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import ServiceError, SetupError
 from askgraph.index.names import Kind
-from askgraph.metadata import Profile
+from askgraph.metadata import Profile, save_profile, write_whole
 from askgraph.metadata.descriptions import Description, descriptions_in, json_ld_of
 from askgraph.metadata.merge import merged
 from askgraph.metadata.published import Place, Published, published_void
 from askgraph.metadata.remote import profile_endpoint
-from askgraph.metadata.store import save_profile, write_whole
 from askgraph.metadata.void import profile_of_void
 from askgraph.rdf.statements import read_statements
 from askgraph.workspace import Workspace
 from askgraph.workspace.build import with_prefixes
-from askgraph.workspace.data import is_url, locked
+from askgraph.workspace.data import guard_of, is_url, locked, remote_endpoint
 from askgraph.workspace.graphs import read_descriptions
-from askgraph.workspace.remote import guard_of, remote_endpoint
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import Progress, result_of
 

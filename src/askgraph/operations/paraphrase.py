@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from askgraph import registry
 from askgraph.agent.drafts import reworded
+from askgraph.endpoint import run
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import iris_of
 from askgraph.graph import KnowledgeGraph
@@ -17,10 +18,11 @@ from askgraph.llm.budget import Account, Budget
 from askgraph.llm.stack import charged
 from askgraph.metadata.examples import QueryExample, Wording
 from askgraph.metadata.examples.drafts import Draft
-from askgraph.metadata.examples.outcome import Outcome, Result, outcome_of, run
+from askgraph.metadata.examples.outcome import Outcome, Result, outcome_of
 from askgraph.methods import Method
 from askgraph.operations.answering import outcome_of as answer_of
 from askgraph.sparql.results import Row, SelectResult, value_of
+from askgraph.sparql.rewrite.repair import form_of
 from askgraph.trace import Answer, Question
 from askgraph.trace import Outcome as Answered
 from askgraph.workspace import Workspace
@@ -162,7 +164,7 @@ def same(answered: Answered, query: str, result: Result) -> bool:
 
 
 async def _result(query: str, graph: KnowledgeGraph) -> Result:
-    return await run(graph.endpoint, query, timeout=SECONDS, limit=_ROWS)
+    return await run(graph.endpoint, form_of(query), query, timeout=SECONDS, limit=_ROWS)
 
 
 async def _tied(draft: Draft, graph: KnowledgeGraph) -> bool:

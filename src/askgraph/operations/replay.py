@@ -21,8 +21,7 @@ from askgraph.trace import (
     Usage,
     attempt_of,
 )
-from askgraph.trace.codec import read
-from askgraph.trace.lines import Head
+from askgraph.trace.codec import Head, read
 
 
 @dataclass(frozen=True)

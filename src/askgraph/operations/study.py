@@ -10,8 +10,7 @@ from askgraph.evaluation.runs import Record
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.representations import Experiment, Figures, figures_of
 from askgraph.metadata.advise import AdviceKind
-from askgraph.metadata.definitions import Definitions
-from askgraph.metadata.definitions_file import definitions_text
+from askgraph.metadata.definitions import Definitions, definitions_text
 from askgraph.operations.enrichment import definitions_for, enrich_virtually
 from askgraph.operations.evaluation import Crew, evaluated
 from askgraph.operations.plans import Wishes, method_choices

@@ -4,7 +4,7 @@ import bz2
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
@@ -16,6 +16,7 @@ from askgraph.rdf import vocabulary as voc
 
 Node = NamedNode | BlankNode
 Term = NamedNode | BlankNode | Literal | Triple
+_Object = NamedNode | BlankNode | Literal
 
 
 def parsed(
@@ -31,6 +32,20 @@ def parsed(
     except SyntaxError as error:
         raise SetupError(f"{place}, line {error.lineno}: {error.msg}") from error
     return statements, dict(parser.prefixes)
+
+
+def triples_in(rows: Iterable[Sequence[Term | None]], mark: str = "") -> Iterator[Triple]:
+    """Yield the triples that rows of three terms are; others are passed over.
+
+    With a `mark` blank nodes are called by it and their own name.
+    """
+    for row in rows:
+        subject, predicate, value = (
+            BlankNode(mark + term.value) if mark and isinstance(term, BlankNode) else term
+            for term in row
+        )
+        if _is_node(subject) and isinstance(predicate, NamedNode) and isinstance(value, _Object):
+            yield Triple(subject, predicate, value)
 
 
 class Statements:

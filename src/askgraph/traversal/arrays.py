@@ -5,6 +5,7 @@ predicate's triples lie together, once sorted by subject and once by object; a s
 orders gives the edges of a node. Sets of nodes are sorted arrays of distinct ids (int32).
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from askgraph.traversal.literals import Sort, measured, split_literal
+from askgraph.traversal.literals import Sort, measured, split_literal, term_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,8 +31,7 @@ class TermTable:
     @classmethod
     def of(cls, texts: Sequence[bytes]) -> Self:
         """Build from sorted, distinct N-Triples terms."""
-        offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-        np.cumsum([len(text) for text in texts], out=offsets[1:])
+        offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
         blob = np.frombuffer(b"".join(texts), dtype=np.uint8)
         table = cls(blob, offsets, 0, 0)
         first_iri, first_blank = table._place(b"<"), table._place(b"_")
@@ -65,15 +65,7 @@ class TermTable:
 
     def term(self, at: int) -> NamedNode | BlankNode | Literal:
         """Return a term as pyoxigraph has it."""
-        text = self.text(at)
-        if text[0] == "<":
-            return NamedNode(text[1:-1])
-        if text[0] == "_":
-            return BlankNode(text[2:])
-        value, datatype, language = split_literal(text)
-        if language:
-            return Literal(value, language=language)
-        return Literal(value, datatype=NamedNode(datatype))
+        return term_of(self.text(at))
 
     def find(self, text: str) -> int | None:
         """Return the id of an N-Triples term, or None if the graph does not have it."""
@@ -102,14 +94,7 @@ class TermTable:
         return self.blob[self.offsets[at] : self.offsets[at + 1]].tobytes()
 
     def _place(self, wanted: bytes) -> int:
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._bytes(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(range(len(self)), wanted, key=self._bytes)
 
 
 def mapped(path: Path) -> NDArray[Any]:
@@ -382,9 +367,7 @@ def _arranged(terms: TermTable, edges: NDArray[np.int32], *, complete: bool) -> 
 
 
 def _offsets(ids: NDArray[np.int32], size: int) -> NDArray[np.int64]:
-    offsets = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(np.bincount(ids, minlength=size), out=offsets[1:])
-    return offsets
+    return np.concatenate(([0], np.cumsum(np.bincount(ids, minlength=size))))
 
 
 def _measures(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:

@@ -4,6 +4,8 @@ import re
 from datetime import date
 from enum import IntEnum
 
+from pyoxigraph import BlankNode, Literal, NamedNode
+
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _STRING = _XSD + "string"
 _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -41,6 +43,18 @@ def split_literal(text: str) -> tuple[str, str, str | None]:
     if rest.startswith("@"):
         return body, _LANG_STRING, rest[1:]
     return body, rest[3:-1] if rest else _STRING, None
+
+
+def term_of(text: str) -> NamedNode | BlankNode | Literal:
+    """Return the term that an N-Triples text is."""
+    if text[0] == "<":
+        return NamedNode(text[1:-1])
+    if text[0] == "_":
+        return BlankNode(text[2:])
+    value, datatype, language = split_literal(text)
+    if language:
+        return Literal(value, language=language)
+    return Literal(value, datatype=NamedNode(datatype))
 
 
 def measured(text: str) -> tuple[Sort, float]:

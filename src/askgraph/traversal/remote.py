@@ -15,12 +15,13 @@ import asyncio
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, NamedNode, Triple
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.rdf import vocabulary as v
-from askgraph.sparql.results import Row, Term
+from askgraph.rdf.statements import triples_in
+from askgraph.sparql.results import Row
 from askgraph.traversal import Seeds
 from askgraph.traversal.arrays import GraphArrays, build_arrays
 
@@ -52,7 +53,8 @@ class Fetch:
         """
         rows = await self.rows(query)
         self._replies += 1
-        found = [triple for row in rows for triple in _triples(row, f"r{self._replies}x")]
+        cells = (row[at : at + 3] for row in rows for at in range(0, len(row) - 2, 2))
+        found = list(triples_in(cells, f"r{self._replies}x"))
         self.found.update(found)
         return found
 
@@ -70,19 +72,6 @@ class Fetch:
                 return ()
         self.cut = self.cut or result.truncated is not None
         return result.rows
-
-
-def _triples(row: Row, mark: str) -> Iterator[Triple]:
-    for at in range(0, len(row) - 2, 2):
-        subject, predicate, value = (_marked(term, mark) for term in row[at : at + 3])
-        if not isinstance(subject, NamedNode | BlankNode) or not isinstance(predicate, NamedNode):
-            continue
-        if isinstance(value, NamedNode | BlankNode | Literal):
-            yield Triple(subject, predicate, value)
-
-
-def _marked(term: Term | None, mark: str) -> Term | None:
-    return BlankNode(mark + term.value) if isinstance(term, BlankNode) else term
 
 
 Counts = Mapping[str, tuple[int, int, int]]

@@ -25,8 +25,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.metadata import Profile
-from askgraph.metadata.store import load_profile
+from askgraph.metadata import Profile, load_profile
 from askgraph.methods import Confirming, Method
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.workspace.data import (
@@ -415,7 +414,7 @@ class Workspace:
         """Add to a graph behind an endpoint, asked anew, what it was enriched with."""
         if not (settings.url and settings.enrich):
             return
-        from askgraph.metadata.definitions_file import read_definitions
+        from askgraph.metadata.definitions import read_definitions
         from askgraph.workspace.build import enrich_endpoint
 
         enrich_endpoint(self.data(name), read_definitions(self._enrichments(settings)[0]))

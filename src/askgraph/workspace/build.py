@@ -15,14 +15,27 @@ from pyoxigraph import NamedNode, Store, Triple
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.metadata import GRAPHS, Part, PredicateProfile, Profile, with_parts
-from askgraph.metadata.definitions import DefinedProperty, Definitions, virtual_paths
-from askgraph.metadata.definitions_file import definitions_text, read_definitions
+from askgraph.metadata import (
+    GRAPHS,
+    Part,
+    PredicateProfile,
+    Profile,
+    load_profile,
+    save_profile,
+    with_parts,
+    write_whole,
+)
+from askgraph.metadata.definitions import (
+    DefinedProperty,
+    Definitions,
+    definitions_text,
+    read_definitions,
+    virtual_paths,
+)
 from askgraph.metadata.enrichment import links, statements, told_names
 from askgraph.metadata.names import called, names_in, schema_names
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
-from askgraph.metadata.store import load_profile, save_profile, write_whole
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.rewrite.virtual import predicates_in
@@ -36,9 +49,9 @@ from askgraph.workspace.data import (
     fingerprint,
     known_content,
     known_paths,
+    remote_endpoint,
     replacing,
 )
-from askgraph.workspace.remote import remote_endpoint
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import Progress
 

@@ -29,6 +29,7 @@ from askgraph.traversal.arrays import GraphArrays
 from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:
+    from askgraph.endpoint.public_only import Guard
     from askgraph.sparql.rewrite.virtual import VirtualPaths
 
 ENRICHMENT = "enrichment.toml"
@@ -89,8 +90,7 @@ def known_paths(folder: Path) -> "VirtualPaths":
     """Return the virtual predicates of a data folder with the paths that they stand for."""
     if not (folder / ENRICHMENT).is_file():
         return {}
-    from askgraph.metadata.definitions import virtual_paths  # few graphs are enriched
-    from askgraph.metadata.definitions_file import read_definitions
+    from askgraph.metadata.definitions import read_definitions, virtual_paths  # few are enriched
 
     return virtual_paths(read_definitions(folder / ENRICHMENT))
 
@@ -120,9 +120,7 @@ def _own_endpoint(
     settings: GraphSettings, data: Path, *, cache: Path, prefixes: Mapping[str, str] | None
 ) -> Endpoint:
     if settings.url:
-        from askgraph.workspace.remote import cached_endpoint  # takes 0.1 s to import
-
-        return cached_endpoint(settings, cache, prefixes)
+        return _cached_endpoint(settings, cache, prefixes)
     endpoint = OxigraphEndpoint(
         data / "store",
         timeout=settings.timeout,
@@ -131,6 +129,52 @@ def _own_endpoint(
     )
     endpoint.start()
     return endpoint
+
+
+def _cached_endpoint(
+    settings: GraphSettings, folder: Path, prefixes: Mapping[str, str] | None = None
+) -> Endpoint:
+    endpoint = remote_endpoint(settings, prefixes)
+    if not settings.cache_mb or not settings.cache_hours:
+        return endpoint
+    from askgraph.endpoint.cached import CachedEndpoint
+
+    return CachedEndpoint(
+        endpoint,
+        folder,
+        max_bytes=settings.cache_mb * 2**20,
+        max_age=settings.cache_hours * 3600,
+        variant=" ".join(sorted(settings.graphs)),
+    )
+
+
+def remote_endpoint(settings: GraphSettings, prefixes: Mapping[str, str] | None = None) -> Endpoint:
+    """Return the endpoint behind a URL, as the settings say."""
+    from askgraph.endpoint.http import HttpEndpoint  # takes 0.1 s, and most graphs are local
+
+    return HttpEndpoint(
+        settings.url or "",
+        dialect=settings.dialect,
+        auth=settings.auth,
+        user_env=settings.user_env,
+        password_env=settings.password_env,
+        token_env=settings.token_env,
+        header=settings.header,
+        header_env=settings.header_env,
+        timeout=settings.timeout,
+        graphs=settings.graphs,
+        prefixes=dict(prefixes or {}),
+        guard=guard_of(settings),
+    )
+
+
+def guard_of(settings: GraphSettings) -> "Guard | None":
+    """Return what keeps a graph that was added over the web to public addresses."""
+    if not settings.public_only:
+        return None
+    from askgraph.endpoint.public_only import Guard
+
+    return Guard(settings.private_addresses)
 
 
 @dataclass(frozen=True, eq=False)

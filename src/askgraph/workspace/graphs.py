@@ -13,7 +13,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.store import load_profile
+from askgraph.metadata import load_profile
 from askgraph.methods import Method, searches
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.trace import Outcome, attempt_of

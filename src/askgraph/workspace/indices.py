@@ -21,14 +21,13 @@ from askgraph import registry
 from askgraph.errors import QueryError, SetupError
 from askgraph.index import DiskIndex, Resource
 from askgraph.index.names import Kind, NameIndex
-from askgraph.metadata import Profile
+from askgraph.metadata import Profile, load_profile, write_whole
 from askgraph.metadata.resources import (
     asked_resources,
     named_resources,
     profile_classes,
     profile_properties,
 )
-from askgraph.metadata.store import load_profile, write_whole
 from askgraph.workspace.data import (
     Ground,
     SourceFile,
@@ -302,7 +301,7 @@ def _named(names: NameIndex, kind: Kind) -> Iterator[Resource]:
 
 def _read(ground: Ground, key: str, source: Source) -> Iterable[Resource]:
     if source.kind == "rows":
-        from askgraph.index.sources.tsv import read_tsv
+        from askgraph.index.sources import read_tsv
 
         return read_tsv(source.files[0])
     if source.kind == "dump":

@@ -22,7 +22,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from askgraph import registry
 from askgraph.errors import SetupError
@@ -33,6 +33,7 @@ from askgraph.workspace.settings import CHOICE, FILE, check_fields, model_tables
 PROVIDERS = ("openai", "anthropic", "google", "transformers")
 _KEY = "ASKGRAPH_API_KEY"
 _SERVER = ("provider", "base_url")
+_WANTED = ("temperature", "seed", "effort", "max_tokens")
 _OF_SERVERS = ("base_url", "key_env", "timeout", "first_timeout", "sent")
 
 _NO_MODEL = (
@@ -261,12 +262,9 @@ def _asked(settings: ModelSettings, folder: Path) -> LanguageModel:
     values: dict[str, object] = {}
     if settings.key_env is not None or settings.base_url is not None:
         values["key_env"] = settings.key_env
-    if settings.base_url is not None:
-        values["base_url"] = settings.base_url
-    if settings.timeout is not None:
-        values["timeout"] = settings.timeout
-    if settings.first_timeout is not None:
-        values["first_timeout"] = settings.first_timeout
+    for name in ("base_url", "timeout", "first_timeout"):
+        if (value := getattr(settings, name)) is not None:
+            values[name] = value
     if settings.sent is not None:
         values["sent"] = _log_file(settings, folder, takes)
     model: LanguageModel = plugin(settings.model, **values)
@@ -300,16 +298,8 @@ def _log_file(settings: ModelSettings, folder: Path, takes: Container[str]) -> P
 
 
 def _options(settings: ModelSettings) -> Options:
-    wanted: Options = {}
-    if settings.temperature is not None:
-        wanted["temperature"] = settings.temperature
-    if settings.seed is not None:
-        wanted["seed"] = settings.seed
-    if settings.effort is not None:
-        wanted["effort"] = settings.effort
-    if settings.max_tokens is not None:
-        wanted["max_tokens"] = settings.max_tokens
-    return wanted
+    named = {name: getattr(settings, name) for name in _WANTED}
+    return cast("Options", {name: value for name, value in named.items() if value is not None})
 
 
 def _prices(settings: ModelSettings, folder: Path) -> Prices | None:

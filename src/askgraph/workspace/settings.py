@@ -28,7 +28,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
 
 from askgraph.errors import SetupError
-from askgraph.metadata.store import write_whole
+from askgraph.metadata import write_whole
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -63,7 +63,7 @@ class GraphSettings:
     named graphs to read (none: all), `cache_mb` and `cache_hours` bound the cache of replies.
 
     `index` is the kind of the indices of entities and properties, `embeddings` what embeds their
-    names. `entities` and `properties` say what these are built from (see `index_sources`), `dump`
+    names. `entities` and `properties` say what these are built from (see `indices`), `dump`
     lists RDF files for those of which neither does. `examples` is a file,
     folder or archive of questions with queries. `enrich` is a file of definitions that are added
     virtually (`askgraph enrich`). Relative paths of these start at the workspace's folder.
@@ -198,9 +198,7 @@ def without(folder: Path, name: str) -> None:
     """Take a graph out of the file."""
 
     def change(document: "TOMLDocument") -> None:
-        graphs = document.get("graphs", {})
-        if name in graphs:
-            del graphs[name]
+        document.get("graphs", {}).pop(name, None)
 
     _changed(folder, change)
 

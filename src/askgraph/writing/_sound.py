@@ -16,7 +16,6 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql.tree import (
-    AGGREGATES,
     Bind,
     Call,
     Element,
@@ -30,6 +29,8 @@ from askgraph.sparql.tree import (
     Term,
     Union,
     Values,
+    calls_in,
+    transform,
     variables_of,
 )
 
@@ -98,7 +99,10 @@ class _Mended:
         whole = replace(
             tree, where=where, columns=columns, group_by=keys, having=having, order=order
         )
-        return _grouped(whole) if _is_aggregated(whole) else replace(whole, having=())
+        outside = calls_in((whole.order, whole.having))
+        if whole.is_aggregate or any(call.is_aggregate for call in outside):
+            return _grouped(whole)
+        return replace(whole, having=())
 
     def columns(
         self, given: tuple[tuple[Variable, Expression | None], ...], scope: set[Variable]
@@ -187,17 +191,6 @@ def _allowed(element: Values | Pattern) -> Values | Pattern:
     return Values(tuple(names[at] for at in keep), rows)
 
 
-def _is_aggregated(tree: Query) -> bool:
-    values = [value for _, value in tree.columns] + [value for value, _ in tree.order]
-    return bool(tree.group_by) or any(map(_has_aggregate, [*values, *tree.having]))
-
-
-def _has_aggregate(value: Expression | None) -> bool:
-    if not isinstance(value, Call):
-        return False
-    return value.name.split()[0] in AGGREGATES or any(map(_has_aggregate, value.arguments))
-
-
 def _grouped(tree: Query) -> Query:
     """Groups whose keys are all that stands outside of aggregates.
 
@@ -214,8 +207,13 @@ def _grouped(tree: Query) -> Query:
             keys[value] = name
             columns.append((name, None))
         else:
-            given[name] = _spelled_out(value, given)
-            columns.append((name, given[name]))
+            spelled_out: Expression = transform(
+                value,
+                lambda node: given.get(node, node) if isinstance(node, Variable) else node,
+                enter=lambda node: not isinstance(node, Group),
+            )
+            given[name] = spelled_out
+            columns.append((name, spelled_out))
     there = {alias or value for value, alias in keys.items()}
     wanted = [
         variable
@@ -228,22 +226,11 @@ def _grouped(tree: Query) -> Query:
     return replace(tree, columns=tuple(columns), group_by=tuple((keys | missing).items()))
 
 
-def _spelled_out(value: Expression, given: dict[Variable, Expression]) -> Expression:
-    match value:
-        case Variable():
-            return given.get(value, value)
-        case Call(arguments=arguments):
-            inner = tuple(_spelled_out(each, given) for each in arguments)
-            return replace(value, arguments=inner)
-        case _:
-            return value
-
-
 def _outside_aggregates(value: Expression) -> list[Variable]:
     match value:
         case Variable():
             return [value]
-        case Call(name=name, arguments=arguments) if name.split()[0] not in AGGREGATES:
+        case Call(arguments=arguments) if not value.is_aggregate:
             return [found for each in arguments for found in _outside_aggregates(each)]
         case _:
             return []

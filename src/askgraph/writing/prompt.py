@@ -32,18 +32,7 @@ from askgraph.llm import Message, System, User
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import (
-    Bind,
-    Call,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Term,
-    Union,
-)
+from askgraph.sparql.tree import Group, Path, Pattern, Query, Term, walk
 from askgraph.sparql.write import text_of
 from askgraph.writing import Listed
 from askgraph.writing._sound import Change, changed, sound
@@ -168,16 +157,6 @@ def _joined(first: Query, second: Query) -> str:
 
 def _steps(part: object) -> int:
     """The triple patterns of a part of a tree; of types none, and of a path at least two."""
-    match part:
-        case Pattern(predicate=NamedNode(value=iri)):
-            return int(iri != RDF_TYPE)
-        case Pattern(predicate=Path()):
-            return 2
-        case Pattern():
-            return 1
-        case tuple():
-            return sum(map(_steps, part))
-        case Group() | Nested() | Union() | Query() | Filter() | Bind() | Call():
-            return sum(_steps(getattr(part, name)) for name in part.__dataclass_fields__)
-        case _:
-            return 0
+    predicates = [node.predicate for node in walk(part) if isinstance(node, Pattern)]
+    paths = sum(isinstance(one, Path) for one in predicates)
+    return len(predicates) + paths - predicates.count(NamedNode(RDF_TYPE))

@@ -17,7 +17,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode
@@ -27,7 +27,7 @@ from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF, RDF_TYPE, RDFS, XSD, XSD_STRING
 from askgraph.sparql.lexer import Token, lexed
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Pattern, Term
+from askgraph.sparql.tree import Pattern, Term, walk
 from askgraph.sparql.write import text_of
 from askgraph.writing import Listed
 from askgraph.writing._sound import Change, changed, sound
@@ -273,7 +273,7 @@ def gold_terms(query: str) -> tuple[tuple[Kind, str], ...]:
     Raises `QuerySyntaxError` for a query that cannot be read.
     """
     tree = read(query)
-    patterns = tuple(_patterns(tree))
+    patterns = [node for node in walk(tree) if isinstance(node, Pattern)]
     typed = {each.object for each in patterns if each.predicate == NamedNode(RDF_TYPE)}
     objects = {each.object for each in patterns}
     found: dict[tuple[Kind, str], None] = {}
@@ -298,15 +298,3 @@ def gold_terms(query: str) -> tuple[tuple[Kind, str], ...]:
 def gold_values(query: str) -> frozenset[str]:
     """Return the IRIs and listed values that a query names, whatever their kinds."""
     return frozenset(target for _, target in gold_terms(query))
-
-
-def _patterns(part: object) -> Iterator[Pattern]:
-    match part:
-        case Pattern():
-            yield part
-        case tuple():
-            for piece in part:
-                yield from _patterns(piece)
-        case _ if is_dataclass(part) and not isinstance(part, type):
-            for each in fields(part):
-                yield from _patterns(getattr(part, each.name))

@@ -266,7 +266,7 @@ def step_object(step: Step, *, rows: int = ROWS) -> Json:
     `messages` (role and text) and the names of its `tools`; `model_turn` has `text`, `reasoning`,
     `calls` (tool and arguments as written), `finish`, `model` and `usage`; `tool_use` has `tool`,
     `arguments`, `output`, `failed`, `query`, `rows` and `seconds`. All of it is in a trace of
-    `askgraph.trace.lines`.
+    `askgraph.trace.codec`.
     """
     match step:
         case ToolUse():

@@ -1,13 +1,27 @@
-"""Sources of an index's resources: files of rows, dumps, and the two queries of an endpoint.
+r"""Sources of an index's resources: files of rows, dumps, and the two queries of an endpoint.
 
 The queries, for entities and properties, are a file each in `queries`, in a folder for the graph;
-`default` works on any. The columns are ?iri ?label ?score
-?synonyms ?infos (see `askgraph.index.sources.tsv`).
+`default` works on any. A file of rows has a head of column names, then one resource a line, tabs
+between. Columns of both are `iri` and `label`, and maybe `score`, `synonyms` and `infos`, in any
+order; several synonyms or infos have `;;;` between. Tabs, ends of lines and backslashes within a
+value of a file are `\t`, `\n`, `\r` and `\\`. A file whose name ends in `.gz` is packed:
+
+    iri	label	score	synonyms	infos
+    http://example.org/42	Ganymede	12	Jupiter III	moon of Jupiter;;;discovered in 1610
 """
 
+import gzip
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
+from typing import IO
+
+from pyoxigraph import BlankNode, Literal
 
 from askgraph.errors import SetupError
+from askgraph.index import Resource
+from askgraph.sparql.results import SelectResult, value_of
 
 KINDS = ("entities", "properties")
 
@@ -38,3 +52,111 @@ def _query(graph: str | None, kind: str) -> str:
         )
     file = files(__package__) / "queries" / (graph or "default") / f"{kind}.rq"
     return file.read_text(encoding="utf-8")
+
+
+_COLUMNS = ("iri", "label", "score", "synonyms", "infos")
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_PLAIN = {written: sign for sign, written in _ESCAPES.items()}
+_WRITTEN = re.compile(r"\\[\\tnr]")
+
+
+def read_tsv(path: Path) -> Iterator[Resource]:
+    """Yield the resources of a file, read as they are asked for.
+
+    Raises `SetupError` with the number of the line that is not as it should be.
+    """
+    try:
+        with _opened(path) as file:
+            head = file.readline().rstrip("\r\n").split("\t")
+            at = columns_of(head, f"{path}, line 1")
+            for number, line in enumerate(file, start=2):
+                place = f"{path}, line {number}"
+                cells = line.rstrip("\r\n").split("\t")
+                if len(cells) != len(head):
+                    raise SetupError(f"{place}: {len(cells)} columns instead of {len(head)}")
+                yield resource_of([_read(cell) for cell in cells], at, place)
+    except FileNotFoundError as error:
+        raise SetupError(f"there is no file {path}") from error
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise SetupError(f"{path} cannot be read: {error}") from error
+
+
+def write_tsv(path: Path, resources: Iterable[Resource]) -> int:
+    """Write resources as `read_tsv` reads them; return how many."""
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write("\t".join(_COLUMNS) + "\n")
+        for resource in resources:
+            several = (SEPARATOR.join(resource.synonyms), SEPARATOR.join(resource.infos))
+            cells = (resource.iri, resource.label, repr(resource.score), *several)
+            file.write(_line(cells))
+            count += 1
+    return count
+
+
+def _opened(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="\n")
+    return path.open(encoding="utf-8-sig", newline="\n")
+
+
+def _read(cell: str) -> str:
+    return _WRITTEN.sub(lambda found: _PLAIN[found[0]], cell) if "\\" in cell else cell
+
+
+def _line(cells: Sequence[str]) -> str:
+    written = ("".join(_ESCAPES.get(sign, sign) for sign in cell) for cell in cells)
+    return "\t".join(written) + "\n"
+
+
+SEPARATOR = ";;;"
+"""The separator of several synonyms or infos in one cell."""
+
+
+def resources_of(result: SelectResult) -> Iterator[Resource]:
+    """Yield the resources of a query's result, but for rows with a blank node or nothing as IRI.
+
+    A literal in the column `iri` stands for itself. Raises `SetupError` for a result without the
+    columns, and for a score that is no number.
+    """
+    at = columns_of(result.variables, "the query")
+    for row in result.rows:
+        term = row[at["iri"]]
+        if term is None or isinstance(term, BlankNode):
+            continue
+        cells = [value_of(cell) or "" for cell in row]
+        if isinstance(term, Literal):
+            cells[at["iri"]] = str(term)
+        yield resource_of(cells, at, f"the row of {cells[at['iri']]}")
+
+
+def columns_of(names: Sequence[str], place: str) -> Mapping[str, int]:
+    """Return the place of each column; `SetupError` if one is missing, unknown or there twice."""
+    wrong = [name for name in names if name not in _COLUMNS or list(names).count(name) > 1]
+    missing = [name for name in _COLUMNS[:2] if name not in names]
+    if wrong or missing:
+        listed = ", ".join(names)
+        raise SetupError(
+            f"{place}: the columns are {listed!r}; there must be 'iri' and 'label', and may be "
+            "'score', 'synonyms' and 'infos'"
+        )
+    return {name: at for at, name in enumerate(names)}
+
+
+def resource_of(cells: Sequence[str], at: Mapping[str, int], place: str) -> Resource:
+    """Return the resource of one row; `SetupError` if its score is no number."""
+    score = cells[at["score"]] if "score" in at else ""
+    try:
+        number = float(score or 0)
+    except ValueError as error:
+        raise SetupError(f"{place}: the score {score!r} is no number") from error
+    label = cells[at["label"]]
+    synonyms = tuple(name for name in _several(cells, at, "synonyms") if name != label)
+    return Resource(cells[at["iri"]], label, synonyms, number, _several(cells, at, "infos"))
+
+
+def _several(cells: Sequence[str], at: Mapping[str, int], column: str) -> tuple[str, ...]:
+    if column not in at:
+        return ()
+    parts = (part.strip() for part in cells[at[column]].split(SEPARATOR))
+    return tuple(dict.fromkeys(part for part in parts if part))

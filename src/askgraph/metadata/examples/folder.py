@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from askgraph.errors import SetupError
+from askgraph.metadata import write_whole
 from askgraph.metadata.bundles import text_of
 from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.examples.shacl import PREFIXES, executables, prefixes_beside, read_shacl
 from askgraph.metadata.examples.similar import plain_question
 from askgraph.metadata.examples.turtle import declarations, example_turtle, shared_prefixes
-from askgraph.metadata.store import write_whole
 from askgraph.rdf.statements import parsed
 
 _LONGEST = 60

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, Triple
 
-from askgraph.endpoint import Endpoint
 from askgraph.metadata.examples import Confirmation
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 from askgraph.sparql.results import GraphResult, SelectResult, Term
-from askgraph.sparql.rewrite.repair import form_of
 
 Result = SelectResult | GraphResult | bool
 _EXACT = 2.0**53  # whole numbers above it are compared by their digits
@@ -26,24 +24,6 @@ class Outcome:
 
     rows: int
     digest: str | None
-
-
-async def run(
-    endpoint: Endpoint, query: str, *, timeout: float | None = None, limit: int | None = None
-) -> Result:
-    """Run a query of any form, taking at most `limit` rows or triples.
-
-    Raises `QueryError` and `ServiceError` as the endpoint does.
-    """
-    match form_of(query):
-        case "ASK":
-            return await endpoint.ask(query, timeout=timeout)
-        case "CONSTRUCT":
-            return await endpoint.construct(query, timeout=timeout, limit=limit)
-        case "DESCRIBE":
-            return await endpoint.describe(query, timeout=timeout, limit=limit)
-        case _:
-            return await endpoint.select(query, timeout=timeout, limit=limit)
 
 
 def outcome_of(result: Result) -> Outcome:

@@ -24,6 +24,11 @@ class Listing:
     rows: tuple[Row, ...]
     whole: bool
 
+    @property
+    def iris(self) -> list[str]:
+        """The IRIs in the first column."""
+        return [row[0].value for row in self.rows if isinstance(row[0], NamedNode)]
+
 
 async def listed(
     inquiry: Inquiry, what: str, query: str, *, most: int, anywhere: bool = False
@@ -147,10 +152,7 @@ async def ask_graphs(inquiry: Inquiry) -> tuple[Graphs, Part]:
         if names is None and reply is None:
             return (), Part(GRAPHS, 0, None, "the endpoint could not list them")
         whole = names is not None and names.whole
-        found = (
-            [row[0].value for row in names.rows if isinstance(row[0], NamedNode)] if names else []
-        )
-        sizes = {iri: sizes.get(iri, 0) for iri in (*sizes, *found)}
+        sizes = {iri: sizes.get(iri, 0) for iri in (*sizes, *(names.iris if names else ()))}
     graphs = tuple(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
     note = "" if whole else "as many as the endpoint gives"
     return graphs, Part(GRAPHS, len(graphs), len(graphs) if whole else None, note)

@@ -8,8 +8,8 @@ from functools import cached_property
 from pyoxigraph import BlankNode, Literal
 
 from askgraph.metadata import CLASSES, ENDS, PARTITIONS, Part, Partition, sorted_counts
-from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
+from askgraph.metadata.survey import Facts
 from askgraph.metadata.survey.asking import SAMPLE, TOLD, number_in, together
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of

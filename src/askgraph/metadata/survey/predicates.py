@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pyoxigraph import Literal
 
 from askgraph.metadata import COUNTS, PREDICATES, Part
-from askgraph.metadata.facts import Facts
 from askgraph.metadata.inquiry import Inquiry
+from askgraph.metadata.survey import Facts
 from askgraph.metadata.survey.asking import SAMPLE, TOLD, batches, listed, number_in, together
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 
+from askgraph.endpoint import run
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.serve.runs.queue import Queue
@@ -66,7 +67,9 @@ class Queries:
         try:
             async with asyncio.timeout(seconds) as waiting, self.turn(graph.name):
                 waiting.reschedule(None)
-                return await _result(ready, graph, seconds, most)
+                return await run(
+                    graph.endpoint, ready.form, ready.given, timeout=seconds, limit=most
+                )
         except TimeoutError as problem:
             raise TimedOut(
                 f"other queries on this graph took all of {seconds:g} seconds: try again later"
@@ -75,16 +78,3 @@ class Queries:
 
 def _tell_nobody(place: int) -> None:
     """Report nothing: queries do not hear their place."""
-
-
-async def _result(ready: CheckedQuery, graph: KnowledgeGraph, seconds: float, most: int) -> Result:
-    endpoint = graph.endpoint
-    match ready.form:
-        case "SELECT":
-            return await endpoint.select(ready.given, timeout=seconds, limit=most)
-        case "ASK":
-            return await endpoint.ask(ready.given, timeout=seconds)
-        case "CONSTRUCT":
-            return await endpoint.construct(ready.given, timeout=seconds, limit=most)
-        case "DESCRIBE":
-            return await endpoint.describe(ready.given, timeout=seconds, limit=most)

@@ -31,7 +31,7 @@ from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.runs.views import RunView, State
 from askgraph.serve.settings import ServeSettings
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
-from askgraph.trace.lines import Head
+from askgraph.trace.codec import Head
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 

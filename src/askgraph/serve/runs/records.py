@@ -14,7 +14,7 @@ from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.runs.views import RunSummary, RunView, State, answer_view
 from askgraph.serve.store import Json, RunRow, SessionRow, Store, new_id
 from askgraph.trace import Earlier, Outcome, Step, Trace, spent
-from askgraph.trace.lines import Head, step_told, trace_in, trace_text
+from askgraph.trace.codec import Head, step_told, trace_in, trace_text
 
 _CONVERSATION = 20  # earlier questions that a question may follow
 _TITLE = 120

@@ -4,14 +4,16 @@ import asyncio
 import time
 
 from askgraph.answers.build import chosen_answer
+from askgraph.endpoint import run
 from askgraph.errors import SetupError
-from askgraph.metadata.examples.outcome import outcome_of, run
+from askgraph.metadata.examples.outcome import outcome_of
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.runs.views import RunView
 from askgraph.serve.store import RunRow, Verified, new_id
 from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.rewrite.repair import form_of
 from askgraph.trace import Clarification, Trace
 
 
@@ -83,7 +85,11 @@ async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> 
     async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
         text = with_declared(wanted.strip(), opened.prefixes.namespaces)
         result = await run(
-            opened.endpoint, text, timeout=hub.settings.query_timeout, limit=hub.settings.max_rows
+            opened.endpoint,
+            form_of(text),
+            text,
+            timeout=hub.settings.query_timeout,
+            limit=hub.settings.max_rows,
         )
         outcome = outcome_of(result)
         verified = Verified(

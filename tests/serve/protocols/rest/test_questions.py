@@ -118,7 +118,7 @@ def test_a_question_forgotten_is_gone(client: httpx2.Client) -> None:
 
 
 def test_the_trace_is_one_that_the_command_line_reads(client: httpx2.Client) -> None:
-    from askgraph.trace.lines import trace_in
+    from askgraph.trace.codec import trace_in
 
     id = asked(client, LARGER)["id"]
     trace, head = trace_in(client.get(f"/api/v1/runs/{id}/trace").text, "there")

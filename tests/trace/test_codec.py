@@ -33,7 +33,7 @@ from askgraph.trace import (
     Trace,
     Usage,
 )
-from askgraph.trace.lines import GraphState, Head, line_of, read_trace, step_of, write_trace
+from askgraph.trace.codec import GraphState, Head, line_of, read_trace, step_of, write_trace
 
 MOON = NamedNode("http://example.org/Moon")
 ROWS = (

@@ -13,9 +13,10 @@ from askgraph.metadata.definitions import (
     DefinedProperty,
     Definitions,
     NodeName,
+    definitions_text,
+    read_definitions,
     virtual_paths,
 )
-from askgraph.metadata.definitions_file import definitions_text, read_definitions
 from askgraph.sparql.rewrite.virtual import read_path
 from askgraph.sparql.tree import Path as PropertyPath
 from askgraph.sparql.write import text_of

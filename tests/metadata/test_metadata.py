@@ -6,8 +6,16 @@ from pathlib import Path
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile
-from askgraph.metadata.store import load_profile, save_profile, write_whole
+from askgraph.metadata import (
+    ClassProfile,
+    Part,
+    Partition,
+    PredicateProfile,
+    Profile,
+    load_profile,
+    save_profile,
+    write_whole,
+)
 
 PROFILE = Profile(
     triples=7,
