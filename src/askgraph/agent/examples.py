@@ -42,8 +42,6 @@ with the names of entities and relations, or masked."""
 
 _SAME = 0.97  # similarity from which an example is the question itself
 _MASK = "<thing>"
-
-
 _Key: TypeAlias = tuple[tuple[QueryExample, ...], str]
 _POOL = 200  # examples of a graph that are looked at more closely
 _RANK = 60  # of reciprocal-rank fusion

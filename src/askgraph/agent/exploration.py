@@ -8,26 +8,28 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any
 
 from askgraph.agent.conversation import Conversation, spent_on
 from askgraph.agent.trials import disagrees
 from askgraph.errors import BudgetSpent, QuerySyntaxError, ServiceError
-from askgraph.llm import ToolCall
+from askgraph.llm import LanguageModel, ToolCall
+from askgraph.llm.budget import Account, Budget
+from askgraph.llm.stack import charged
 from askgraph.sparql.read import read
 from askgraph.tools import Toolbox
 from askgraph.tools.named import STANDARD, named_iris
-from askgraph.trace import Answer, Question, Refusal, Step, ToolUse
+from askgraph.tools.replay import ReplayedModel, ReplayedToolbox
+from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
 _EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with
 _ANSWERED = 0.35  # the least with which an attempt passes for an answer
 _GIVEN_UP = 0.3  # the most that is believed of an attempt that the model did not answer with
 _PROPOSED = 0.9  # of what graph search believes of its candidate, which the model passed over
-
-
 _FENCED = re.compile(r"```(?:sparql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
 
@@ -36,14 +38,6 @@ class Fallback:
     """An answer for want of a better one, None if there is none; the calls made to get it."""
 
     answer: Answer | None = None
-    uses: tuple[ToolUse, ...] = ()
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a run ends, and the calls that were made for it."""
-
-    outcome: Answer | Refusal
     uses: tuple[ToolUse, ...] = ()
 
 
@@ -108,18 +102,13 @@ class Attempts:
             yield self.proposed.graph, self.proposed.query, believed
 
 
-async def ending(attempts: Attempts, why: str) -> Ending:
-    """Return what ends a run for want of an answer: the best attempt, or a refusal.
-
-    `why` is what kept it from one, and stands in either. An attempt that nobody is half sure of is
-    no answer.
-    """
-    best = await attempts.best()
-    if best.answer is None:
-        return Ending(Refusal(f"No answer was found: {why}."), best.uses)
-    if best.answer.confidence >= _ANSWERED:
-        return Ending(replace(best.answer, cut_short=why), best.uses)
-    return Ending(Refusal(f"No sure answer was found: {why}.", best.answer), best.uses)
+def _in_place_of_an_answer(best: Answer | None, why: str) -> Answer | Refusal:
+    """The best attempt, or a refusal; an attempt that nobody is half sure of is no answer."""
+    if best is None:
+        return Refusal(f"No answer was found: {why}.")
+    if best.confidence >= _ANSWERED:
+        return replace(best, cut_short=why)
+    return Refusal(f"No sure answer was found: {why}.", best)
 
 
 def given_up(reason: str, best: Answer | None) -> Refusal:
@@ -203,58 +192,93 @@ def _before(question: Question) -> str:
     return "\n".join(["Asked before in this conversation, which may be referred to:", *lines])
 
 
-class Explorer(Protocol):
-    """How a method explores: what it looks up first, what it tells the model, its turns."""
+@dataclass(eq=False)
+class Exploration(ABC):
+    """A question that a model explores, turn by turn: `idle` are those on end that led to nothing.
 
-    attempts: Attempts
-    outcome: Answer | Refusal | None
+    `method` has the settings. Its turns end when there is an `outcome`, or nothing more can be
+    hoped for.
+    """
 
+    method: Any
+    question: Question
+    toolbox: Toolbox
+    account: Account
+    model: LanguageModel
+    attempts: Attempts = field(init=False)
+    outcome: Answer | Refusal | None = None
+    idle: int = 0
+
+    def __post_init__(self) -> None:
+        self.attempts = Attempts(self.toolbox, alone=not self.question.before)
+
+    @abstractmethod
     async def opening(self) -> Sequence[ToolUse]:
         """Look up what the model is shown first."""
-        ...
 
+    @abstractmethod
     def conversation(self, uses: Sequence[ToolUse]) -> Conversation:
         """Return the conversation as it begins, with what was looked up."""
-        ...
 
+    @abstractmethod
     def turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:
-        """Take turns until `outcome` is set, or nothing more can be hoped for."""
-        ...
+        """Take turns, and set the outcome."""
 
+    async def steps(self) -> AsyncGenerator[Step, None]:
+        """Give all steps; the last is the outcome, with what everything has cost.
 
-async def explored(explorer: Explorer) -> AsyncGenerator[Step, None]:
-    """Give all steps of a run; the last is its outcome, with what everything has cost.
-
-    Where the budget ends, the model's server fails or no turn brought an outcome, it is the best
-    attempt so far, or a refusal that says why. Raises `SetupError` as model and tools do, and
-    `ServiceError` if the server fails before the model said anything: what graph search alone
-    makes of a question must not pass for what a model made of it.
-    """
-    started = time.perf_counter()
-    attempts = explorer.attempts
-    uses = await explorer.opening()
-    for use in uses:
-        attempts.note(use)
-        yield use
-    talk = explorer.conversation(uses)
-    yield talk.prompt("question")
-    why = "the model came to no answer"
-    try:
-        async with aclosing(explorer.turns(talk)) as turns:
-            async for step in turns:
-                yield step
-    except BudgetSpent as problem:
-        why = str(problem)
-    except ServiceError as problem:
-        if not talk.choices:
-            raise
-        why = str(problem)
-    outcome: Answer | Refusal | None = explorer.outcome
-    if outcome is None:
-        fallback = await ending(attempts, why)
-        outcome = fallback.outcome
-        for use in fallback.uses:
+        If the budget ends, the model's server fails or no turn brought an outcome, it is the best
+        attempt so far, or a refusal that says why. Raises `SetupError` as model and tools do, and
+        `ServiceError` if the server fails before the model said anything: what graph search alone
+        makes of a question must not pass for what a model made of it.
+        """
+        started = time.perf_counter()
+        uses = await self.opening()
+        for use in uses:
+            self.attempts.note(use)
             yield use
-    seconds = time.perf_counter() - started
-    usage = spent_on(talk.account, seconds=seconds, requests=attempts.toolbox.requests)
-    yield replace(outcome, usage=usage)
+        talk = self.conversation(uses)
+        yield talk.prompt("question")
+        why = "the model came to no answer"
+        try:
+            async with aclosing(self.turns(talk)) as turns:
+                async for step in turns:
+                    yield step
+        except BudgetSpent as problem:
+            why = str(problem)
+        except ServiceError as problem:
+            if not talk.choices:
+                raise
+            why = str(problem)
+        outcome = self.outcome
+        if outcome is None:
+            fallback = await self.attempts.best()
+            outcome = _in_place_of_an_answer(fallback.answer, why)
+            for use in fallback.uses:
+                yield use
+        seconds = time.perf_counter() - started
+        usage = spent_on(self.account, seconds=seconds, requests=self.toolbox.requests)
+        yield replace(outcome, usage=usage)
+
+
+def explored(
+    run: Callable[..., Exploration],
+    method: Any,
+    question: Question,
+    toolbox: Toolbox,
+    model: LanguageModel,
+) -> AsyncGenerator[Step, None]:
+    """Return the steps of a run with a method's settings, charged to an account of its own."""
+    account = Account(Budget(None, method.tokens, method.money, method.seconds))
+    bounded = charged(model, account, prices=method.prices)
+    return run(method, question, toolbox, account, bounded).steps()
+
+
+def replayed(
+    run: Callable[..., Exploration], method: Any, trace: Trace
+) -> AsyncGenerator[Step, None]:
+    """Do a run again from its trace, with no model and no graph.
+
+    Raises `SetupError` if it would go another way now.
+    """
+    return explored(run, method, trace.question, ReplayedToolbox(trace), ReplayedModel(trace))

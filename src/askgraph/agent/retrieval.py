@@ -57,7 +57,6 @@ _HEADINGS = {
 _WIDER = 2  # times as many classes are looked at as are shown
 _AROUND = 60  # tokens of headings and blank lines
 
-
 _ASKED: Mapping[str, str] = {
     "license": "license licence licensed",
     "publisher": "publisher published provider provided maintained",

@@ -37,7 +37,6 @@ _COLUMNS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
-
 _FIRST, _REVISED = 0.75, 0.6  # what is believed of a query, written at once or after a revision
 _DOUBTED = 0.2  # what is taken off for a query that the validator calls wrong
 _TOLD = 5  # findings of one query

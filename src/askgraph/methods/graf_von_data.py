@@ -15,24 +15,23 @@ from typing import ClassVar
 
 from askgraph.agent.conversation import Conversation, Turn, going_round
 from askgraph.agent.exploration import (
-    Attempts,
+    Exploration,
     agreed,
     asked,
     explored,
     given_up,
     looked_up,
     own_call,
+    replayed,
 )
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Account, Budget, Prices
-from askgraph.llm.stack import charged
+from askgraph.llm.budget import Prices
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
 from askgraph.methods import above_zero, at_least, one_of
-from askgraph.tools import Limits, Toolbox
-from askgraph.tools.replay import ReplayedModel, ReplayedToolbox
+from askgraph.tools import Limits
 from askgraph.tools.toolbox import GraphToolbox
-from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
+from askgraph.trace import Question, Step, ToolUse, Trace
 
 __all__ = ["GrafVonData"]
 
@@ -132,40 +131,22 @@ class GrafVonData:
         seconds = self.timeout if self.seconds is None else min(self.timeout, self.seconds)
         limits = Limits(rows=self.rows, hits=self.hits, timeout=seconds)
         toolbox = GraphToolbox((), graphs, question, limits, False, self.seconds)
-        return self._run(question, toolbox, self.model)
+        return explored(_Run, self, question, toolbox, self.model)
 
     def replay(self, trace: Trace) -> AsyncIterator[Step]:
         """Do a run again from its trace, with no model and no graph.
 
         Raises `SetupError` if it would go another way now.
         """
-        toolbox, model = ReplayedToolbox(trace), ReplayedModel(trace)
-        return self._run(trace.question, toolbox, model)
-
-    def _run(
-        self, question: Question, toolbox: Toolbox, model: LanguageModel
-    ) -> AsyncGenerator[Step, None]:
-        account = Account(Budget(None, self.tokens, self.money, self.seconds))
-        bounded = charged(model, account, prices=self.prices)
-        return explored(_Run(self, question, toolbox, account, bounded))
+        return replayed(_Run, self, trace)
 
 
 @dataclass(eq=False)
-class _Run:
+class _Run(Exploration):
     method: GrafVonData
-    question: Question
-    toolbox: Toolbox
-    account: Account
-    model: LanguageModel
-    attempts: Attempts = field(init=False)
     graph: str = ""
     query: str = ""  # the last one that ran
     failed: bool = False  # whether the last one of this turn did not
-    outcome: Answer | Refusal | None = None
-    idle: int = 0  # turns on end without an action
-
-    def __post_init__(self) -> None:
-        self.attempts = Attempts(self.toolbox, alone=not self.question.before)
 
     async def opening(self) -> tuple[ToolUse, ...]:
         """Look up what the graphs know of the question, and choose the one that fits it best."""

@@ -12,24 +12,23 @@ from typing import ClassVar
 
 from askgraph.agent.conversation import Conversation, Turn, going_round
 from askgraph.agent.exploration import (
-    Attempts,
+    Exploration,
     agreed,
     asked,
     explored,
     given_up,
     looked_up,
+    replayed,
     written_answer,
 )
 from askgraph.agent.trials import disagrees
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Account, Budget, Prices
-from askgraph.llm.stack import charged
+from askgraph.llm.budget import Prices
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA, Boundary
 from askgraph.methods import above_zero, at_least, one_of
-from askgraph.tools import Limits, Toolbox
-from askgraph.tools.replay import ReplayedModel, ReplayedToolbox
+from askgraph.tools import Limits
 from askgraph.tools.shown import body_lines
 from askgraph.tools.toolbox import GraphToolbox, named_set
 from askgraph.trace import (
@@ -37,7 +36,6 @@ from askgraph.trace import (
     ModelTurn,
     Prompt,
     Question,
-    Refusal,
     Step,
     ToolUse,
     Trace,
@@ -79,8 +77,6 @@ _HEADINGS = {
 }
 _NO_CALL = "You called nothing. Give the final query with `answer`, or `cancel`."
 _PATIENCE = 2  # turns on end without a call
-
-
 _FEEDBACKS = ("always", "never", "risk")
 _SHOTS = ("similar", "random")
 _REVIEW = """\
@@ -164,39 +160,21 @@ class Grasp:
         )  # fmt: skip
         names = named_set(self.tools)
         toolbox = GraphToolbox(names, graphs, question, limits, self.guarded, self.seconds)
-        return self._run(question, toolbox, self.model)
+        return explored(_Run, self, question, toolbox, self.model)
 
     def replay(self, trace: Trace) -> AsyncIterator[Step]:
         """Do a run again from its trace, with no model and no graph.
 
         Raises `SetupError` if it would go another way now.
         """
-        toolbox, model = ReplayedToolbox(trace), ReplayedModel(trace)
-        return self._run(trace.question, toolbox, model)
-
-    def _run(
-        self, question: Question, toolbox: Toolbox, model: LanguageModel
-    ) -> AsyncGenerator[Step, None]:
-        account = Account(Budget(None, self.tokens, self.money, self.seconds))
-        bounded = charged(model, account, prices=self.prices)
-        return explored(_Run(self, question, toolbox, account, bounded))
+        return replayed(_Run, self, trace)
 
 
 @dataclass(eq=False)
-class _Run:
+class _Run(Exploration):
     method: Grasp
-    question: Question
-    toolbox: Toolbox
-    account: Account
-    model: LanguageModel
-    attempts: Attempts = field(init=False)
-    outcome: Answer | Refusal | None = None
     shown: str = ""  # what the model was told of the outcome
-    idle: int = 0  # turns on end that led to no call
     graph: str = ""  # the one of several that the model named last
-
-    def __post_init__(self) -> None:
-        self.attempts = Attempts(self.toolbox, alone=not self.question.before)
 
     async def opening(self) -> tuple[ToolUse, ...]:
         """Look up what the graphs know of the question, and examples."""

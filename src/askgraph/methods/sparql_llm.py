@@ -54,7 +54,6 @@ SEVERAL = """
 to. What only another graph holds goes into a block SERVICE <IRI of that graph> { ... }, joined by
 a variable that both sides bind to the same IRI or value. If one graph can answer, ask it alone."""
 
-
 DECOMPOSE = """\
 Split a question to an RDF graph into what has to be found. Reply with a JSON object: `steps`, short
 questions that together answer it, one where it is simple; `classes`, what sorts of things it is

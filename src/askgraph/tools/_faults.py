@@ -32,8 +32,6 @@ from askgraph.tools.terms import nearest, nearest_prefixes, unknown_iris
 _WIDTH = 100
 _MOST = 5
 _PLACE = re.compile(r"line \d+, column \d+: ")
-
-
 _LONGEST = 600
 _TOLD = 6
 _TYPES = 2  # shown of each

@@ -46,8 +46,6 @@ _TRIED = 200  # hits of the whole graph that are tried where candidates are too 
 _PASSED = 5_000  # candidates among which nodes without a name are looked for
 _SAMPLED = 20
 _ABOUT = 4
-
-
 _PREFIX = 0.75
 _MISTYPED = 0.5
 _SHORTEST_MISTYPED = 4

@@ -33,8 +33,6 @@ USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES)
 _NAMES = 5
 _NAME_ROOM = 60  # characters of all other names of a hit together
 _PLAIN_INFOS = frozenset({"class", "property"})
-
-
 _HINTS = 4
 _ENOUGH = 3  # things, of which no values are looked for besides
 

@@ -23,7 +23,6 @@ STANDARD = tuple(
 )
 """Namespaces of vocabularies that a query's author knows without having seen the graph."""
 
-
 ABSOLUTE_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]+")
 """The form of an IRI in full."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)

@@ -24,8 +24,6 @@ from askgraph.tools import Context, Limits
 from askgraph.traversal.literals import split_literal
 
 _PLAIN = (v.XSD_STRING, v.RDF_LANG_STRING, *v.INTEGER_DATATYPES, v.XSD_DECIMAL, v.XSD_BOOLEAN)
-
-
 _GAP = "…"
 _ROOM = 3_500  # characters
 _LAST = 30

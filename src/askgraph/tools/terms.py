@@ -32,8 +32,6 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _LONGEST = 2000
 _SHOWN = 80
 _NEAR = 50
-
-
 MOST = 20
 """So many IRIs a remote graph is asked for."""
 _PLACES = ("{0} ?p ?o", "?s ?p {0}", "?s {0} ?o")

@@ -44,8 +44,6 @@ _DATA = frozenset(
 )  # tools that show what is in a graph, in rows of their own or by numbers
 _WORDS = ("question", "text", "reason")  # arguments that are words
 _LAST = "cancel"  # brings the best attempt of a run whose time is over
-
-
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 

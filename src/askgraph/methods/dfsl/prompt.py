@@ -28,7 +28,6 @@ from askgraph.trace import Prompt
 
 _SCHEMA = 15  # predicates and classes
 
-
 LINKED = """\
 You write SPARQL queries that answer questions over an RDF graph.
 1. Reply with the query alone, between <sparql> and </sparql>.

@@ -36,8 +36,6 @@ _SOLUTIONS = 40  # of each query, whose triples are looked at
 _WAY = 20  # triples that are looked at, of each way that they are found
 _SHOWN = 6  # triples; an example of more says nothing
 _SHRINKING, _LONGEST = 2.0, 3.0  # of shrinking, and of all work on them
-
-
 _ROWS = 3  # of each side
 _CELLS = 3  # of a row
 _SECONDS = 4.0  # of an example, which is worth no more

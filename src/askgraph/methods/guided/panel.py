@@ -39,8 +39,6 @@ still holds no answer, say so again."""
 _RIVAL = 0.5  # what graph search believes of a candidate that is worth a question back
 CHOSEN = 0.75  # the chance of an answer that a check has chosen, at least
 _LOOKED_UP = 0.6  # and of one that was looked up, at most
-
-
 _NONE = "the model's replies could not be used"
 _DECLINED_AT_MOST = 0.3  # the most that is believed of an answer that a model declined to give
 _WHICH_MEANT = "Which of these do you mean?"

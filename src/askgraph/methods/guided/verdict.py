@@ -51,14 +51,10 @@ _FORGIVING: Mapping[str, object] = {
     },
 }
 _VARIABLE = re.compile(r"[?$]?(\w+)\Z")
-
-
 _NOT_BETWEEN = "You ask back, but not between two of the candidates: decide yourself."
 _STRONG = 0.8  # what graph search believes of a candidate that is not passed over in silence
 _SURE = 0.95  # what a model says of a query that need not see what it gives
 _SHOWN = 6  # rows of a result that is doubted
-
-
 Said = float | Literal["low", "medium", "high"]
 """How sure a language model says it is: between 0 and 1, or in a word."""
 _WORDS = {"low": 0.3, "medium": 0.6, "high": 0.9}

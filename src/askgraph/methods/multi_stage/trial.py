@@ -22,8 +22,6 @@ from askgraph.writing.pointer.writer import pointer_writer
 
 _UNSAID = 0.6  # what is believed of a query whose writer does not say
 _PASSED = 0.8  # what is left of that for each query before it
-
-
 GRAPH = "{graph}"
 """Stands for the name of the graph in the path of trained weights."""
 

@@ -26,7 +26,6 @@ _CHANGES = re.compile(r" Rows with a change: [^\n]*")
 _ROWS = re.compile(r"\d[\d,]* rows")
 _AGAIN = re.compile(r"(hidden:\w+)(?:[\s,]+\1)+(?!\w)")
 
-
 _SPECIAL = tuple(
     v.OWL + kind
     for kind in (

@@ -35,8 +35,6 @@ _MOMENT = re.compile(
 )
 _DAY_FIRST = re.compile(r"(?<!\w)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\w)")
 _WITHIN = re.compile(r"\d+(?:st|nd|rd|th|er|e|ème|s)", re.IGNORECASE)
-
-
 _CODE_SCORE = 0.95  # less than a whole name or a quantity of the same words
 _TENS = frozenset(range(20, 100, 10))
 _UNITS = frozenset(range(1, 10))
