@@ -26,13 +26,9 @@ from askgraph.index.names import NameIndex
 _LEXICAL = ("bm25", "trigram")
 
 
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    source: object
-    index: HybridIndex
-
-
-_HYBRID: WeakKeyDictionary[NameIndex, dict[tuple[str, str], _Kept]] = WeakKeyDictionary()
+_HYBRID: WeakKeyDictionary[NameIndex, dict[tuple[str, str], tuple[object, HybridIndex]]] = (
+    WeakKeyDictionary()
+)
 _RANKED: WeakKeyDictionary[NameIndex, dict[str, Path]] = WeakKeyDictionary()
 _LOCK = Lock()
 
@@ -42,7 +38,7 @@ def kept_index(
 ) -> HybridIndex | None:
     """Return the index of `what` a graph has, if it was built from this source."""
     known = _HYBRID.get(graph.names, {}).get((what, embedder))
-    return known.index if known is not None and known.source == source else None
+    return known[1] if known is not None and known[0] == source else None
 
 
 def keep_index(
@@ -69,7 +65,7 @@ def keep_index(
             parts.append(build(resources, folder / "vector", embedder=vectors))
     index = HybridIndex(tuple(parts))
     finalize(index, shutil.rmtree, folder, ignore_errors=True)
-    _HYBRID.setdefault(graph.names, {})[what, embedder] = _Kept(source, index)
+    _HYBRID.setdefault(graph.names, {})[what, embedder] = source, index
     return index
 
 

@@ -16,8 +16,8 @@ from itertools import islice, zip_longest
 
 from pyoxigraph import NamedNode
 
+from askgraph.agent.conversation import Piece
 from askgraph.agent.kept_index import keep_index, kept_index
-from askgraph.agent.room import Piece
 from askgraph.agent.several_graphs import LinkedGraph
 from askgraph.agent.trials import GRAPH
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut

@@ -24,9 +24,6 @@ from askgraph.validation.validate import validated
 GRAPH = "# graph: "
 """What a line of a query begins with that names the graph which the query is put to."""
 
-ANSWER = "# answer: "
-"""What a line of a query begins with that names the columns asked for, others being context."""
-
 _FENCED = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _NAMED = re.compile(
     r"^[^\S\n]*#\+?[^\S\n]*(?:graph|endpoint)[^\S\n]*:[^\S\n]*[<`]?([^\s>`]+)[>`]?[^\S\n]*\n?",

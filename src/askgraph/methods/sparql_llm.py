@@ -140,7 +140,7 @@ class SparqlLlm:
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         model = charged(self.model, account, prices=self.prices)
         run = _Run(self, question, asked, account, model, Trials(asked, self.validate))
-        return with_cost(run, asked)
+        return with_cost(run, lambda: asked.requests)
 
 
 @dataclass(eq=False)

@@ -11,9 +11,6 @@ from askgraph.errors import (
     QuerySyntaxError,
     ServiceError,
 )
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.rank.expected_columns import answer_columns_of
-from askgraph.search.run import read_and_linked
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.repair import Repaired, form_of, repaired
@@ -190,6 +187,11 @@ async def answer_columns(context: Context, query: str, result: SelectResult) -> 
 
 
 def _chosen(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:
+    # most results have one column
+    from askgraph.search.rank.expected import expected_of
+    from askgraph.search.rank.expected_columns import answer_columns_of
+    from askgraph.search.run import read_and_linked
+
     question, graph = context.question, context.graph
     linked = read_and_linked(question.text, question.language, graph.names)
     return answer_columns_of(expected_of(linked), query, result, graph.profile)

@@ -12,12 +12,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from askgraph.agent.conversation import spent_on, with_cost
+from askgraph.agent.conversation import Conversation, with_cost
 from askgraph.agent.examples import MATCHES, Shot, Term, examples_at, nearest, other_than, shots_of
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import Choice, LanguageModel, Options, completed
+from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
 from askgraph.metadata.examples.similar import random_examples
@@ -30,7 +30,7 @@ from askgraph.sparql.rewrite.flipped import flipped
 from askgraph.sparql.write import text_of
 from askgraph.tools import Context, Limits
 from askgraph.tools.query_run import Ran, built_answer, ready, run
-from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought, Usage
+from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought
 
 __all__ = ["Dfsl"]
 
@@ -102,7 +102,7 @@ class Dfsl:
         limits = Limits(timeout=within(self.timeout, self.seconds))
         context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
         work = _Run(self, context, account, charged(self.model, account, prices=self.prices))
-        return with_cost(work, endpoint)
+        return with_cost(work, lambda: endpoint.requests)
 
 
 @dataclass(eq=False)
@@ -125,7 +125,7 @@ class _Run:
             self.context, asked, shots, queries=method.n if method.hypotheses == "prompt" else 1
         )
         yield prompt
-        async for turn in self.turns(prompt):
+        for turn in await self.turns(prompt):
             yield turn
             self.said.append(turn.choice)
         queries = self.queries()
@@ -164,20 +164,17 @@ class _Run:
             embedder=method.embedder or None,
         )
 
-    async def turns(self, prompt: Prompt) -> AsyncIterator[ModelTurn]:
+    async def turns(self, prompt: Prompt) -> tuple[ModelTurn, ...]:
         """What the model says, in one call; its cost is the first turn's."""
         method = self.method
         options = Options(temperature=method.temperature, seed=method.seed)
-        if method.hypotheses in ("samples", "beams"):
-            options |= Options(n=method.n, logprobs=True)
+        several = method.hypotheses in ("samples", "beams")
+        if several:
+            options |= Options(logprobs=True)
         if method.hypotheses == "beams":
             options |= Options(beams=True, max_tokens=_BEAM_TOKENS)
-        before = spent_on(self.account)
-        completion = await completed(self.model.complete(prompt.messages, **options))
-        usage = spent_on(self.account) - before
-        for choice in completion.choices:
-            yield ModelTurn(choice, usage, completion.model)
-            usage = Usage()
+        talk = Conversation(self.model, self.account, [*prompt.messages], options=options)
+        return await talk.samples(method.n if several else 1)
 
     def queries(self) -> dict[str, float]:
         """The queries in the model's replies with their weights, most believed first."""

@@ -122,7 +122,7 @@ class Guided:
         asked = AskedGraphs.of(question, graphs, limits)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         run = _Run(self, question, asked, account)
-        return with_cost(run, asked)
+        return with_cost(run, lambda: asked.requests)
 
     def _check_sight(self) -> None:
         """Refuse to show others what this one's model may not see."""

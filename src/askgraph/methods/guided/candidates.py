@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 from collections.abc import Awaitable
 from functools import partial
 
+from askgraph.agent.conversation import Piece
 from askgraph.agent.retrieval import Shown, message_for
-from askgraph.agent.room import Piece
 from askgraph.explanation.verbalise import iris_of
 from askgraph.llm import Message, System, User
 from askgraph.tools.candidates import preview, shown_iris, unused_words

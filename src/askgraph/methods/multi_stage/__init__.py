@@ -116,7 +116,7 @@ class MultiStage:
         context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
         model = charged(self.model, account, prices=self.prices) if self.model else None
         run = _Run(self, context, account, model)
-        return with_cost(run, endpoint)
+        return with_cost(run, lambda: endpoint.requests)
 
 
 @dataclass(eq=False)
@@ -195,7 +195,7 @@ class _Run:
             return
         prompt = reason_prompt(self.context.question.text, key, candidates)
         yield prompt
-        async for turn in reasoned(self.model, self.account, prompt):
+        for turn in await reasoned(self.model, self.account, prompt):
             yield turn
             self.picked = self.picked or picked(ground, key, candidates, turn.choice.text)
 

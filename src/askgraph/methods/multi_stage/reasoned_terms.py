@@ -8,16 +8,16 @@ no graph.
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
-from askgraph.agent.conversation import spent_on
+from askgraph.agent.conversation import Conversation
 from askgraph.agent.kept_index import Bm25, ranked_names
 from askgraph.index import Resource
 from askgraph.index.names import Kind
-from askgraph.llm import LanguageModel, Options, System, User, completed
+from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account
 from askgraph.methods.multi_stage.staged_terms import Ground
-from askgraph.trace import ModelTurn, Prompt, Usage
+from askgraph.trace import ModelTurn, Prompt
 from askgraph.writing import Listed
 
 _PICKED = 0.9  # how sure a pick counts
@@ -71,16 +71,10 @@ def reason_prompt(question: str, key: str, candidates: Sequence[Resource]) -> Pr
     return Prompt(purpose, (System(told), User(f"Question: {question}\n\nCandidates\n{lines}")))
 
 
-async def reasoned(
-    model: LanguageModel, account: Account, prompt: Prompt
-) -> AsyncIterator[ModelTurn]:
-    """Ask once, with no randomness, and give what the model said with its cost."""
-    before = spent_on(account)
-    completion = await completed(model.complete(prompt.messages, **Options(temperature=0.0)))
-    usage = spent_on(account) - before
-    for choice in completion.choices:
-        yield ModelTurn(choice, usage, completion.model)
-        usage = Usage()
+async def reasoned(model: LanguageModel, account: Account, prompt: Prompt) -> tuple[ModelTurn, ...]:
+    """Ask once, with no randomness, and return what the model said with its cost."""
+    options = Options(temperature=0.0)
+    return await Conversation(model, account, [*prompt.messages], options=options).samples(1)
 
 
 def numbers_in(text: str, most: int) -> tuple[int, ...]:
