@@ -87,32 +87,26 @@ class Grower:
             number = self.schema.number(one.target)
             if number is None or number in self.schema.hidden:
                 continue
-            if not (self.schema.leads_on(number) and self._is_valuenamed_words(one)):
+            if not (self.schema.leads_on(number) and self._is_rather_a_number(one)):
                 self.by_predicate.setdefault(number, []).append(one)
         self.total = sum(self.linked.weights) or 1.0
 
     def _plausible(self, link: Link) -> bool:
         """Whether a link's words are free for it: an operator's words name things only exactly."""
-        operators = self.frame.mask
-        inside = [
-            quality
-            for at, quality in zip(link.positions, link.qualities, strict=True)
-            if operators >> at & 1 and self.frame.is_loud(at)
-        ]
-        if not inside:
-            return True
-        if min(inside) < _OF_ONE_KIND:
+        words = zip(link.positions, link.qualities, strict=True)
+        inside = [quality for at, quality in words if self.frame.is_loud(at)]
+        if min(inside, default=1.0) < _OF_ONE_KIND:
             return False
         return len(inside) < len(link.positions) or (link.preferred and link.similarity >= SURE)
 
-    def _is_valuenamed_words(self, link: Link) -> bool:
+    def _is_rather_a_number(self, link: Link) -> bool:
         """Whether the same words name a predicate of numbers better: an id rather than a link."""
-        for other in self.linked.of(Kind.PREDICATE):
-            if other.positions == link.positions and other.score > link.score:
-                number = self.schema.number(other.target)
-                if number is not None and self.schema.sort(number) is Sort.NUMBER:
-                    return True
-        return False
+        numbers = (
+            self.schema.number(other.target)
+            for other in self.linked.of(Kind.PREDICATE)
+            if other.positions == link.positions and other.score > link.score
+        )
+        return any(n is not None and self.schema.sort(n) is Sort.NUMBER for n in numbers)
 
     def score(self, state: PartialMatch) -> float:
         """How good a state is to go on with."""
@@ -294,10 +288,8 @@ class Grower:
             return DOUBT_OBVIOUS
         bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
         single = self.schema.is_functional(predicate, inverse=not inverse)
-        further = DOUBT_FURTHER * (self.schema.predicates[predicate].steps - 1)
-        return (
-            (DOUBT_BRIDGE if bridge else DOUBT_STEP) + (0.0 if single else DOUBT_SEVERAL) + further
-        )
+        doubt = (DOUBT_BRIDGE if bridge else DOUBT_STEP) + (0.0 if single else DOUBT_SEVERAL)
+        return doubt + DOUBT_FURTHER * (self.schema.predicates[predicate].steps - 1)
 
     def _doubt_of_value(self, state: PartialMatch, predicate: int) -> float:
         """A year is looked for if dates are, other values if they occur."""
@@ -318,21 +310,18 @@ class Grower:
                 gain = self.gain(one, state.used) or self._again(one, state)
                 if not gain:
                     continue
-                members = self.schema.instances(one.target)
-                ids = in_both(state.ids, members)
+                ids = in_both(state.ids, self.schema.instances(one.target))
                 if not len(ids):
                     continue
-                whole = len(ids) == len(state.ids)
-                node = replace(state.node, ids=ids, cls=one.target, cls_link=one)
-                named = any(self.is_role(edge, root=True) for edge, _ in node.edges)
+                named = any(self.is_role(edge, root=True) for edge, _ in state.node.edges)
+                doubt = DOUBT_NAMED_AND_CLASSED if named and one.mask & ~state.used else 0.0
                 yield replace(
                     state,
-                    node=node,
+                    node=replace(state.node, ids=ids, cls=one.target, cls_link=one),
                     used=state.used | one.mask,
                     gain=state.gain + gain,
-                    patterns=state.patterns + (0 if whole else 1),
-                    unknown=state.unknown
-                    + (DOUBT_NAMED_AND_CLASSED if named and one.mask & ~state.used else 0.0),
+                    patterns=state.patterns + (len(ids) < len(state.ids)),
+                    unknown=state.unknown + doubt,
                 )
             yield state
 

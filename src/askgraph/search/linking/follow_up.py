@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from askgraph.index.names import Kind, NameIndex
 from askgraph.search.linking.link import Link, Linked, link
 from askgraph.search.linking.text import Reading, read
-from askgraph.search.linking.word_lists import Phrase
 
 Alike = Callable[[str, str], bool]
 """Whether two things, by their IRIs, are of one class."""
@@ -48,7 +47,7 @@ def leans_on_a_thing(text: str, language: str | None = None) -> bool:
     """Whether a question says "it" or "its" of something named before."""
     reading = read(text, language)
     its = reading.words.following["its"]
-    return bool(_pronoun(reading)) or any((token.folded,) in its for token in reading.tokens)
+    return bool(_pronoun(reading)) or any((word,) in its for word in reading.folded)
 
 
 def with_thing(text: str, name: str, language: str | None = None) -> str:
@@ -70,11 +69,10 @@ def with_thing(text: str, name: str, language: str | None = None) -> str:
 
 def _after_lead(reading: Reading) -> range | None:
     """The tokens of an elliptical question after "and", "what about"; None for a whole question."""
-    folded = [token.folded for token in reading.tokens]
     words = reading.words.following
-    start = next((len(p) for p in words["lead"] if tuple(folded[: len(p)]) == p), 0)
-    rest = range(start, len(folded))
-    if not rest or any((folded[at],) in words["whole"] for at in rest):
+    start = next((len(phrase) for phrase in words["lead"] if reading.says(phrase, 0)), 0)
+    rest = range(start, len(reading.tokens))
+    if not rest or any((reading.folded[at],) in words["whole"] for at in rest):
         return None
     return rest
 
@@ -109,16 +107,10 @@ def _stretch(one: Link, reading: Reading) -> tuple[int, int]:
 
 def _pronoun(reading: Reading) -> tuple[int, int] | None:
     """The first and last token of a word for a thing; "is it true that" is about none."""
-    folded = [token.folded for token in reading.tokens]
-    for opening in reading.words.operators["exists"]:
-        if len(opening) > 2 and tuple(folded[: len(opening)]) == opening:
-            folded[: len(opening)] = [""] * len(opening)
+    openings = (phrase for phrase in reading.words.operators["exists"] if len(phrase) > 2)
+    start = max((len(phrase) for phrase in openings if reading.says(phrase, 0)), default=0)
     for phrase in reading.words.following["it"]:
-        if (at := _found(folded, phrase)) is not None:
-            return at, at + len(phrase) - 1
+        for at in range(start, len(reading.tokens)):
+            if reading.says(phrase, at):
+                return at, at + len(phrase) - 1
     return None
-
-
-def _found(folded: Sequence[str], phrase: Phrase) -> int | None:
-    places = range(len(folded) - len(phrase) + 1)
-    return next((at for at in places if tuple(folded[at : at + len(phrase)]) == phrase), None)

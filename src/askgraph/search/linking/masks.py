@@ -64,20 +64,16 @@ def _piece(reading: Reading, at: int) -> tuple[str, int]:
 def _operator(reading: Reading, at: int) -> tuple[str, int]:
     for phrase, name in reading.words.phrases.get(reading.tokens[at].folded, ()):
         opens = name != "exists" or not at  # "is" and "did" ask for yes or no at the start only
-        if opens and _stands(phrase, reading, at):
+        if opens and reading.says(phrase, at):
             return name, len(phrase)
     return "", 0
 
 
 def _degree(reading: Reading, at: int) -> Measure | None:
     for measure in reading.words.adjectives.get(reading.tokens[at].folded, ()):
-        if measure.degree != "plain" and _stands(measure.phrase, reading, at):
+        if measure.degree != "plain" and reading.says(measure.phrase, at):
             return measure
     return None
-
-
-def _stands(phrase: tuple[str, ...], reading: Reading, at: int) -> bool:
-    return phrase == tuple(token.folded for token in reading.tokens[at : at + len(phrase)])
 
 
 def _operators(form: tuple[str, ...]) -> Counter[str]:

@@ -3,7 +3,6 @@
 Zones tell what is asked for from what only restricts it.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -11,7 +10,7 @@ from typing import Self
 from askgraph.metadata.units import Unit, unit_at
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.text import Reading, bits
-from askgraph.search.linking.word_lists import Measure, Phrase
+from askgraph.search.linking.word_lists import Measure
 
 COMPARING = {
     "more_than": ">",
@@ -55,10 +54,7 @@ class Frame:
     @cached_property
     def mask(self) -> int:
         """The tokens of all operators, as bits."""
-        mask = 0
-        for operator in self.operators:
-            mask |= operator.mask
-        return mask
+        return bits(at for operator in self.operators for at in operator.positions)
 
     @property
     def quantified(self) -> int:
@@ -66,28 +62,20 @@ class Frame:
         return bits(at for one in self.reading.quantities for at in one.positions)
 
     @cached_property
-    def loud(self) -> int:
-        """The tokens of operators that are not mere function words, as bits."""
-        mask = 0
-        for operator in self.operators:
-            if operator.name in _LOUD:
-                mask |= operator.mask
-        return mask
+    def _loud(self) -> frozenset[int]:
+        return frozenset(at for one in self.operators if one.name in _LOUD for at in one.positions)
 
     def is_loud(self, at: int) -> bool:
         """Whether a token belongs to an operator that must not be read as a loose name."""
-        return bool(self.loud >> at & 1)
+        return at in self._loud
 
     def takes(self, quantity: Quantity) -> bool:
         """Whether an operator has a quantity for its argument."""
-        for operator in self.operators:
-            if operator.name not in _TAKES_QUANTITY:
-                continue
-            if quantity in (self.quantity_after(operator), self.quantity_before(operator)):
-                return True
-            if operator.name == "between" and 0 < quantity.first - operator.last <= 8:
-                return True
-        return False
+        return any(
+            quantity in (self.quantity_after(operator), self.quantity_before(operator))
+            or (operator.name == "between" and 0 < quantity.first - operator.last <= _BETWEEN)
+            for operator in self.of(*_TAKES_QUANTITY)
+        )
 
     @property
     def exists(self) -> bool:
@@ -100,7 +88,7 @@ class Frame:
 
     def unit_of(self, operator: Operator) -> Unit | None:
         """Return the unit that the last words of an operator name."""
-        words = [self.reading.tokens[at].folded for at in operator.positions]
+        words = self.reading.folded[operator.first : operator.last + 1]
         for at in range(1, len(words)):
             found = unit_at(words, at)
             if found is not None and at + found[1] == len(words):
@@ -109,17 +97,13 @@ class Frame:
 
     def quantity_after(self, operator: Operator, within: int = 3) -> Quantity | None:
         """Return the first quantity that starts within some tokens after an operator."""
-        for quantity in self.reading.quantities:
-            if 0 < quantity.first - operator.last <= within:
-                return quantity
-        return None
+        after = (q for q in self.reading.quantities if 0 < q.first - operator.last <= within)
+        return next(after, None)
 
     def quantity_before(self, operator: Operator) -> Quantity | None:
         """Return the quantity that ends just before an operator ("10 or more")."""
-        for quantity in self.reading.quantities:
-            if operator.first - quantity.last == 1:
-                return quantity
-        return None
+        before = (q for q in self.reading.quantities if operator.first - q.last == 1)
+        return next(before, None)
 
 
 def frame_of(reading: Reading) -> Frame:
@@ -146,16 +130,16 @@ def _at(reading: Reading, at: int) -> Operator | None:
     found: list[tuple[int, int, Operator]] = []
     for measure in lists.adjectives.get(token.folded, ()):
         name = measure.degree if measure.degree != "plain" else "measure"
-        if _fits(reading, at, measure.phrase) and (name != "measure" or _measures(reading, at)):
+        if reading.says(measure.phrase, at) and (name != "measure" or _measures(reading, at)):
             last = at + len(measure.phrase) - 1
             length = len(measure.phrase)
             if name == "comparative":
                 wider = [p for p, n in lists.phrases.get(token.folded, ()) if n in _THAN]
-                length = max([length, *(len(p) for p in wider if _fits(reading, at, p))])
+                length = max([length, *(len(p) for p in wider if reading.says(p, at))])
                 last = at + length - 1
             found.append((length, 3, Operator(name, at, last, measure)))
     for phrase, name in lists.phrases.get(token.folded, ()):
-        if _fits(reading, at, phrase) and _may_stand(name, at, reading):
+        if reading.says(phrase, at) and _may_stand(name, at, reading):
             rank = 2 if name in _FIRST else int(name == "past")
             found.append((len(phrase), rank, Operator(name, at, at + len(phrase) - 1)))
     return max(found, key=lambda one: one[:2])[2] if found else None
@@ -163,29 +147,21 @@ def _at(reading: Reading, at: int) -> Operator | None:
 
 _THAN = ("more_than", "less_than", "before", "after")
 _FIRST = ("most", "fewest")
-_ASKS_WITHIN = 8
-"""A question word stands among so many words."""
+_ASKS_WITHIN, _ASKS_AT = 8, 6
+"""A question word ends within so many words, and begins among so many and the next."""
+_BETWEEN = 8
+"""Tokens after "between" within which both of its numbers stand."""
 _LOUD = frozenset(
-    (
-        "count average sum minimum maximum most fewest superlative comparative measure "
-        "containing starting ending"
-    ).split()
+    "count average sum minimum maximum most fewest superlative comparative measure "
+    "containing starting ending".split()
 )
-_TAKES_QUANTITY = frozenset(
-    "more_than less_than at_least at_most before after between top comparative".split()
-)
+"""Operators that are not mere function words."""
+_TAKES_QUANTITY = (*COMPARING, "between", "top", "comparative")
 
 
 def _measures(reading: Reading, at: int) -> bool:
     """Whether a plain adjective is asked for its measure: "how old"."""
-    pair = tuple(token.folded for token in reading.tokens[max(0, at - 1) : at + 1])
-    return pair in reading.words.asks["number"]
-
-
-def _fits(reading: Reading, at: int, phrase: Phrase) -> bool:
-    if at + len(phrase) > len(reading.tokens):
-        return False
-    return all(reading.tokens[at + offset].folded == word for offset, word in enumerate(phrase))
+    return reading.folded[max(0, at - 1) : at + 1] in reading.words.asks["number"]
 
 
 def _may_stand(name: str, at: int, reading: Reading) -> bool:
@@ -202,20 +178,14 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
 
 def _asked(reading: Reading) -> str | None:
     best: tuple[int, int, str] | None = None
-    first = {token.folded for token in reading.tokens[:_ASKS_WITHIN]}
+    first = reading.folded[:_ASKS_WITHIN]
     for name, phrases in reading.words.asks.items():
         for phrase in phrases:
-            for at in _places(reading, phrase) if phrase[0] in first else ():
-                if best is None or (at, -len(phrase)) < best[:2]:
-                    best = at, -len(phrase), name
-    return best[2] if best is not None and best[0] <= 6 else None
-
-
-def _places(reading: Reading, phrase: Phrase) -> Iterator[int]:
-    for at in range(min(_ASKS_WITHIN, len(reading.tokens))):
-        if _fits(reading, at, phrase):
-            yield at
-            return
+            places = range(len(first) if phrase[0] in first else 0)
+            at = next((at for at in places if reading.says(phrase, at)), None)
+            if at is not None and (best is None or (at, -len(phrase)) < best[:2]):
+                best = at, -len(phrase), name
+    return best[2] if best is not None and best[0] <= _ASKS_AT else None
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 from askgraph.index.tokens import folded, stem
 from askgraph.search.linking.quantities import Quantity, days_from, quantities
 from askgraph.search.linking.word_lists import (
+    Phrase,
     WordList,
     detected_language,
     shared_words,
@@ -56,6 +57,15 @@ class Reading:
         """The language of the word lists used."""
         return self.words.language
 
+    @cached_property
+    def folded(self) -> Phrase:
+        """Its words, folded."""
+        return tuple(token.folded for token in self.tokens)
+
+    def says(self, phrase: Phrase, at: int) -> bool:
+        """Whether the words of a phrase stand at a token."""
+        return self.folded[at : at + len(phrase)] == phrase
+
     def is_stop(self, at: int) -> bool:
         """Whether a token is a function word outside of a quotation."""
         token = self.tokens[at]
@@ -96,13 +106,14 @@ def read(text: str, language: str | None = None) -> Reading:
         for part in _parts(match.group())
     )
     code = (language or "").split("-")[0].lower()
-    words = word_list(code or detected_language([token.folded for token in tokens]))
+    words_said = [token.folded for token in tokens]
+    words = word_list(code or detected_language(words_said))
     genitives = {match.start() for match in genitive.finditer(text)}
     return Reading(
         text,
         tokens,
         words,
-        quantities([token.folded for token in tokens], words, text, [t.start for t in tokens]),
+        quantities(words_said, words, text, [token.start for token in tokens]),
         frozenset(at for at, token in enumerate(tokens) if token.end in genitives),
         cut=len(found) > _MOST_TOKENS,
     )
