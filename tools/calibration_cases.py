@@ -24,7 +24,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
 from askgraph.methods import Method
 from askgraph.operations.answering import outcome_of
-from askgraph.operations.paraphrase import results_of, same
+from askgraph.operations.generation import results_of, same
 from askgraph.operations.plans import Asked
 from askgraph.search.decide.confidence import calibrated, weighed
 from askgraph.search.decide.decision import evidence_for

@@ -19,7 +19,7 @@ from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import gold_or_reason, query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
-from askgraph.operations.paraphrase import results_of
+from askgraph.operations.generation import results_of
 from askgraph.operations.plans import Asked
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.run import proposed, read_and_linked, schema_of

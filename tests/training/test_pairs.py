@@ -1,6 +1,5 @@
 """Pairs: right candidates with the nearest wrong ones, the same for the same seed."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
-from askgraph.operations.pairs import make_pairs
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.training.pairs import (
     Asked,
@@ -102,33 +100,3 @@ def test_a_file_of_anything_else_is_told(content: str, tmp_path: Path) -> None:
 
     with pytest.raises(SetupError, match="pair"):
         read_pairs([file])
-
-
-def test_a_benchmark_s_questions_become_pairs(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path / "ws")
-    workspace.add("space", [sample.graph_path()])
-    output = tmp_path / "pairs.jsonl"
-
-    made = make_pairs(
-        workspace, sample.questions_path().with_suffix(".jsonl"), output, copies=False
-    )
-
-    lines = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
-    assert made.pairs == len(lines) == made.questions - len(made.left_out)
-    assert {one.reason for one in made.left_out} == {"it has no query"}
-    with pytest.raises(SetupError, match="no question with a query"):
-        make_pairs(workspace, None, output)
-
-
-def test_where_no_question_makes_a_pair_the_file_stays(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path / "ws")
-    workspace.add("space", [sample.graph_path()])
-    output, questions = tmp_path / "pairs.jsonl", tmp_path / "q.jsonl"
-    output.write_text("kept")
-    record = {"id": "1", "question": "Which moons?", "sparql": "SELECT ?m { ?m"}
-    questions.write_text(json.dumps(record) + "\n")
-
-    with pytest.raises(SetupError):
-        make_pairs(workspace, questions, output)
-
-    assert output.read_text() == "kept"

@@ -21,8 +21,7 @@ from askgraph.methods.guided import Guided
 from askgraph.methods.nearest_example import NearestExample
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.operations.answering import head_of
-from askgraph.operations.hosts import Host, Site
-from askgraph.operations.plans import Wishes, method_choices, planned
+from askgraph.operations.plans import Host, Site, Wishes, method_choices, planned
 from askgraph.operations.selection import Selection, selected
 from askgraph.trace import Question, Refusal, Step
 from askgraph.workspace import Workspace

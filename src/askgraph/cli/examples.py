@@ -27,9 +27,8 @@ from askgraph.operations.examples import Checked, confirm, stored, traced_exampl
 from askgraph.operations.examples import check as check_kept
 from askgraph.operations.examples import convert as converted
 from askgraph.operations.examples import withdraw as withdraw_kept
-from askgraph.operations.generation import Generated
+from askgraph.operations.generation import Generated, Worder, worder_of
 from askgraph.operations.generation import generate as generated
-from askgraph.operations.paraphrase import Worder, worder_of
 from askgraph.workspace import Workspace
 
 DRIFTED = 1

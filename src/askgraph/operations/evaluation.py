@@ -18,8 +18,7 @@ from askgraph.evaluation.runs import EXAMPLES, Done, Run, Task, Worker
 from askgraph.evaluation.runs.run import Budget, evaluate
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.runs.scores import table_metrics
-from askgraph.operations.hosts import Host, Site, work_in_process
-from askgraph.operations.plans import Asked, Wishes, planned
+from askgraph.operations.plans import Asked, Host, Site, Wishes, planned, work_in_process
 from askgraph.operations.selection import Selection
 from askgraph.workspace import Progress, Workspace, silent
 

@@ -12,8 +12,7 @@ from askgraph.evaluation.runs import Done, Options, Run, Task
 from askgraph.evaluation.runs.predictions import Prediction, scored
 from askgraph.evaluation.runs.run import Progress, evaluate
 from askgraph.evaluation.runs.scores import table_metrics
-from askgraph.operations.hosts import Host, Site
-from askgraph.operations.plans import Asked, described, file_hash, states_of
+from askgraph.operations.plans import Asked, Host, Site, described, file_hash, states_of
 from askgraph.workspace import Workspace
 
 NOWHERE = ""  # the graph of tasks that need none

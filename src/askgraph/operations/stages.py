@@ -26,8 +26,7 @@ from askgraph.evaluation.studies.stages import (
 )
 from askgraph.index import Resource, SearchIndex
 from askgraph.operations.evaluation import Crew, evaluated
-from askgraph.operations.hosts import Host, MethodChoice, Site
-from askgraph.operations.plans import Asked, Wishes
+from askgraph.operations.plans import Asked, Host, MethodChoice, Site, Wishes
 from askgraph.operations.selection import Selection
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.settings import method_settings, with_method
