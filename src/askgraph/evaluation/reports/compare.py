@@ -7,7 +7,7 @@ from statistics import fmean
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.report import MAIN, SLICES, slice_place
-from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
+from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
 from askgraph.evaluation.reports.statistics import Difference, holm, paired_difference
 from askgraph.evaluation.runs import Record, Run
 
@@ -275,7 +275,7 @@ def _part_sheet(found: Comparison, slicing: str) -> Sheet:
 
 def _columns() -> tuple[Column, ...]:
     shares = ("A", "B", "difference", "low", "high")
-    return (Column("n", "count"), *(Column(head, "share") for head in shares), *COUNTS)
+    return (Column("n", "count"), *columns_of("share", *shares), *COUNTS)
 
 
 def _cells(found: Difference) -> tuple[Cell, ...]:
@@ -298,12 +298,9 @@ def _change_sheet(found: Comparison, title: str, changes: Sequence[Change], limi
     hidden = len(changes) - limit
     notes = (f"{hidden} more are not shown.",) if hidden > 0 else ()
     columns = (
-        Column("id"),
-        Column("question"),
-        Column("of"),
+        *columns_of("text", "id", "question", "of"),
         Column(found.metric, "share"),
-        Column("status"),
-        Column("query"),
+        *columns_of("text", "status", "query"),
     )
     return Sheet(f"{title} in B: {_questions(changes)}", columns, tuple(rows), notes)
 

@@ -69,7 +69,7 @@ class Report:
     @property
     def refused_rightly(self) -> int:
         """How many of the unanswerable questions were refused or asked back."""
-        return _count(self.unanswerable, lambda record: record.status in REJECTED)
+        return sum(record.status in REJECTED for record in self.unanswerable)
 
     @property
     def f1(self) -> float:
@@ -159,96 +159,75 @@ class Report:
         nothing in it depends on the clock.
         """
         ordered = sorted(self.records, key=lambda record: record.key)
+        seconds = [record.seconds for record in self.records]
+        clock = {"seconds": {"p50": percentile(seconds, 0.5), "p95": percentile(seconds, 0.95)}}
+        usage = asdict(usage_of(self.records))
         found = {
             "n": len(self.records),
-            "f1": round(self.f1, 6),
-            "f1_flattened": round(self.f1_flattened, 6),
-            "em": round(self.em, 6),
+            "f1": self.f1,
+            "f1_flattened": self.f1_flattened,
+            "em": self.em,
             "metric": self.metric,
             "scores": {name: self._score(name) for name in self.metrics},
             "repetitions": len(self.rounds),
-            **self._counts(),
+            "answered": _with_status(self.records, "answer"),
+            "asked_back": _with_status(self.records, "clarification"),
+            "refused": _with_status(self.records, "refusal"),
+            "failed": sum(map(has_failed, self.records)),
+            "answerable": len(self.answerable),
             **self._confidence(),
             "unanswerable": {"n": len(self.unanswerable), "refused": self.refused_rightly},
-            "executable": _rounded(executable_of(self.records)),
+            "executable": asdict(executable_of(self.records)),
             "failures": failure_counts(self.records, self.metric),
             **{f"by_{name}": self._slices(name) for name in SLICES},
-            "oracle_drafts": {
-                str(k): round(found, 6) for k, found in drafts_oracle(self.records).items()
+            "oracle_drafts": {str(k): best for k, best in drafts_oracle(self.records).items()},
+            "cost": {
+                **{name: cost for name, cost in usage.items() if times or name != "seconds"},
+                "attempts": sum(record.attempts for record in self.records),
             },
-            "cost": self._cost(times=times),
             "errors": [{"id": r.id, "error": r.error} for r in ordered if r.error],
             "gold_errors": [{"id": r.id, "error": r.gold_error} for r in ordered if r.gold_error],
         }
-        if times:
-            seconds = [record.seconds for record in self.records]
-            found["seconds"] = {"p50": percentile(seconds, 0.5), "p95": percentile(seconds, 0.95)}
-        return found
+        return {name: _plain(value) for name, value in found.items()} | (clock if times else {})
 
     def _score(self, metric: str) -> Json:
-        interval, deviation = self.interval(metric), self.deviation(metric)
+        deviation = self.deviation(metric)
         return {
-            "precision": round(self.mean(metric, "precision"), 6),
-            "recall": round(self.mean(metric, "recall"), 6),
-            "f1": round(interval.mean, 6),
-            "low": round(interval.low, 6),
-            "high": round(interval.high, 6),
-            **({} if deviation is None else {"sd_over_repetitions": round(deviation, 6)}),
-        }
-
-    def _counts(self) -> Json:
-        return {
-            "answered": _count(self.records, lambda record: record.status == "answer"),
-            "asked_back": _count(self.records, lambda record: record.status == "clarification"),
-            "refused": _count(self.records, lambda record: record.status == "refusal"),
-            "failed": _count(self.records, has_failed),
-            "answerable": len(self.answerable),
+            "precision": self.mean(metric, "precision"),
+            "recall": self.mean(metric, "recall"),
+            **_interval_json(self.interval(metric), "f1"),
+            **({} if deviation is None else {"sd_over_repetitions": deviation}),
         }
 
     def _confidence(self) -> Json:
         tenths = [tenth / 10 for tenth in range(1, 11)]
         rejected = rejection_of(self.records, self.metric)
         return {
-            "top_half_f1": round(self.top_half_f1, 6),
+            "top_half_f1": self.top_half_f1,
             "risk_coverage": [
-                {"coverage": share, "f1": round(mean_at(self.pairs, share), 6)} for share in tenths
+                {"coverage": share, "f1": mean_at(self.pairs, share)} for share in tenths
             ],
-            "aurc": round(aurc(self.pairs), 6),
-            "excess_aurc": round(excess_aurc(self.pairs), 6),
+            "aurc": aurc(self.pairs),
+            "excess_aurc": excess_aurc(self.pairs),
             "coverage_at_risk": [
-                {"risk": risk, "coverage": round(coverage_at(self.pairs, risk), 6)}
-                for risk in RISKS
+                {"risk": risk, "coverage": coverage_at(self.pairs, risk)} for risk in RISKS
             ],
-            "calibration": _rounded(calibration_of(self.records, self.metric)),
-            "rejection": {
-                **_rounded(rejected),
-                "caught": _share(rejected.caught),
-                "lost": _share(rejected.lost),
-            },
+            "calibration": asdict(calibration_of(self.records, self.metric)),
+            "rejection": {**asdict(rejected), "caught": rejected.caught, "lost": rejected.lost},
         }
 
     def _slices(self, slicing: str) -> Json:
-        return {name: report._summary() for name, report in self.by(slicing).items()}
-
-    def _summary(self) -> Json:
-        interval = self.interval()
         return {
-            "n": len(self.records),
-            "f1": round(self.f1, 6),
-            "f1_flattened": round(self.f1_flattened, 6),
-            "em": round(self.em, 6),
-            "score": round(interval.mean, 6),
-            "low": round(interval.low, 6),
-            "high": round(interval.high, 6),
-            "answered": _count(self.records, lambda record: record.status == "answer"),
+            name: {
+                "n": len(report.records),
+                "f1": report.f1,
+                "f1_flattened": report.f1_flattened,
+                "em": report.em,
+                **_interval_json(report.interval(), "score"),
+                "answered": _with_status(report.records, "answer"),
+            }
+            for name, report in self.by(slicing).items()
         }
-
-    def _cost(self, *, times: bool) -> Json:
-        cost = {
-            **_rounded(usage_of(self.records)),
-            "attempts": sum(r.attempts for r in self.records),
-        }
-        return cost if times else {name: cost[name] for name in cost if name != "seconds"}
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -264,20 +243,17 @@ def slice_place(name: str) -> tuple[bool, int, str]:
     return not is_number, int(name) if is_number else 0, name
 
 
-def _count(records: Iterable[Record], holds: Callable[[Record], bool]) -> int:
-    return sum(1 for record in records if holds(record))
+def _with_status(records: Iterable[Record], status: str) -> int:
+    return sum(record.status == status for record in records)
 
 
-def _share(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
-
-
-def _rounded(figures: object) -> Json:
-    """Return a dataclass of figures as a JSON object."""
-    return {name: _plain(value) for name, value in asdict(figures).items()}  # type: ignore[call-overload]
+def _interval_json(interval: Interval, name: str) -> Json:
+    """An interval as JSON has it, its mean under a name."""
+    return {name: interval.mean, "low": interval.low, "high": interval.high}
 
 
 def _plain(value: object) -> object:
+    """Return a value as JSON has it, numbers with six digits behind the point."""
     match value:
         case float():
             return round(value, 6)
@@ -406,9 +382,7 @@ def label(group: Group) -> Row:
 
 def answered(report: Report) -> Row:
     """Return how many answerable records were answered, and on how many something failed."""
-    answered = sum(record.status == "answer" for record in report.answerable)
-    failed = sum(map(has_failed, report.answerable))
-    return answered, failed
+    return _with_status(report.answerable, "answer"), sum(map(has_failed, report.answerable))
 
 
 def mean_and_ends(report: Report, metric: str | None = None) -> Row:
@@ -434,15 +408,15 @@ def report_json(runs: Sequence[Run], *, metric: str = MAIN, times: bool = True) 
             for group in groups
         ],
         "oracle_methods": [
-            {
-                "benchmark": oracle.benchmark,
-                "methods": list(oracle.methods),
-                "n": oracle.n,
-                "score": round(oracle.mean.mean, 6),
-                "low": round(oracle.mean.low, 6),
-                "high": round(oracle.mean.high, 6),
-                "best_single": round(oracle.best_single, 6),
-            }
+            _plain(
+                {
+                    "benchmark": oracle.benchmark,
+                    "methods": oracle.methods,
+                    "n": oracle.n,
+                    **_interval_json(oracle.mean, "score"),
+                    "best_single": oracle.best_single,
+                }
+            )
             for oracle in methods_oracles(groups)
         ],
     }

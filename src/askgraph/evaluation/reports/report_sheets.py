@@ -41,7 +41,7 @@ from askgraph.evaluation.reports.report import (
     methods_oracles,
     percentile,
 )
-from askgraph.evaluation.reports.sheet import Column, Sheet
+from askgraph.evaluation.reports.sheet import Column, Sheet, columns_of
 from askgraph.evaluation.runs import GOLD_LINKS, Detail, Record, Run
 
 BESIDE = ("exact_match", "flattened", "rows")  # metrics beside the main one
@@ -130,7 +130,7 @@ def _failure_sheet(groups: Sequence[Group]) -> Sheet:
         for group, found in zip(groups, counts, strict=True)
     ]
     heads = ("records", "not right", *kinds)
-    columns = (*LABEL, *(Column(head, "count") for head in heads))
+    columns = (*LABEL, *columns_of("count", *heads))
     return Sheet("What went wrong", columns, tuple(rows))
 
 
@@ -167,11 +167,9 @@ def _confidence_sheet(runs: Sequence[Run], groups: Sequence[Group]) -> Sheet:
     columns = (
         *LABEL,
         Column("top half", "share"),
-        Column("AURC", "number"),
-        Column("excess AURC", "number"),
+        *columns_of("number", "AURC", "excess AURC"),
         *(Column(f"answered at risk {risk:g}", "share") for risk in RISKS),
-        Column("Brier", "number"),
-        Column("ECE", "number"),
+        *columns_of("number", "Brier", "ECE"),
         Column("wrong caught", "share"),
         Column("of wrong", "count"),
         Column("right lost", "share"),
@@ -202,9 +200,7 @@ def _oracle_sheet(groups: Sequence[Group], metric: str) -> Sheet:
             row = ("best_column", len(group.report.answerable), found, None, None, same)
             rows.append((group.benchmark, what, *row))
     columns = (
-        Column("benchmark"),
-        Column("chosen by looking at gold"),
-        Column("metric"),
+        *columns_of("text", "benchmark", "chosen by looking at gold", "metric"),
         Column("n", "count"),
         Column("score", "share"),
         *ENDS,
@@ -228,10 +224,10 @@ def _cost_sheet(groups: Sequence[Group], *, times: bool) -> Sheet:
     clock = ("seconds", "p50 s", "p95 s") if times else ()
     columns = (
         *LABEL,
-        *(Column(head, "count") for head in ("records", "attempts")),
+        *columns_of("count", "records", "attempts"),
         Column("executable", "share"),
-        *(Column(head, "count") for head in counts),
-        *(Column(head, "number") for head in ("money", *clock)),
+        *columns_of("count", *counts),
+        *columns_of("number", "money", *clock),
     )
     return Sheet("Cost, summed over all attempts", columns, tuple(rows))
 
@@ -284,7 +280,7 @@ def _by_metric(runs: Sequence[Run], metric: str) -> Sheet:
         *LABEL,
         Column("metric"),
         Column("questions", "count"),
-        *(Column(head, "share") for head in ("precision", "recall", "F1")),
+        *columns_of("share", "precision", "recall", "F1"),
         *ENDS,
         *((Column("sd", "share"),) if repeated else ()),
     )
@@ -299,7 +295,7 @@ def _by_confidence(runs: Sequence[Run], metric: str) -> Sheet:
     ]
     columns = (
         *LABEL,
-        *(Column(head, "share") for head in ("from", "to")),
+        *columns_of("share", "from", "to"),
         Column("answers", "count"),
         *(Column(head, "share") for head in ("mean confidence", metric)),
     )

@@ -36,6 +36,11 @@ class Column:
         return self.kind == "text"
 
 
+def columns_of(kind: Kind, *heads: str) -> tuple[Column, ...]:
+    """Return columns of one kind."""
+    return tuple(Column(head, kind) for head in heads)
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A table with a title, and notes that belong under it. Every row is as long as the columns."""
@@ -219,7 +224,7 @@ def as_tables(sheet: Sheet, *, width: int) -> list[RenderableType]:
     blocks: list[RenderableType] = []
     rows = sheet.texts()
     found = fitted(sheet, width)
-    padding = (0, 1, 0, found.gap - 2)  # a space stands for the border between two columns
+    padding = (0, 1, 0, found.gap - 2)  # a space stands for the border between two columns_of
     for places in found.tables:
         table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=False, show_edge=False)
         for place in places:

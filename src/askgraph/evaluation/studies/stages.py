@@ -18,7 +18,7 @@ from askgraph.evaluation import Score
 from askgraph.evaluation.metrics.linking import Links, compared
 from askgraph.evaluation.reports.confidence import LOST, limit_for
 from askgraph.evaluation.reports.failures import Rejection, is_right, rejection
-from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
+from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
 from askgraph.evaluation.runs import Detail, Record
 from askgraph.index import Resource, SearchIndex
 
@@ -312,7 +312,7 @@ def _found(
         _CONTEXT,
         Column("configuration"),
         Column("questions", "count"),
-        *(Column(head, "share") for head in ("precision", "recall", "F1")),
+        *columns_of("share", "precision", "recall", "F1"),
     )
     rows: list[tuple[Cell, ...]] = []
     for name, own in _lines(grouped):
@@ -327,7 +327,7 @@ def _listed(grouped: Mapping[str, Sequence[StageCase]]) -> Sheet:
         _CONTEXT,
         Column("configuration"),
         Column("predicates", "number"),
-        *(Column(head, "share") for head in ("precision", "recall", "F1", "all of gold listed")),
+        *columns_of("share", "precision", "recall", "F1", "all of gold listed"),
     )
     rows: list[tuple[Cell, ...]] = []
     for name, own in _lines(grouped):
@@ -346,7 +346,7 @@ def _end_to_end(grouped: Mapping[str, Sequence[StageCase]], metric: str) -> Shee
         Column("configuration"),
         Column("questions", "count"),
         Column("answered", "share"),
-        *(Column(head, "share") for head in (f"F1 ({metric})", "exact match")),
+        *columns_of("share", f"F1 ({metric})", "exact match"),
     )
     rows = tuple(
         (
