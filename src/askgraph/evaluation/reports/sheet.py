@@ -224,7 +224,7 @@ def as_tables(sheet: Sheet, *, width: int) -> list[RenderableType]:
     blocks: list[RenderableType] = []
     rows = sheet.texts()
     found = fitted(sheet, width)
-    padding = (0, 1, 0, found.gap - 2)  # a space stands for the border between two columns_of
+    padding = (0, 1, 0, found.gap - 2)  # a space stands for the border between two columns
     for places in found.tables:
         table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=False, show_edge=False)
         for place in places:
