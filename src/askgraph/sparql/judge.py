@@ -172,7 +172,8 @@ def _suspect(text: str, given: Sequence[Token]) -> bool:
         return False
     for token in given:
         word = token.text.upper()
-        if token.kind == "word" and (word in _UPDATES or "SERVICE" in word):
+        is_word = token.kind in ("word", "language")
+        if is_word and (word.strip("@") in _UPDATES or "SERVICE" in word):
             return True
         if token.kind == "pname" and "SERVICE" in word.partition(":")[0]:
             return True
@@ -199,8 +200,8 @@ _ABSOLUTE = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def _services(given: Sequence[Token]) -> list[Token]:
-    """The words SERVICE."""
-    return [token for token in given if token.kind == "word" and token.text.upper() == "SERVICE"]
+    """The words SERVICE, also as the tag of a language."""
+    return [token for token in given if token.text.upper() in ("SERVICE", "@SERVICE")]
 
 
 def _refuse_disagreement(text: str, given: Sequence[Token], services: int) -> None:

@@ -42,7 +42,7 @@ def formatted(query: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str
     try:
         given = lexed(query)
         names = Names(prefixes.with_prefixes(given.declared), labels)
-        lines = _Layout(given.terminals, names, given.declared).query()
+        lines = _Layout(given.given, names, given.declared).query()
     except (QuerySyntaxError, IndexError):
         return query.strip()
     opening = takewhile(lambda token: token.kind == "comment", given.all)

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NoReturn
@@ -15,7 +15,8 @@ from askgraph.rdf.vocabulary import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER
 class Token:
     """A piece of a query's text: its kind, its text and where it starts.
 
-    Kinds: `comment`, `iri`, `string`, `variable`, `blank`, `pname`, `word`, `number`, `mark`.
+    Kinds: `comment`, `iri`, `string`, `variable`, `blank`, `pname`, `word`, `number`, `language`,
+    `mark`.
     """
 
     kind: str
@@ -56,15 +57,6 @@ class Lexed:
     def given(self) -> tuple[Token, ...]:
         """Its tokens without comments."""
         return tuple(token for token in self.all if token.kind != "comment")
-
-    @cached_property
-    def terminals(self) -> tuple[Token, ...]:
-        """Its terminals, without comments.
-
-        Unlike among `all`, operators of two characters are one mark, and a language tag is one
-        token of the kind `language`.
-        """
-        return tuple(_joined([part for token in self.given for part in _split(token)]))
 
     @cached_property
     def declared(self) -> dict[str, str]:
@@ -160,8 +152,9 @@ _TOKEN = re.compile(
     | (?P<pname>(?:[^\W\d_](?:[\w·‿⁀.-]*[\w·‿⁀-])?)?:
                 (?:{_LOCAL}(?:(?:{_LOCAL}|[.-])*(?:{_LOCAL}|-))?)?)
     | (?P<word>[^\W\d]\w*+)
-    | (?P<number>(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?)
-    | (?P<mark>\S)
+    | (?P<number>(?:\d++\.?\d*+|\.\d++)[eE][+-]?\d++|\d*+\.\d++|\d++)
+    | (?P<language>@[\w-]++)
+    | (?P<mark>&&|\|\||!=|<=|>=|\^\^|\S)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -192,7 +185,6 @@ def with_declared(query: str, prefixes: Mapping[str, str]) -> str:
 _IRI = re.compile(r'<[^<>"{}|^`\\\x00-\x20]*>')
 _STRING_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
-_PAIRS = frozenset(["&&", "||", "!=", "<=", ">=", "^^"])
 
 
 def expanded(query: str) -> str:
@@ -241,42 +233,3 @@ def _unescaped(match: re.Match[str]) -> str:
         return _ESCAPES.get(match[3], match[3])
     code = int(digits, 16)
     return chr(code) if code <= sys.maxunicode else match[0]
-
-
-def _split(token: Token) -> list[Token]:
-    """A number with the dot of its statement (`5.`) as two tokens."""
-    if token.kind != "number" or not token.text.endswith("."):
-        return [token]
-    end = len(token.text) - 1
-    return [Token("number", token.text[:-1], token.start), Token("mark", ".", token.start + end)]
-
-
-def _joined(given: Sequence[Token]) -> Iterator[Token]:
-    """The tokens, with neighbours that are one terminal put together."""
-    at = 0
-    while at < len(given):
-        end = at + _length(given, at)
-        yield Token(
-            "language" if given[at].text == "@" else given[at].kind,
-            "".join(token.text for token in given[at:end]),
-            given[at].start,
-        )
-        at = end
-
-
-def _length(given: Sequence[Token], at: int) -> int:
-    """How many tokens from here on make one terminal."""
-    if given[at].kind != "mark":
-        return 1
-    end = at + 1
-    if given[at].text != "@":
-        pair = end < len(given) and _touch(given, at) and given[at].text + given[end].text in _PAIRS
-        return 2 if pair else 1
-    while end < len(given) and _touch(given, end - 1) and re.fullmatch(r"[\w-]+", given[end].text):
-        end += 1
-    return end - at
-
-
-def _touch(given: Sequence[Token], at: int) -> bool:
-    """Whether nothing stands between a token and the next one."""
-    return given[at].start + len(given[at].text) == given[at + 1].start

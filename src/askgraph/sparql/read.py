@@ -64,7 +64,7 @@ def _read(query: str, prefixes: tuple[tuple[str, str], ...] | None) -> Query:
     known = WELL_KNOWN if prefixes is None else dict(prefixes)
     text = lexed(query)
     try:
-        reader = _Reader(text.terminals, {**known, **text.declared}, taken=set(text.variables))
+        reader = _Reader(text.given, {**known, **text.declared}, taken=set(text.variables))
         return reader.query()
     except (IndexError, ValueError, RecursionError) as problem:
         raise QuerySyntaxError(f"the query cannot be read: {problem}") from problem

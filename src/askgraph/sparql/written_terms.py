@@ -35,7 +35,7 @@ def written_terms(query: str, prefixes: Mapping[str, str] | None = None) -> tupl
     prefixes those in `prefixes` need not be declared; a name with an unknown one is left out.
     """
     given = lexed(query)
-    return tuple(_Written(given.terminals, {**(prefixes or {}), **given.declared}).terms())
+    return tuple(_Written(given.given, {**(prefixes or {}), **given.declared}).terms())
 
 
 @dataclass

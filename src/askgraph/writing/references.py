@@ -144,7 +144,7 @@ class References:
         `Unlisted` for a reference or a term that is not listed, `QuerySyntaxError` for what cannot
         be read.
         """
-        given = lexed(text).terminals
+        given = lexed(text).given
         pieces, at = list[str](), 0
         for number, token in enumerate(given):
             pieces += [text[at : token.start], self._spelled_out(token, given, number)]

@@ -299,17 +299,13 @@ class _Scanner:
         while self.here.text not in ("{", "}") and not self.says(*_KEYWORDS):
             depth += _depth(self.here)
             self.at += 1
-            if depth == 0 and self.text[self.end - 1] == "." and self._ends_here():
+            if depth == 0 and self.given[self.at - 1].text == ".":
                 break
         if self.at == first:
             raise QuerySyntaxError(f"{self.here.text!r} was not expected here")
         names = once(_variables(self.given[first : self.at]))
         start = self.given[first].start
         return Element("triples", start, self.end, certain=frozenset(names), possible=names)
-
-    def _ends_here(self) -> bool:
-        """Whether the token before this place has the dot that ends a statement."""
-        return self.given[self.at - 1].kind in ("mark", "number")
 
 
 _KINDS: dict[str, Kind] = {

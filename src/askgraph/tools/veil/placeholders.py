@@ -172,7 +172,7 @@ def masked_query(
     OFFSET only the `numbers` of the question are masked.
     """
     query = without_comments(query)
-    listed = lexed(query).terminals
+    listed = lexed(query).given
     own = PrefixMap(_declared(listed))
 
     def expanded(name: str) -> str | None:
