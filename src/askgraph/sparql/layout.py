@@ -5,14 +5,14 @@ were written; here they stay.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_BOOLEAN, XSD_INTEGER
-from askgraph.sparql.lexer import Token, lexed
+from askgraph.sparql.lexer import Cursor, Token, lexed
 from askgraph.sparql.lines import (
     Names,
     Triples,
@@ -50,32 +50,11 @@ def formatted(query: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str
 
 
 @dataclass
-class _Layout:
-    """Each method consumes what it is named for and returns it as text or as lines.
+class _Layout(Cursor):
+    """Each method returns text, or lines without the indentation of what surrounds them."""
 
-    Lines come without the indentation of what surrounds them.
-    """
-
-    given: Sequence[Token]
     names: Names
     declared: Mapping[str, str]
-    at: int = 0
-
-    @property
-    def here(self) -> Token:
-        return self.given[self.at]
-
-    def says(self, *texts: str) -> bool:
-        """Whether one of these keywords or marks comes, in whatever case."""
-        return self.at < len(self.given) and _says(self.here, *texts)
-
-    def take(self, *expected: str) -> str:
-        """Take one of the expected keywords or symbols, or whatever comes."""
-        if expected and not self.says(*expected):
-            raise QuerySyntaxError(f"{expected[0]!r} is missing before {self.here.text!r}")
-        token = self.here
-        self.at += 1
-        return token.text.upper() if token.kind == "word" else token.text
 
     def query(self) -> list[str]:
         lines = self.prologue()
@@ -132,8 +111,7 @@ class _Layout:
         while self.says("FROM"):
             words = [self.take()] + ([self.take()] if self.says("NAMED") else [])
             lines.append(" ".join([*words, self.term()]))
-        if self.says("WHERE"):
-            self.take()
+        self.skip("WHERE")
         if self.says("{"):
             lines = opened(lines, keyword, self.group())
         return lines + self.modifiers()
@@ -162,19 +140,17 @@ class _Layout:
         """The lines between a `{` and its `}`."""
         self.take("{")
         lines: list[str] = []
-        if self.says("SELECT"):
-            self.take()
+        if self.skip("SELECT"):
             lines = self.select()
         block = Triples()
-        while not self.says("}"):
-            if self.says("."):
-                self.take()
-            elif (other := self.no_triples()) is not None:
+        while not self.skip("}"):
+            if self.skip("."):
+                continue
+            if (other := self.no_triples()) is not None:
                 lines += block.lines() + other
                 block = Triples()
             else:
                 self.statement(block)
-        self.take()
         return lines + block.lines()
 
     def no_triples(self) -> list[str] | None:
@@ -186,21 +162,18 @@ class _Layout:
             while not self.says("{"):
                 words.append(self.take() if self.says("SILENT") else self.term())
             return braced(" ".join(words) + " ", self.group())
-        if self.says("FILTER"):
-            self.take()
+        if self.skip("FILTER"):
             return f"FILTER{self.constraint()}".split("\n")
         if self.says("BIND"):
             return (self.take() + self.parenthesised()).split("\n")
-        if self.says("VALUES"):
-            self.take()
+        if self.skip("VALUES"):
             return self.values()
         return None
 
     def union(self) -> list[str]:
         """Groups with UNION between them."""
         parts = [self.group()]
-        while self.says("UNION"):
-            self.take()
+        while self.skip("UNION"):
             parts.append(self.group())
         return union_lines(parts)
 
@@ -210,18 +183,16 @@ class _Layout:
         head = self.listed() if tuples else self.term()
         self.take("{")
         rows = []
-        while not self.says("}"):
+        while not self.skip("}"):
             rows.append(self.listed() if tuples else self.term())
-        self.take()
         return values_lines(head, rows, tuples=tuples)
 
     def listed(self) -> str:
         """Terms between parentheses."""
         self.take("(")
         terms = []
-        while not self.says(")"):
+        while not self.skip(")"):
             terms.append(self.term())
-        self.take()
         return f"({' '.join(terms)})"
 
     def statement(self, block: Triples) -> None:
@@ -238,29 +209,25 @@ class _Layout:
             if verb == self.names.of(RDF_TYPE):
                 verb = "a"
             objects = [self.node()]
-            while self.says(","):
-                self.take()
+            while self.skip(","):
                 objects.append(self.node())
             found += [(verb, ", ".join(objects))]
             if not self.says(";"):
                 break
-            while self.says(";"):
-                self.take()
+            while self.skip(";"):
+                pass
         return found
 
     def node(self) -> str:
         """A term, a blank node with its patterns, or a collection."""
-        if self.says("["):
-            self.take()
+        if self.skip("["):
             pairs = " ; ".join(" ".join(pair) for pair in self.pairs())
             self.take("]")
             return f"[ {pairs} ]" if pairs else "[]"
-        if self.says("("):
-            self.take()
+        if self.skip("("):
             nodes = []
-            while not self.says(")"):
+            while not self.skip(")"):
                 nodes.append(self.node())
-            self.take()
             return f"({' '.join(nodes)})"
         return self.term()
 
@@ -276,8 +243,7 @@ class _Layout:
         text = ""
         while self.says("^", "!"):
             text += self.take()
-        if self.says("("):
-            self.take()
+        if self.skip("("):
             text += f"({'' if self.says(')') else self.path()})"
             self.take(")")
         elif self.says("A"):
@@ -293,7 +259,7 @@ class _Layout:
     def term(self) -> str:
         """One term, variable, `*`, UNDEF, true or false, with its sign, language or datatype."""
         sign = self.take() if self.says("-", "+") else ""
-        token = self.here
+        token, is_word = self.here, self.says("*", "UNDEF", "TRUE", "FALSE")
         self.at += 1
         if token.kind in ("iri", "pname"):
             return self.written(token)
@@ -301,7 +267,7 @@ class _Layout:
             return self.literal(token)
         if token.kind in _TERMS:
             return sign + token.text
-        if _says(token, "*", "UNDEF", "TRUE", "FALSE"):
+        if is_word:
             return CAMEL.get(token.text.lower(), token.text.upper())
         raise QuerySyntaxError(f"{token.text!r} stands where a term should")
 
@@ -342,11 +308,10 @@ class _Layout:
         self.take("(")
         text = "("
         after_operand = False
-        while not self.says(")"):
+        while not self.skip(")"):
             separator = self.separator(after_operand=after_operand)
             text += separator or self.operand()
             after_operand = not separator
-        self.take()
         return text + ")"
 
     def separator(self, *, after_operand: bool) -> str:
@@ -387,10 +352,6 @@ class _Layout:
 
 def _is_path(verb: str) -> bool:
     return bool(re.search(r"[/|^*+()!]|\?$", re.sub(r"<[^<>]*>|\\.", "", verb)))
-
-
-def _says(token: Token, *texts: str) -> bool:
-    return token.kind in ("word", "mark") and token.text.upper() in texts
 
 
 def _quoted(text: str) -> str:

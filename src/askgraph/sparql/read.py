@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import urljoin
@@ -19,7 +19,7 @@ from askgraph.rdf.vocabulary import (
     RDF_TYPE,
     XSD_BOOLEAN,
 )
-from askgraph.sparql.lexer import Token, lexed, number_type, unquoted
+from askgraph.sparql.lexer import Cursor, lexed, number_type, unquoted
 from askgraph.sparql.tree import (
     AGGREGATES,
     Bind,
@@ -71,43 +71,15 @@ def _read(query: str, prefixes: tuple[tuple[str, str], ...] | None) -> Query:
 
 
 @dataclass
-class _Reader:
-    """Each method consumes what it is named for and returns it."""
+class _Reader(Cursor):
+    """Each method returns a part of the tree."""
 
-    given: Sequence[Token]
     prefixes: dict[str, str]
-    at: int = 0
     base: str = ""
     blanks: int = 0
     extra: list[Pattern] = field(default_factory=list)  # patterns inside nodes, `[ … ]` and `( … )`
     labelled: dict[str, Variable] = field(default_factory=dict)  # variables for blank nodes
     taken: set[str] = field(default_factory=set)  # names of variables
-
-    @property
-    def here(self) -> Token:
-        return self.given[self.at]
-
-    @property
-    def end(self) -> int:
-        """Where the token before this place ends."""
-        return self.given[self.at - 1].end
-
-    def says(self, *texts: str) -> bool:
-        if self.at >= len(self.given) or self.here.kind not in ("word", "mark"):
-            return False
-        return self.here.text.upper() in texts
-
-    def take(self, *expected: str) -> str:
-        if expected and not self.says(*expected):
-            raise QuerySyntaxError(f"{expected[0]!r} is missing before {self.here.text!r}")
-        self.at += 1
-        return self.given[self.at - 1].text.upper()
-
-    def skip(self, *texts: str) -> bool:
-        """Take one of these if it comes next; return whether it did."""
-        came = self.says(*texts)
-        self.at += came
-        return came
 
     def query(self) -> Query:
         while self.says("PREFIX", "BASE"):

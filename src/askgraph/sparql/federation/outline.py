@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal as Choice
+from typing import cast
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.lexer import Token, lexed
+from askgraph.sparql.lexer import Cursor, Token, lexed
 
 Kind = Choice[
     "triples",
@@ -96,48 +97,29 @@ _CLOSING = frozenset(")]}")
 def outline(text: str) -> Outline:
     """Return the outline of a query that `askgraph.sparql.judge.checked` has let pass."""
     try:
-        return _Scanner(text, lexed(text).given).query()
+        return _Scanner(lexed(text).given, text).query()
     except IndexError as problem:
         raise QuerySyntaxError("the query ends too early") from problem
 
 
 @dataclass
-class _Scanner:
-    """Each method consumes what it is named for and returns it."""
+class _Scanner(Cursor):
+    """Each method returns an element or a group with its place."""
 
     text: str
-    given: Sequence[Token]
-    at: int = 0
-
-    @property
-    def here(self) -> Token:
-        return self.given[self.at]
-
-    @property
-    def end(self) -> int:
-        """Where the token before this place ends."""
-        return self.given[self.at - 1].end
-
-    def says(self, *words: str) -> bool:
-        return self.at < len(self.given) and _says(self.here, *words)
-
-    def skip(self, *words: str) -> bool:
-        came = self.says(*words)
-        self.at += came
-        return came
 
     def query(self) -> Outline:
         while not self.says(*_FORMS):
             self.at += 1
         start, form = self.here.start, self.here.text.upper()
         self.at += 1
-        if form == "CONSTRUCT" and self.here.text == "{":
+        if form == "CONSTRUCT" and self.says("{"):
             self.balanced()
         _, others = self.head()
         place = self.datasets()
         self.skip("WHERE")
         where = Braces(self.end, self.end, ())
-        if self.at < len(self.given) and self.here.text == "{":
+        if self.at < len(self.given) and self.says("{"):
             where = self.group()
         _, behind = self.tail()
         datasets = self.text[place[0] : place[1]]
@@ -146,9 +128,7 @@ class _Scanner:
     def head(self) -> tuple[tuple[Token, ...], tuple[Braces, ...]]:
         """What stands between the form and its dataset or WHERE part."""
         first, groups = self.at, list[Braces]()
-        while (
-            self.at < len(self.given) and not self.says("FROM", "WHERE") and self.here.text != "{"
-        ):
+        while self.at < len(self.given) and not self.says("FROM", "WHERE", "{"):
             groups += self.balanced()
         return tuple(self.given[first : self.at]), tuple(groups)
 
@@ -162,7 +142,7 @@ class _Scanner:
     def tail(self) -> tuple[tuple[Element, ...], tuple[Braces, ...]]:
         """What follows the WHERE part: the rows of a last VALUES, and groups in modifiers."""
         groups, values = list[Braces](), list[Element]()
-        while self.at < len(self.given) and self.here.text != "}":
+        while self.at < len(self.given) and not self.says("}"):
             if self.says("VALUES"):
                 values.append(self.values())
             else:
@@ -173,12 +153,10 @@ class _Scanner:
         """One token, or all between brackets; the groups of EXISTS within."""
         groups, depth = list[Braces](), 0
         while True:
-            token = self.here
-            if _says(token, "EXISTS"):
-                self.at += 1
+            if self.skip("EXISTS"):
                 groups.append(self.group())
             else:
-                depth += _depth(token)
+                depth += _depth(self.here)
                 self.at += 1
             if depth == 0:
                 return groups
@@ -187,10 +165,8 @@ class _Scanner:
         start = self.here.start
         self.at += 1
         elements: list[Element] = []
-        while self.here.text != "}":
-            if self.here.text == ".":
-                self.at += 1
-            else:
+        while not self.says("}"):
+            if not self.skip("."):
                 elements.append(self.element())
         self.at += 1
         return Braces(start, self.end, tuple(elements))
@@ -206,7 +182,7 @@ class _Scanner:
             return self.bind()
         if self.says("VALUES"):
             return self.values()
-        return self.groups() if self.here.text == "{" else self.triples()
+        return self.groups() if self.says("{") else self.triples()
 
     def select(self) -> Element:
         start = self.here.start
@@ -226,14 +202,14 @@ class _Scanner:
         self.at += 1
         silent = self.skip("SILENT")
         name = ""
-        if self.here.text != "{":
+        if not self.says("{"):
             name = self.here.text
             self.at += 1
         group = self.group()
         named = (name[1:],) if name.startswith(("?", "$")) else ()
         certain = frozenset() if word in ("optional", "minus") or silent else group.certain
         return Element(
-            _KINDS[word],
+            cast("Kind", word),
             start,
             self.end,
             (group,),
@@ -306,14 +282,6 @@ class _Scanner:
         names = once(_variables(self.given[first : self.at]))
         start = self.given[first].start
         return Element("triples", start, self.end, certain=frozenset(names), possible=names)
-
-
-_KINDS: dict[str, Kind] = {
-    "optional": "optional",
-    "minus": "minus",
-    "graph": "graph",
-    "service": "service",
-}
 
 
 def _projected(head: tuple[Token, ...], where: Braces) -> tuple[frozenset[str], tuple[str, ...]]:
