@@ -17,6 +17,7 @@ from askgraph.cli.options import (
     TimeoutOption,
 )
 from askgraph.cli.output import counted, csv_text, print_json, progress_bar, result_table, show
+from askgraph.endpoint import run
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admitted
@@ -86,17 +87,12 @@ async def _run(
     try:
         allowed = getattr(endpoint, "services", ())
         ready = admitted(text, allowed_services=allowed, prefixes=graph.prefixes.namespaces)
-        match ready.form:
-            case "SELECT":
-                result = await endpoint.select(ready.text, timeout=timeout, limit=limit)
+        match await run(endpoint, ready.form, ready.text, timeout=timeout, limit=limit):
+            case bool() as truth:
+                _print_boolean(truth, form)
+            case SelectResult() as result:
                 _print_rows(result, graph, form)
-            case "ASK":
-                _print_boolean(await endpoint.ask(ready.text, timeout=timeout), form)
-            case "CONSTRUCT":
-                triples = await endpoint.construct(ready.text, timeout=timeout, limit=limit)
-                _print_triples(triples, form)
-            case "DESCRIBE":
-                triples = await endpoint.describe(ready.text, timeout=timeout, limit=limit)
+            case triples:
                 _print_triples(triples, form)
     finally:
         await endpoint.close()

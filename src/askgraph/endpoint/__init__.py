@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
 from askgraph.sparql.judge import Form
-from askgraph.sparql.results import GraphResult, SelectResult
+from askgraph.sparql.results import GraphResult, Result, SelectResult
 
 Kind = TypeVar("Kind", SelectResult, GraphResult, bool)
 
@@ -61,7 +61,7 @@ async def run(
     *,
     timeout: float | None = None,
     limit: int | None = None,
-) -> SelectResult | GraphResult | bool:
+) -> Result:
     """Run a query of any form, as a SELECT if it has none; `limit` is of rows or triples.
 
     Raises `QueryError` and `ServiceError` as the endpoint does.
@@ -106,41 +106,35 @@ class Delegating(ABC):
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> SelectResult:
         """Run a SELECT query."""
-        return await self._run(
-            Asked("SELECT", query, timeout, limit),
-            SelectResult,
-            lambda on, text, left: on.select(text, timeout=left, limit=limit),
-        )
+        return await self._of_form(Asked("SELECT", query, timeout, limit), SelectResult)
 
     async def ask(self, query: str, *, timeout: float | None = None) -> bool:
         """Run an ASK query."""
-        return await self._run(
-            Asked("ASK", query, timeout), bool, lambda on, text, left: on.ask(text, timeout=left)
-        )
+        return await self._of_form(Asked("ASK", query, timeout), bool)
 
     async def construct(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> GraphResult:
         """Run a CONSTRUCT query."""
-        return await self._run(
-            Asked("CONSTRUCT", query, timeout, limit),
-            GraphResult,
-            lambda on, text, left: on.construct(text, timeout=left, limit=limit),
-        )
+        return await self._of_form(Asked("CONSTRUCT", query, timeout, limit), GraphResult)
 
     async def describe(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> GraphResult:
         """Run a DESCRIBE query."""
-        return await self._run(
-            Asked("DESCRIBE", query, timeout, limit),
-            GraphResult,
-            lambda on, text, left: on.describe(text, timeout=left, limit=limit),
-        )
+        return await self._of_form(Asked("DESCRIBE", query, timeout, limit), GraphResult)
 
     async def close(self) -> None:
         """Close the endpoint that is asked."""
         await self._inner.close()
+
+    async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
+        async def handed_on(to: Endpoint, text: str, left: float | None) -> Kind:
+            result = await run(to, asked.form, text, timeout=left, limit=asked.limit)
+            assert isinstance(result, kind)
+            return result
+
+        return await self._run(asked, kind, handed_on)
 
     @abstractmethod
     async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:

@@ -53,7 +53,6 @@ _GRAPH_FORMATS = {
     "application/rdf+xml": RdfFormat.RDF_XML,
 }
 _GRAPH = re.compile(r"\bGRAPH\b", re.IGNORECASE)
-_VIRTUOSO_ASK = "__ASK_RETVAL"  # its ASK gives one row with this variable, or none
 Value = TypeVar("Value")
 
 

@@ -68,11 +68,6 @@ class OxigraphEndpoint:
         self.prefixes = prefixes or {}
         self._pool = Pool(self._path, workers=workers, memory=memory)
 
-    @classmethod
-    def open(cls, path: Path | str, **settings: object) -> "OxigraphEndpoint":
-        """Open an existing store; the same as calling the class."""
-        return cls(path, **settings)  # type: ignore[arg-type]
-
     @staticmethod
     def load(
         sources: Iterable[Path | str], path: Path | str, *, progress: Progress | None = None

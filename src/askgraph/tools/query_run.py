@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from askgraph.answers.build import AnswerBuilder, is_ordered
+from askgraph.endpoint import run as run_on
 from askgraph.errors import (
     QueryError,
     QuerySyntaxError,
@@ -41,18 +42,10 @@ async def run(context: Context, query: str, *, rows: int) -> Ran:
 
     Raises `QueryError` and `ServiceError` as the endpoint does.
     """
+    if not query.strip():
+        raise QuerySyntaxError("the query is empty: write a SELECT or an ASK query")
     endpoint, timeout = context.graph.endpoint, context.limits.timeout
-    match form_of(query):
-        case "ASK":
-            return Ran(query, await endpoint.ask(query, timeout=timeout))
-        case "CONSTRUCT":
-            return Ran(query, await endpoint.construct(query, timeout=timeout, limit=rows))
-        case "DESCRIBE":
-            return Ran(query, await endpoint.describe(query, timeout=timeout, limit=rows))
-        case "":
-            if not query.strip():
-                raise QuerySyntaxError("the query is empty: write a SELECT or an ASK query")
-    return Ran(query, await endpoint.select(query, timeout=timeout, limit=rows))
+    return Ran(query, await run_on(endpoint, form_of(query), query, timeout=timeout, limit=rows))
 
 
 @dataclass(frozen=True)
