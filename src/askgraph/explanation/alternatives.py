@@ -20,6 +20,7 @@ from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.read import read
 from askgraph.sparql.tree import (
+    Call,
     Group,
     Nested,
     Path,
@@ -238,12 +239,16 @@ async def _counted(
     None if the endpoint does not answer in time.
     """
     most = limit + 1 + len(_SAYS_NOTHING)
-    query = (
-        f"SELECT {_OTHER} (COUNT(*) AS {_ROWS}) WHERE {text_of(where)} "
-        f"GROUP BY {_OTHER} ORDER BY DESC({_ROWS}) {_OTHER} LIMIT {most}"
+    query = Query(
+        "SELECT",
+        where,
+        ((_OTHER, None), (_ROWS, Call("COUNT"))),
+        group_by=((_OTHER, None),),
+        order=((_ROWS, True), (_OTHER, False)),
+        limit=most,
     )
     try:
-        result = await endpoint.select(query, timeout=timeout, limit=most)
+        result = await endpoint.select(text_of(query), timeout=timeout, limit=most)
     except (QueryError, ServiceError):
         return {}
     found: dict[NamedNode | Literal, int] = {}

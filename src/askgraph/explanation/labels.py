@@ -1,5 +1,6 @@
 """Labels of resources in the asker's language: from the arrays if they lie here, else asked."""
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +13,7 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label
 from askgraph.sparql.tree import Group, Pattern, Query, Values
-from askgraph.sparql.write import Written, text_of
+from askgraph.sparql.write import text_of
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import split_literal
 
@@ -34,11 +35,8 @@ async def labels_of(
     """
     wanted = list(dict.fromkeys(iris))[:_MOST]
     found: dict[str, list[tuple[str, str | None]]] = {}
-    known: list[ClassProfile | PredicateProfile] = [
-        *graph.profile.classes,
-        *graph.profile.predicates,
-    ]
-    for item in known:
+    known: list[ClassProfile | PredicateProfile] = [*graph.profile.classes]
+    for item in [*known, *graph.profile.predicates]:
         if item.names:
             found[item.iri] = [(text, language or None) for text, language in item.names]
     missing = [iri for iri in wanted if iri not in found]
@@ -47,7 +45,8 @@ async def labels_of(
         naming = [number for number in numbers if number is not None]
         found |= {iri: _own(iri, graph.arrays, naming) for iri in missing}
     elif missing:
-        found |= await _asked(missing, graph, timeout)
+        with contextlib.suppress(QueryError, ServiceError, ValueError):
+            found |= await _told(missing, _naming(graph), graph, timeout)
     labels = {iri: best_label(found.get(iri, ()), languages) for iri in wanted}
     return {iri: label for iri, label in labels.items() if label is not None}
 
@@ -75,35 +74,25 @@ def _own(iri: str, arrays: GraphArrays, naming: Sequence[int]) -> list[tuple[str
     return []
 
 
-async def _asked(
-    iris: Sequence[str], graph: KnowledgeGraph, timeout: float | None
+async def _told(
+    things: Sequence[str], predicates: Sequence[str], graph: KnowledgeGraph, timeout: float | None
 ) -> dict[str, list[tuple[str, str | None]]]:
-    naming = _naming(graph)
-    if not naming:
-        return {}
-    query = _texts(iris, naming)
-    found: dict[str, list[tuple[str, str | None]]] = {}
-    try:
-        result = await graph.endpoint.select(query, timeout=timeout, limit=_EACH * len(iris))
-    except (QueryError, ServiceError):
+    """The texts that some predicates give some things, in one query."""
+    found = defaultdict[str, list[tuple[str, str | None]]](list)
+    if not things or not predicates:
         return found
-    for thing, name in result.rows:
-        text = getattr(name, "value", "")
-        language = getattr(name, "language", None)
-        found.setdefault(getattr(thing, "value", ""), []).append((text, language))
-    return found
-
-
-def _texts(things: Sequence[str], predicates: Sequence[str]) -> Written:
-    """The query for what some predicates say of some things."""
     thing, predicate, text = (Variable(name) for name in ("thing", "predicate", "text"))
     given = (
         Values((name,), tuple((NamedNode(iri),) for iri in iris))
         for name, iris in ((thing, things), (predicate, predicates))
     )
-    where = Group((*given, Pattern(thing, predicate, text)))
-    columns = ((thing, None), (text, None))
-    return text_of(Query("SELECT", where, columns, limit=_EACH * len(things)))
+    where, columns = Group((*given, Pattern(thing, predicate, text))), ((thing, None), (text, None))
+    query = Query("SELECT", where, columns, limit=_EACH * len(things))
+    result = await graph.endpoint.select(text_of(query), timeout=timeout)
+    for one, words in result.rows:
+        if isinstance(one, NamedNode) and isinstance(words, Literal):
+            found[one.value].append((words.value, words.language))
+    return found
 
 
 async def descriptions_of(
@@ -121,15 +110,9 @@ async def descriptions_of(
     carrying = {p.iri for p in graph.profile.predicates}
     predicates = [iri for iri in v.DESCRIPTION_PREDICATES if iri in carrying]
     wanted = list(dict.fromkeys(iris))[:_MOST]
-    if not wanted or not predicates:
-        return {}
     try:
-        result = await graph.endpoint.select(_texts(wanted, predicates), timeout=timeout)
-    except (TimedOut, ErrorReply, MalformedReply):
+        found = await _told(wanted, predicates, graph, timeout)
+    except (TimedOut, ErrorReply, MalformedReply, ValueError):
         return {}
-    found: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
-    for thing, text in result.rows:
-        if isinstance(thing, NamedNode) and isinstance(text, Literal):
-            found[thing.value].append((text.value, text.language))
     best = {iri: best_label(texts, languages) for iri, texts in found.items()}
     return {iri: text for iri, text in best.items() if text is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal as Choice
@@ -174,6 +175,7 @@ MOST = 1000
 """Terms that can be told apart."""
 
 _FIRST, _END = 0xE000, "\uf8ff"
+_MARK = re.compile(f"[{chr(_FIRST)}-{chr(_FIRST + MOST - 1)}{_END}]")
 
 
 class MarkedPhrases(Phrases):
@@ -246,25 +248,18 @@ class MarkedNames(Names):
 
 def unmarked(text: str) -> str:
     """Return a text without its marks."""
-    return "".join(letter for letter in text if not _is_mark(letter))
+    return _MARK.sub("", text)
 
 
 def cut_at_marks(text: str) -> list[tuple[str, int | None]]:
     """Return a text in pieces, each with the number of the term whose words it is."""
     pieces: list[tuple[str, int | None]] = []
-    piece, number = "", None
-    for letter in text:
-        if not _is_mark(letter):
-            piece += letter
-            continue
-        if piece:
-            pieces.append((piece, number))
-        piece, number = "", None if letter == _END else ord(letter) - _FIRST
-    return [*pieces, (piece, number)] if piece else pieces
-
-
-def _is_mark(letter: str) -> bool:
-    return letter == _END or _FIRST <= ord(letter) < _FIRST + MOST
+    number, at = None, 0
+    for mark in _MARK.finditer(text + _END):
+        if mark.start() > at:
+            pieces.append((text[at : mark.start()], number))
+        number, at = None if mark[0] == _END else ord(mark[0]) - _FIRST, mark.end()
+    return pieces
 
 
 def _through(change: Callable[[str], str], marked: str) -> str:
@@ -272,13 +267,8 @@ def _through(change: Callable[[str], str], marked: str) -> str:
 
     What is put in if words end belongs to them: the s of a plural.
     """
-    marks: list[tuple[int, str]] = []
-    plain = ""
-    for letter in marked:
-        if _is_mark(letter):
-            marks.append((len(plain), letter))
-        else:
-            plain += letter
+    marks = [(found.start() - n, found[0]) for n, found in enumerate(_MARK.finditer(marked))]
+    plain = unmarked(marked)
     changed = change(plain)
     start, end = (0, 0) if changed.endswith(plain) else _same_ends(plain, changed)
     pieces, at = list[str](), 0

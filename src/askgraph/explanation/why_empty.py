@@ -119,18 +119,10 @@ def _is_ordered(term: object) -> bool:
 def _pattern_changes(pattern: Pattern) -> Iterator[Change]:
     subject, predicate, value = pattern.subject, pattern.predicate, pattern.object
     if isinstance(value, Literal):
+        tagged = value.language or value.datatype.value != XSD_STRING
+        kinds = "any language or datatype" if tagged else "a language tag or a datatype"
         found = Pattern(subject, predicate, _VALUE)
-        text = Literal(value.value)
-        if value.language or value.datatype.value != XSD_STRING:
-            words = "with any language or datatype"
-        else:
-            words = "with a language tag or a datatype"
-        yield Change(words, (found, _compare("STR", "=", text)))
-        lowered = Literal(value.value.lower())
-        yield Change(
-            "with capitals and small letters alike", (found, _compare("LCASE", "=", lowered))
-        )
-        yield Change("with this text as a part", (found, _compare("LCASE", "CONTAINS", lowered)))
+        yield from _alike(f"with {kinds}", Call("STR", (_VALUE,)), value.value, (found,))
         return
     if not isinstance(subject, Literal):
         yield Change("in the other direction", (Pattern(value, predicate, subject),))
@@ -140,25 +132,26 @@ def _pattern_changes(pattern: Pattern) -> Iterator[Change]:
         yield Change("over several steps", (Pattern(subject, steps, value),))
 
 
-def _compare(function: str, operator: str, text: Literal) -> Filter:
-    inside: Call = Call("STR", (_VALUE,))
-    left = inside if function == "STR" else Call(function, (inside,))
-    return Filter(Call(operator, (left, text)))
+def _alike(
+    words: str, plain: Call, text: str, before: tuple[Element, ...] = ()
+) -> Iterator[Change]:
+    """A value compared by its characters alone, then in any case, then as a part."""
+    lower, lowered = Call("LCASE", (plain,)), Literal(text.lower())
+    same = (
+        (words, Call("=", (plain, Literal(text)))),
+        ("with capitals and small letters alike", Call("=", (lower, lowered))),
+        ("with this text as a part", Call("CONTAINS", (lower, lowered))),
+    )
+    for said, condition in same:
+        yield Change(said, (*before, Filter(condition)))
 
 
 def _filter_changes(condition: Filter) -> Iterator[Change]:
     """Equal texts by their characters alone; parts of texts whatever the case."""
     match condition.condition:
         case Call(name="=" | "IN", arguments=(left, Literal() as right)) if not _is_ordered(right):
-            about = unwrapped(left)
-            text, lowered = Literal(right.value), Literal(right.value.lower())
-            plain = Call("STR", (about,))
-            yield Change("with any language or datatype", (Filter(Call("=", (plain, text))),))
-            lower = Call("LCASE", (plain,))
-            words = "with capitals and small letters alike"
-            yield Change(words, (Filter(Call("=", (lower, lowered))),))
-            part = Filter(Call("CONTAINS", (lower, lowered)))
-            yield Change("with this text as a part", (part,))
+            plain = Call("STR", (unwrapped(left),))
+            yield from _alike("with any language or datatype", plain, right.value)
         case Call(name="CONTAINS" | "STRSTARTS" | "STRENDS" | "REGEX", arguments=(left, right, *_)):
             about = Call("LCASE", (Call("STR", (unwrapped(left),)),))
             if isinstance(right, Literal):
@@ -209,10 +202,9 @@ async def why_empty(
     if found is None:
         return None
     texts = [
-        f"{suggestion.change}: {suggestion.results} {_results(suggestion.results)}"
-        for suggestion in found.suggestions
+        f"{one.change}: {one.results} result{'s' * (one.results != 1)}" for one in found.suggestions
     ]
-    return found.reason + ("" if not texts else " Possible: " + "; ".join(texts) + ".")
+    return found.reason + (f" Possible: {'; '.join(texts)}." if texts else "")
 
 
 async def emptiness(
@@ -229,10 +221,6 @@ async def emptiness(
         return await _Search(tree, endpoint, budget, statements, labels or {}).run()
     except QueryError:
         return None
-
-
-def _results(number: int) -> str:
-    return "result" if number == 1 else "results"
 
 
 def _opened(query: Query) -> Query:
@@ -305,7 +293,7 @@ class _Search:
         if self.budget <= 0:
             return None
         self.budget -= 1
-        return not await self.endpoint.ask(f"ASK {text_of(Group(elements))}")
+        return not await self.endpoint.ask(text_of(Query("ASK", Group(elements))))
 
     async def single_culprits(self) -> list[int]:
         """Elements without which there is something: conditions first, classes last; two or so."""
@@ -384,7 +372,7 @@ class _Search:
         ):
             return []
         self.budget -= 1
-        result = await self.endpoint.select(_count(changed))
+        result = await self.endpoint.select(text_of(_count(changed)))
         number = _integer(result.rows[0][0]) if result.rows else 0
         return [Suggestion(change.words, text_of(changed), number)] if number else []
 
@@ -396,15 +384,20 @@ class _Search:
         """Suggestions from what the graph has in the culprit's place."""
         changed = self.changed(culprit, lookup.elements).where
         self.budget -= 1
+        sought = lookup.variable
         if lookup.extreme:
-            head = (
-                f"SELECT ({lookup.extreme}({lookup.variable}) AS ?ask_extreme) (COUNT(*) AS ?ask_n)"
-            )
-            result = await self.endpoint.select(f"{head} WHERE {text_of(changed)}")
+            extreme = Call(lookup.extreme, (sought,))
+            query = Query("SELECT", changed, ((Variable("ask_extreme"), extreme), _COUNTED))
         else:
-            head = f"SELECT {lookup.variable} (COUNT(*) AS ?ask_n)"
-            tail = f"GROUP BY {lookup.variable} ORDER BY DESC(?ask_n) LIMIT {_SUGGESTIONS + 4}"
-            result = await self.endpoint.select(f"{head} WHERE {text_of(changed)} {tail}")
+            query = Query(
+                "SELECT",
+                changed,
+                ((sought, None), _COUNTED),
+                group_by=((sought, None),),
+                order=((_COUNTED[0], True),),
+                limit=_SUGGESTIONS + 4,
+            )
+        result = await self.endpoint.select(text_of(query))
         found = []
         for row in result.rows:
             value, number = row[0], _integer(row[1])
@@ -437,12 +430,15 @@ def _with_value(lookup: Lookup, value: NamedNode | Literal) -> tuple[Element, ..
     return tuple(filled)
 
 
-def _count(query: Query) -> str:
+_COUNTED = (Variable("ask_n"), Call("COUNT"))
+
+
+def _count(query: Query) -> Query:
     """A query for the number of a query's rows."""
     if query.form != "SELECT" or query.is_aggregate:
-        return f"SELECT (COUNT(*) AS ?ask_n) WHERE {text_of(query.where)}"
+        return Query("SELECT", query.where, (_COUNTED,))
     plain = replace(query, order=(), limit=None, offset=None)
-    return f"SELECT (COUNT(*) AS ?ask_n) WHERE {{ {{ {text_of(plain)} }} }}"
+    return Query("SELECT", Group((plain,)), (_COUNTED,))
 
 
 def _integer(term: object) -> int:

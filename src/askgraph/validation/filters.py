@@ -30,8 +30,9 @@ def filters(subject: Subject, /) -> Iterator[Finding]:
             yield _finding(one, reason, (), subject, sure=1.0)
         if block.known is None:
             continue
+        values = _Values(block, env, block.known)
         for one in block.filters:
-            for reason, forms in _reasons(one.condition, block, env, block.known):
+            for reason, forms in values.reasons(one.condition):
                 sure = _CHECKED * block.known.complete
                 yield _finding(one, reason, forms, subject, sure=sure)
 
@@ -52,99 +53,83 @@ def _finding(
 Reason = tuple[str, tuple[Literal, ...]]
 
 
-def _reasons(condition: Expression, block: Block, env: Env, known: Knowledge) -> Iterator[Reason]:
-    """Why a condition never holds; nothing if it may."""
-    for one in together(condition):
-        match one:
-            case Call(name="||"):
-                all_reasons = [list(_reasons(o, block, env, known)) for o in _alternatives(one)]
-                if all(all_reasons):
-                    yield all_reasons[0][0]
-            case Call(name="IN", arguments=(Variable() as left, *members)) if members:
-                found = [list(_equal(left, member, block, env, known)) for member in members]
-                if all(found):
-                    yield found[0][0]
-            case Call(name=name, arguments=(left, Literal() as right)) if name in COMPARISONS:
-                yield from _compared(left, name, right, block, env, known)
-            case Call(name=name, arguments=(Literal() as left, right)) if name in COMPARISONS:
-                yield from _compared(right, TURNED[name], left, block, env, known)
+@dataclass(frozen=True)
+class _Values:
+    """What is known of the values of a block's variables."""
 
+    block: Block
+    env: Env
+    known: Knowledge
 
-def _alternatives(condition: Expression) -> Iterator[Expression]:
-    """The conditions that `||` puts together; no recursion, as there may be many."""
-    waiting = [condition]
-    while waiting:
-        match waiting.pop():
-            case Call(name="||", arguments=arguments):
-                waiting += reversed(arguments)
-            case one:
-                yield one
+    def reasons(self, condition: Expression) -> Iterator[Reason]:
+        """Why a condition never holds; nothing if it may."""
+        for one in parts_of(condition, "&&"):
+            match one:
+                case Call(name="||"):
+                    all_reasons = [list(self.reasons(part)) for part in parts_of(one, "||")]
+                    if all(all_reasons):
+                        yield all_reasons[0][0]
+                case Call(name="IN", arguments=(Variable() as left, *members)) if members:
+                    found = [
+                        list(self.typed(left, "=", member)) if isinstance(member, Literal) else []
+                        for member in members
+                    ]
+                    if all(found):
+                        yield found[0][0]
+                case Call(name=name, arguments=(left, Literal() as right)) if name in COMPARISONS:
+                    yield from self.compared(left, name, right)
+                case Call(name=name, arguments=(Literal() as left, right)) if name in COMPARISONS:
+                    yield from self.compared(right, TURNED[name], left)
 
+    def compared(self, left: Expression, name: str, right: Literal) -> Iterator[Reason]:
+        match left:
+            case Variable():
+                yield from self.typed(left, name, right)
+            case Call(name="LANG", arguments=(Variable() as variable,)) if name == "=":
+                tags = self.languages(variable)
+                wanted = right.value.lower()
+                if tags and wanted not in {tag.lower() for tag in tags}:
+                    shown = ", ".join(sorted(tags)[:5])
+                    said = f"no value of {variable} is in the language {right.value!r}"
+                    yield f"{said}: there are {shown}", tuple(map(Literal, sorted(tags)[:3]))
 
-def _equal(
-    variable: Variable, member: Expression, block: Block, env: Env, known: Knowledge
-) -> Iterator[Reason]:
-    if isinstance(member, Literal):
-        yield from _types(variable, "=", member, block, env, known)
+    def typed(self, variable: Variable, name: str, literal: Literal) -> Iterator[Reason]:
+        sorts = self.datatypes(variable)
+        if sorts is None:
+            return
+        own = literal.datatype.value
+        if not any(comparable(one, own) for one in sorts):
+            forms = fitting(literal, sorts, frozenset())
+            yield f"no value of {variable} can be compared with {text_of(literal)}", forms
+        elif name == "=" and own == XSD_STRING and sorts == {RDF_LANG_STRING}:
+            forms = fitting(literal, sorts, self.languages(variable))
+            yield (
+                f"the values of {variable} have a language tag, {text_of(literal)} has none",
+                forms,
+            )
 
+    def datatypes(self, variable: Variable) -> Sorts | None:
+        """The datatypes of a variable; None if it may be something else."""
+        sorts = self.env.get(variable.value)
+        if sorts is None or not sorts or sorts & self.known.classes.keys() or "" in sorts:
+            return None
+        literal = {one for use in self.uses(variable) for one in use.datatypes}
+        return sorts if sorts <= literal else None
 
-def _compared(
-    left: Expression, name: str, right: Literal, block: Block, env: Env, known: Knowledge
-) -> Iterator[Reason]:
-    match left:
-        case Variable():
-            yield from _types(left, name, right, block, env, known)
-        case Call(name="LANG", arguments=(Variable() as variable,)) if name == "=":
-            tags = _languages(variable, block, known)
-            wanted = right.value.lower()
-            if tags and wanted not in {tag.lower() for tag in tags}:
-                shown = ", ".join(sorted(tags)[:5])
-                yield (
-                    f"no value of {variable} is in the language {right.value!r}: there are {shown}",
-                    tuple(Literal(tag) for tag in sorted(tags)[:3]),
-                )
+    def languages(self, variable: Variable) -> frozenset[str]:
+        """The language tags that values of a variable may have; empty if that is not known."""
+        uses = list(self.uses(variable))
+        if not uses or any(not use.languages for use in uses):
+            return frozenset()
+        tags = frozenset[str]().union(*(use.languages for use in uses))
+        return tags | {""} if any(use.datatypes - {RDF_LANG_STRING} for use in uses) else tags
 
-
-def _types(
-    variable: Variable, name: str, literal: Literal, block: Block, env: Env, known: Knowledge
-) -> Iterator[Reason]:
-    sorts = _told(variable, env, block, known)
-    if sorts is None:
-        return
-    datatypes, own = sorted(sorts), literal.datatype.value
-    if not any(comparable(one, own) for one in datatypes):
-        forms = fitting(literal, frozenset(datatypes), frozenset())
-        yield f"no value of {variable} can be compared with {text_of(literal)}", forms
-    elif name == "=" and own == XSD_STRING and set(datatypes) == {RDF_LANG_STRING}:
-        tags = _languages(variable, block, known)
-        forms = fitting(literal, frozenset(datatypes), frozenset(tags))
-        yield f"the values of {variable} have a language tag, {text_of(literal)} has none", forms
-
-
-def _told(variable: Variable, env: Env, block: Block, known: Knowledge) -> Sorts | None:
-    """The datatypes of a variable; None if it may be something else."""
-    sorts = env.get(variable.value)
-    if sorts is None or not sorts or sorts & known.classes.keys() or "" in sorts:
-        return None
-    literal = {one for use in _uses(variable, block, known) for one in use.datatypes}
-    return sorts if sorts <= literal else None
-
-
-def _languages(variable: Variable, block: Block, known: Knowledge) -> frozenset[str]:
-    """The language tags that values of a variable may have; empty if that is not known."""
-    uses = list(_uses(variable, block, known))
-    if not uses or any(not use.languages for use in uses):
-        return frozenset()
-    untagged = {"": 1} if any(use.datatypes - {RDF_LANG_STRING} for use in uses) else {}
-    return frozenset().union(*(use.languages for use in uses)) | frozenset(untagged)
-
-
-def _uses(variable: Variable, block: Block, known: Knowledge) -> Iterator[PredicateUse]:
-    for atom in block.atoms:
-        if isinstance(atom, Atom) and atom.object == variable:
-            for step in atom.steps:
-                if not step.inverse and step.predicate in known.predicates:
-                    yield known.predicates[step.predicate]
+    def uses(self, variable: Variable) -> Iterator[PredicateUse]:
+        for atom in self.block.atoms:
+            if isinstance(atom, Atom) and atom.object == variable:
+                for step in atom.steps:
+                    if not step.inverse and step.predicate in self.known.predicates:
+                        yield self.known.predicates[step.predicate]
 
 
 COMPARISONS = frozenset(["=", "<", ">", "<=", ">="])
@@ -186,19 +171,19 @@ def contradictions(filters: Iterable[Filter]) -> Iterator[tuple[Filter, str]]:
                     tightest[bound.value, below] = bound
 
 
-def together(condition: Expression) -> Iterator[Expression]:
-    """Yield the conditions that `&&` puts together, in order."""
+def parts_of(condition: Expression, operator: str) -> Iterator[Expression]:
+    """Yield the conditions that `&&` or `||` puts together, in order, however many there are."""
     waiting = [condition]
     while waiting:
-        match waiting.pop():
-            case Call(name="&&", arguments=arguments):
-                waiting += reversed(arguments)
-            case one:
-                yield one
+        one = waiting.pop()
+        if isinstance(one, Call) and one.name == operator:
+            waiting += reversed(one.arguments)
+        else:
+            yield one
 
 
 def _bounds(condition: Expression) -> Iterator[_Bound]:
-    for one in together(condition):
+    for one in parts_of(condition, "&&"):
         match one:
             case Call(name=name, arguments=(left, Literal() as right)) if name in COMPARISONS:
                 pass

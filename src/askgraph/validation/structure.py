@@ -20,6 +20,7 @@ from askgraph.sparql.tree import (
     Union,
     Values,
     variables_of,
+    walk,
 )
 from askgraph.sparql.write import text_of
 from askgraph.validation import Finding, Kind, Subject, place_of_variable
@@ -29,7 +30,6 @@ __all__ = ["structure"]
 _PRODUCT = 0.6  # a product may be meant
 _COMPARED = 0.4  # more often it is where both are asked for, and one is of a thing that is named
 _NAMED = "="  # stands in a block that is about something named
-_INSIDE = ("where", "elements", "groups", "group", "condition", "arguments")
 _WITHIN = 0.4  # a column of a query within another that nothing fills does no harm
 
 
@@ -37,19 +37,10 @@ def structure(subject: Subject, /) -> Iterator[Finding]:
     """Give columns that no group has, variables that nothing binds, and products of two blocks."""
     if subject.tree is None:
         return
-    for query in _queries(subject.tree):
+    for query in (one for one in walk(subject.tree) if isinstance(one, Query)):
         yield from _unbound(query, subject.text, sure=1.0 if query is subject.tree else _WITHIN)
         yield from _ungrouped(query, subject.text)
         yield from _unjoined(query)
-
-
-def _queries(part: object) -> Iterator[Query]:
-    if isinstance(part, Query):
-        yield part
-    inner = part if isinstance(part, tuple) else [getattr(part, name, ()) for name in _INSIDE]
-    for one in inner:
-        if isinstance(one, tuple | Query | Group | Union | Nested | Filter | Call):
-            yield from _queries(one)
 
 
 def _unbound(query: Query, text: str, *, sure: float) -> Iterator[Finding]:
