@@ -113,14 +113,8 @@ def _moment(year: str, day: str, clock: str | None, zone: str | None) -> str | N
 
 
 _MAPPINGS = 120  # ways to order columns that nothing tells apart
-
-
 _ROUNDS = 3
-
-
 _NOTHING: Cell = ("", "")  # unbound
-
-
 _Row = tuple[Cell, ...]
 
 
@@ -134,11 +128,9 @@ def alike(results: Sequence[SelectResult | bool]) -> list[int]:
     the rows that are there are compared. Linear in the rows; if more than five columns cannot
     be told apart by their values, only the values of each row count, whichever column they are in.
     """
-    tables = [_rows(result) for result in results]
-    found = {cell[1] for rows in tables for row in rows for cell in row}
-    same = same_numbers({value for value in found if not isinstance(value, str)})
+    tables = _with_same_numbers(*map(_rows, results))
     numbers: dict[Hashable, int] = {}
-    return [numbers.setdefault(_canonical(_renamed(rows, same)), len(numbers)) for rows in tables]
+    return [numbers.setdefault(_canonical(set(rows)), len(numbers)) for rows in tables]
 
 
 def is_blank(result: SelectResult | bool) -> bool:
@@ -158,19 +150,27 @@ def of_columns(result: SelectResult, columns: Sequence[str]) -> SelectResult:
     return SelectResult(names, rows, result.truncated, result.seconds)
 
 
-def _rows(result: SelectResult | bool) -> set[_Row]:
+def _rows(result: SelectResult | bool) -> list[_Row]:
     if isinstance(result, bool):
-        return {(("boolean", str(result).lower()),)}
-    if is_blank(result):
-        return set()
-    return {tuple(cell_of_term(term) or _NOTHING for term in row) for row in result.rows}
+        return [(("boolean", str(result).lower()),)]
+    return [] if is_blank(result) else _cells(result)
 
 
-def _renamed(rows: set[_Row], same: dict[int | float, int | float]) -> set[_Row]:
-    return {
-        tuple(cell if isinstance(cell[1], str) else (cell[0], same[cell[1]]) for cell in row)
-        for row in rows
-    }
+def _cells(result: SelectResult) -> list[_Row]:
+    return [tuple(cell_of_term(term) or _NOTHING for term in row) for row in result.rows]
+
+
+def _with_same_numbers(*tables: Sequence[_Row]) -> list[list[_Row]]:
+    """Tables in which numbers that count as the same are."""
+    found = {cell[1] for rows in tables for row in rows for cell in row}
+    same = same_numbers({value for value in found if not isinstance(value, str)})
+    return [
+        [
+            tuple(cell if isinstance(cell[1], str) else (cell[0], same[cell[1]]) for cell in row)
+            for row in rows
+        ]
+        for rows in tables
+    ]
 
 
 def _canonical(rows: set[_Row]) -> Hashable:
@@ -208,9 +208,6 @@ def _signs(rows: Sequence[_Row], width: int) -> list[int]:
 _WAYS = 120  # mappings of columns that are tried
 
 
-_Cells = tuple[Cell | None, ...]
-
-
 @dataclass(frozen=True)
 class Differing:
     """Rows that only one of two results has, as they came, each once; `common` counts the others.
@@ -235,9 +232,7 @@ def differing(first: SelectResult, second: SelectResult) -> Differing:
     if len(first.variables) > len(second.variables):
         turned = differing(second, first)
         return Differing(turned.only_second, turned.only_first, turned.common, turned.mapped)
-    narrow, wide = _cells(first), _cells(second)
-    same = same_numbers(_numbers(narrow) | _numbers(wide))
-    narrow, wide = ([_renamed_cells(cells, same) for cells in rows] for rows in (narrow, wide))
+    narrow, wide = _with_same_numbers(_cells(first), _cells(second))
     mapped = _best_mapping(narrow, wide, len(first.variables), len(second.variables))
     mine = dict(zip(reversed(narrow), reversed(first.rows), strict=True))
     shown = [tuple(cells[at] for at in mapped) for cells in wide]
@@ -250,24 +245,8 @@ def differing(first: SelectResult, second: SelectResult) -> Differing:
     )
 
 
-def _cells(result: SelectResult) -> list[_Cells]:
-    return [tuple(map(cell_of_term, row)) for row in result.rows]
-
-
-def _numbers(rows: Sequence[_Cells]) -> set[int | float]:
-    found = (cell[1] for row in rows for cell in row if cell is not None)
-    return {value for value in found if not isinstance(value, str)}
-
-
-def _renamed_cells(cells: _Cells, same: dict[int | float, int | float]) -> _Cells:
-    return tuple(
-        cell if cell is None or isinstance(cell[1], str) else (cell[0], same[cell[1]])
-        for cell in cells
-    )
-
-
 def _best_mapping(
-    narrow: Sequence[_Cells], wide: Sequence[_Cells], width: int, wider: int
+    narrow: Sequence[_Row], wide: Sequence[_Row], width: int, wider: int
 ) -> tuple[int, ...]:
     ways = [way for _, way in zip(range(_WAYS), permutations(range(wider), width), strict=False)]
     if len(ways) == 1:

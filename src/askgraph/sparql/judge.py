@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, cast, get_args
 from typing import Literal as Choice
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
@@ -40,12 +40,7 @@ MAX_LENGTH = 1_000_000  # characters that are looked at at all
 MAX_PARSED = 200_000  # characters that rdflib is given
 MAX_DEPTH = 100  # brackets within brackets
 
-_FORMS: dict[str, Form] = {
-    "SELECT": "SELECT",
-    "ASK": "ASK",
-    "CONSTRUCT": "CONSTRUCT",
-    "DESCRIBE": "DESCRIBE",
-}
+_FORMS: dict[str, Form] = {form: form for form in get_args(Form)}
 _UPDATES = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
 _SUSPECT = re.compile("|".join([*sorted(_UPDATES), "SERVICE"]), re.IGNORECASE)
 

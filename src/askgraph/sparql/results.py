@@ -110,7 +110,6 @@ def value_of(term: Term | None) -> str | None:
 
 
 Result = SelectResult | GraphResult | bool
-_STRING = "http://www.w3.org/2001/XMLSchema#string"
 _DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 
 
@@ -166,7 +165,7 @@ def _stored_literal(term: Literal) -> dict[str, str]:
         told["l"] = term.language
         if term.direction:
             told["d"] = str(term.direction)
-    elif term.datatype.value != _STRING:
+    elif term.datatype.value != XSD_STRING:
         told["t"] = term.datatype.value
     return told
 
