@@ -8,12 +8,14 @@ import pytest
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
+from askgraph.llm.scripted import ScriptedModel
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.training.pairs import (
     Asked,
     LeftOut,
     NearTerms,
     Pair,
+    evaluated,
     made_pairs,
     near_terms,
     read_pairs,
@@ -100,3 +102,11 @@ def test_a_file_of_anything_else_is_told(content: str, tmp_path: Path) -> None:
 
     with pytest.raises(SetupError, match="pair"):
         read_pairs([file])
+
+
+def test_a_pair_that_wants_no_query_is_told_before_anything_is_asked() -> None:
+    model = ScriptedModel([])
+    pairs = [Pair("first", "How many?", (), "ASK { ?a ?b ?c }"), Pair("odd", "Who?", (), "SELECT")]
+
+    with pytest.raises(SetupError, match="'odd' wants no query"):
+        result_of(evaluated(model, pairs))

@@ -193,7 +193,7 @@ def convert(
         Path, typer.Argument(metavar="TARGET", help="A new folder, or a .ttl or .jsonl file.")
     ],
     format: Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="Of the source, where it cannot be told.")
+        str | None, typer.Option(metavar="FORMAT", help="Of the source, if it cannot be told.")
     ] = None,
     json: JsonOption = False,
 ) -> None:

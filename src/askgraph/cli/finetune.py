@@ -16,8 +16,7 @@ from askgraph.cli.options import Common, GraphOption, JsonOption, ModelOption
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.operations.pairs import make_pairs
-from askgraph.training.evaluate import evaluated
-from askgraph.training.pairs import read_pairs
+from askgraph.training.pairs import evaluated, read_pairs
 from askgraph.training.settings import preset as settings_of
 from askgraph.workspace.synchronous import result_of
 
@@ -102,7 +101,7 @@ PairsArgument = Annotated[
     list[Path], typer.Argument(metavar="PAIRS...", help="Files that 'finetune pairs' wrote.")
 ]
 DownloadOption = Annotated[
-    bool, typer.Option("--download", help="Fetch the model from its hub where it is not here.")
+    bool, typer.Option("--download", help="Fetch the model from its hub if it is not here.")
 ]
 
 

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from askgraph.errors import SetupError
 
@@ -44,6 +44,17 @@ def json_line(record: Mapping[str, object]) -> bytes:
     """Return an object as a line of JSON."""
     text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     return (text + "\n").encode("utf-8", "backslashreplace")  # a lone surrogate stays JSON
+
+
+def object_in(text: str | bytes, place: str) -> dict[str, Any]:
+    """Return the JSON object that a text is; `SetupError` names the place if it is none."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise SetupError(f"{place}: not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise SetupError(f"{place}: not an object")
+    return found
 
 
 class Appending:
@@ -141,14 +152,10 @@ class LineFile:
         self._written.append(str(line[self._name]))
 
     def _record(self, line: bytes, number: int) -> Mapping[str, object]:
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise SetupError(f"{self.path}, line {number}: not JSON: {error}") from error
-        if not isinstance(record, dict) or self._name not in record:
-            raise SetupError(
-                f"{self.path}, line {number}: not a line of results: it has no {self._name!r}"
-            )
+        place = f"{self.path}, line {number}"
+        record = object_in(line, place)
+        if self._name not in record:
+            raise SetupError(f"{place}: not a line of results: it has no {self._name!r}")
         return record
 
 

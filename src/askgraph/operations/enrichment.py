@@ -144,7 +144,7 @@ def enrich_virtually(
 
 @contextlib.contextmanager
 def _kept_definitions(path: Path, definitions: Definitions) -> Iterator[None]:
-    """Write definitions; what was there comes back where the graph cannot be built with them."""
+    """Write definitions; what was there comes back if the graph cannot be built with them."""
     if not definitions:
         yield
         return
@@ -172,7 +172,7 @@ def write_enriched(
     """Write a graph with what the definitions add as N-Triples; return how many triples are new.
 
     In which named graph a triple stood is not kept. Raises `SetupError` for a graph behind an
-    endpoint or enriched virtually, and where the file cannot be written.
+    endpoint or enriched virtually, and if the file cannot be written.
     """
     _, arrays = workspace.known(name, progress=progress)
     if arrays is None:

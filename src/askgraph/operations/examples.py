@@ -138,7 +138,7 @@ def check(
     """Run the queries of all kept examples again and say what became of their results.
 
     An example of a graph that the workspace no longer has is `gone`; one that was written by hand,
-    without a result to compare with, is `not compared` where it runs.
+    without a result to compare with, is `not compared` if it runs.
     """
     found: list[Checked] = []
     total = len(stored(workspace, graph))

@@ -44,7 +44,7 @@ class Replay:
 async def replayed(trace: Trace, head: Head) -> Replay:
     """Run the method of a trace again, with no model and no endpoint.
 
-    Raises `SetupError` if the method cannot do that, if the run came to no outcome, and where
+    Raises `SetupError` if the method cannot do that, if the run came to no outcome, and if
     it goes another way now.
     """
     last = trace.steps[-1] if trace.steps else None

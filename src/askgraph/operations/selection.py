@@ -49,7 +49,7 @@ def selected(
 ) -> tuple[Asked, ...]:
     """Read the benchmarks and choose their questions; a source is a path, or `PATH@GRAPH`.
 
-    Raises `SetupError` if nothing is left to ask, if questions have no gold, and where a
+    Raises `SetupError` if nothing is left to ask, if questions have no gold, and if a
     graph is not known.
     """
     asked = [_asked(workspace, source, selection) for source in sources]

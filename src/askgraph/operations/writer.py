@@ -70,7 +70,7 @@ def train_writer(
 ) -> Learned:
     """Train one set of weights, and write it to a file.
 
-    Raises `SetupError` if a benchmark or the weights to start from cannot be read, and where
+    Raises `SetupError` if a benchmark or the weights to start from cannot be read, and if
     there is nothing to learn from.
     """
     if out.is_dir():
@@ -88,7 +88,7 @@ def train_folds(
     """Train weights for each graph of the benchmarks that have not seen it: FOLDER/GRAPH.npz.
 
     So many `folds` are trained, each without its share of the graphs, by chance of the seed.
-    Raises `SetupError` as `train_writer` does, and where there are fewer graphs than folds.
+    Raises `SetupError` as `train_writer` does, and if there are fewer graphs than folds.
     """
     if folder.exists() and not folder.is_dir():
         raise SetupError(f"{folder} is a file: name a folder for the weights of each graph")

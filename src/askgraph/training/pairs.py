@@ -1,4 +1,4 @@
-"""Pairs of a question with candidates and the query it means, on which a model is trained.
+"""Pairs of a question with candidates and its query: made, read, and held to what a model writes.
 
 Query-based KGQA (NLDB 2025, section 4.3 and appendix C): the candidates of a question are those
 that its gold query names, and among them wrong ones that linking would bring along, which are
@@ -9,7 +9,7 @@ import hashlib
 import json
 import random
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +17,20 @@ from pathlib import Path
 from pyoxigraph import Literal
 
 from askgraph import registry
-from askgraph.errors import QuerySyntaxError, SetupError
+from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.evaluation.files import json_line, replaced
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
+from askgraph.llm import Choice, LanguageModel, Options, completed
+from askgraph.llm.structured import takes_grammar
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.read import read
+from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.sparql.tree import Pattern
 from askgraph.writing import Listed
-from askgraph.writing.prompt import target
+from askgraph.writing.model_writer import query_grammar
+from askgraph.writing.prompt import THEN, messages, query_in, target
 from askgraph.writing.references import References, gold_terms
 
 _KEYS = {
@@ -226,3 +230,68 @@ def _pair(record: dict[str, str | list[dict[str, str]]]) -> Pair:
         for one in listed
     )
     return Pair(str(record["id"]), str(record["question"]), terms, str(record["target"]))
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Counts over pairs and hypotheses.
+
+    `first` are the pairs whose first hypothesis is the gold query, up to names of variables and
+    order; `among` those if any is. `sound` are the hypotheses that parse and name only listed
+    candidates.
+    """
+
+    pairs: int
+    first: int
+    among: int
+    hypotheses: int
+    sound: int
+
+
+async def evaluated(
+    model: LanguageModel,
+    pairs: Sequence[Pair],
+    *,
+    n: int = 1,
+    beams: bool = False,
+    constrained: bool = True,
+    max_tokens: int = 300,
+    progress: Callable[[str, int, int | None], None] = lambda what, done, total: None,
+) -> Evaluated:
+    """Ask for each pair's query and compare; see `PromptedWriter` for the options.
+
+    Raises `SetupError` for a pair whose own query is none, before anything is asked.
+    """
+    wanted = [_gold(pair) for pair in pairs]
+    first = among = hypotheses = sound = 0
+    for done, (pair, gold) in enumerate(zip(pairs, wanted, strict=True)):
+        progress("asking", done, len(pairs))
+        references = References(pair.listed)
+        options = Options(n=n, max_tokens=max_tokens, temperature=None if n > 1 else 0.0)
+        if beams and n > 1:
+            options["beams"] = True
+        if constrained and takes_grammar(model):
+            options["grammar"] = query_grammar(references, chains=THEN in pair.target)
+        asked = messages(pair.question, references)
+        choices = (await completed(model.complete(asked, **options))).choices
+        queries = [_canonical(choice, references) for choice in choices]
+        first += queries[:1] == [gold]
+        among += gold in queries
+        hypotheses += len(queries)
+        sound += len(queries) - queries.count("")
+    return Evaluated(len(pairs), first, among, hypotheses, sound)
+
+
+def _gold(pair: Pair) -> str:
+    try:
+        return canonical_query(query_in(pair.target, References(pair.listed)))
+    except QueryError as problem:
+        raise SetupError(f"the pair {pair.id!r} wants no query: {problem}") from problem
+
+
+def _canonical(choice: Choice, references: References) -> str:
+    """Return a reply's query whatever its variables' names; empty if it is no query."""
+    try:
+        return canonical_query(query_in(choice.text, references))
+    except QueryError:
+        return ""

@@ -12,7 +12,6 @@ Terms are as in N-Triples, unbound is null. An ASK result has `boolean` instead 
 """
 
 import hashlib
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ from pyoxigraph import BlankNode, RdfFormat, Triple, parse
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.evaluation import Table, aligned
-from askgraph.evaluation.files import LineFile, write_lines
+from askgraph.evaluation.files import LineFile, object_in, write_lines
 from askgraph.evaluation.gold import Finding, table_in_words
 from askgraph.evaluation.pool import completed
 from askgraph.evaluation.questions import GoldQuestion, query_table
@@ -164,15 +163,8 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
     except UnicodeDecodeError as error:
         raise SetupError(f"{path} is not UTF-8 text: {error}") from error
     for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise SetupError(f"{path}, line {number}: not JSON: {error}") from error
-        if not isinstance(record, dict):
-            raise SetupError(f"{path}, line {number}: not an object")
-        yield number, record
+        if line.strip():
+            yield number, object_in(line, f"{path}, line {number}")
 
 
 def _terms(path: Path, lines: Iterable[tuple[int, Mapping[str, object]]]) -> Mapping[str, Term]:

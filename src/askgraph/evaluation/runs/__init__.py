@@ -6,7 +6,6 @@ RUN/traces.jsonl     a `Detail` a line, written before the record with the same 
 RUN/examples/        what a method could learn from, if questions were divided for that
 """
 
-import json
 import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -15,6 +14,7 @@ from typing import Any
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Score
+from askgraph.evaluation.files import object_in
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.trace import Usage
 
@@ -305,17 +305,13 @@ def read_run(folder: Path) -> Run:
 def read_settings(folder: Path) -> Mapping[str, object]:
     """Read what a run is, from its folder; `SetupError` if it is none."""
     try:
-        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        text = (folder / SETTINGS).read_text(encoding="utf-8")
     except OSError as error:
         raise SetupError(
             f"{folder} is no run of askgraph evaluate: cannot read {SETTINGS}: {error.strerror}. "
             f"Make one with: askgraph evaluate BENCHMARK --out {folder}"
         ) from error
-    except ValueError as error:
-        raise SetupError(f"{folder / SETTINGS}: not JSON: {error}") from error
-    if not isinstance(settings, dict):
-        raise SetupError(f"{folder / SETTINGS}: not an object")
-    return settings
+    return object_in(text, str(folder / SETTINGS))
 
 
 def _lines(path: Path) -> Iterator[Mapping[str, object]]:
@@ -324,10 +320,4 @@ def _lines(path: Path) -> Iterator[Mapping[str, object]]:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
                 return
-            try:
-                record = json.loads(line)
-            except ValueError as error:
-                raise SetupError(f"{path}, line {number}: not JSON: {error}") from error
-            if not isinstance(record, dict):
-                raise SetupError(f"{path}, line {number}: not an object")
-            yield record
+            yield object_in(line, f"{path}, line {number}")
