@@ -12,8 +12,8 @@ from askgraph.cli.figures import MarkdownOption
 from askgraph.cli.options import Common, JsonOption
 from askgraph.cli.output import print_json, room, show
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.disagreement import Scored, scored
-from askgraph.evaluation.reports.sheet import Column, Sheet, as_tables
+from askgraph.evaluation.reports.disagreement import scored
+from askgraph.evaluation.reports.sheet import Column, Sheet, as_tables, columns_of
 
 
 def metrics(
@@ -30,34 +30,25 @@ def metrics(
         raise SetupError("one form at a time: --markdown and --json were asked for at once")
     if examples:
         found = scored()
-        if json:
-            print_json(_as_json(found))
-            return
-        heads, rows = ["F1", *found[0].scores], [_cells(one) for one in found]
+        content: list[dict[str, object]] = [
+            {
+                "example": one.example.name,
+                "scores": {name: asdict(score) for name, score in one.scores.items()},
+            }
+            for one in found
+        ]
+        heads = (Column("F1"), *columns_of("number", *found[0].scores))
+        rows = [(one.example.name, *(f"{s.f1:.2f}" for s in one.scores.values())) for one in found]
     else:
-        listed = list(_listed())
-        if json:
-            print_json([{"name": name, "about": about} for name, about in listed])
-            return
-        heads, rows = ["metric", "what it says"], [list(entry) for entry in listed]
-    if markdown:
-        typer.echo("\n".join(_markdown(heads, rows)))
+        rows = list(_listed())
+        content = [{"name": name, "about": about} for name, about in rows]
+        heads = columns_of("text", "metric", "what it says")
+    if json:
+        print_json(content)
+    elif markdown:
+        typer.echo("\n".join(_markdown([column.head for column in heads], rows)))
     else:
-        show(as_tables(_sheet(heads, rows, figures=examples), width=room()))
-
-
-def _as_json(found: Sequence[Scored]) -> list[dict[str, object]]:
-    return [
-        {
-            "example": one.example.name,
-            "scores": {name: asdict(score) for name, score in one.scores.items()},
-        }
-        for one in found
-    ]
-
-
-def _cells(one: Scored) -> list[str]:
-    return [one.example.name, *(f"{score.f1:.2f}" for score in one.scores.values())]
+        show(as_tables(Sheet("", heads, tuple(rows)), width=room()))
 
 
 def _listed() -> Iterator[tuple[str, str]]:
@@ -77,10 +68,3 @@ def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
     yield "|---" * len(heads) + "|"
     for row in rows:
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
-
-
-def _sheet(heads: Sequence[str], rows: Sequence[Sequence[str]], *, figures: bool) -> Sheet:
-    columns = (
-        Column(head, "number" if at and figures else "text") for at, head in enumerate(heads)
-    )
-    return Sheet("", tuple(columns), tuple(map(tuple, rows)))

@@ -214,7 +214,12 @@ async def planned(
     tasks = tuple(
         task for benchmark in benchmarks for task in _tasks(host, benchmark, wishes, states)
     )
-    return Plan(tasks, _settings(host, benchmarks, wishes, states.values()))
+    methods = [(choice.label, repr(host.method(choice.label))) for choice in wishes.methods]
+    options = {**asdict(wishes.options), "repeat": wishes.repeat, **wishes.chosen}
+    settings = run_settings(
+        benchmarks, methods, states.values(), metric=wishes.metric, options=options
+    )
+    return Plan(tasks, settings)
 
 
 def method_choices(specs: Sequence[str], settings: Sequence[str] = ()) -> tuple[MethodChoice, ...]:
@@ -353,18 +358,21 @@ def _fingerprint(question: GoldQuestion, *parts: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-def _settings(
-    host: Host, benchmarks: Iterable[Asked], wishes: Wishes, states: Iterable[tuple[str, str]]
+def run_settings(
+    benchmarks: Iterable[Asked],
+    methods: Iterable[tuple[str, str]],
+    states: Iterable[tuple[str, str]],
+    *,
+    metric: str,
+    options: Mapping[str, object],
 ) -> dict[str, object]:
+    """Return what `run.json` says of a run; `methods` are labels with settings in words."""
     return {
         "askgraph": version("askgraph"),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "metric": wishes.metric,
+        "metric": metric,
         "benchmarks": [described(asked) for asked in benchmarks],
-        "methods": [
-            {"name": choice.label, "settings": repr(host.method(choice.label))}
-            for choice in wishes.methods
-        ],
+        "methods": [{"name": name, "settings": settings} for name, settings in methods],
         "graphs": [{"name": name, "snapshot": snapshot} for name, snapshot in states],
-        "options": {**asdict(wishes.options), "repeat": wishes.repeat, **wishes.chosen},
+        "options": options,
     }

@@ -1,10 +1,8 @@
 """Predictions of other systems become a run like our own, with the same records and figures."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 from askgraph.errors import SetupError
@@ -12,7 +10,7 @@ from askgraph.evaluation.runs import Done, Options, Run, Task
 from askgraph.evaluation.runs.predictions import Prediction, scored
 from askgraph.evaluation.runs.run import Progress, evaluate
 from askgraph.evaluation.runs.scores import table_metrics
-from askgraph.operations.plans import Asked, Host, Site, described, file_hash, states_of
+from askgraph.operations.plans import Asked, Host, Site, file_hash, run_settings, states_of
 from askgraph.workspace import Workspace
 
 NOWHERE = ""  # the graph of tasks that need none
@@ -71,21 +69,15 @@ async def score_predictions(
             replace(task, fingerprint=_fingerprint(task, prediction))
             for task, prediction in said.values()
         ]
-        return await evaluate(
-            planned,
-            work,
-            folder=folder,
-            settings=_settings(
-                asked,
-                tuple(dict.fromkeys(task.method for task in planned)),
-                source,
-                options,
-                metric,
-                states.values(),
-            ),
-            concurrency=concurrency,
-            progress=progress,
+        given = f"predictions in {source.name}, sha256 {file_hash(source)}"
+        methods = dict.fromkeys((task.method for task in planned), given).items()
+        settings = run_settings(
+            [asked], methods, states.values(), metric=metric, options=asdict(options)
         )
+        return await evaluate(
+            planned, work, folder=folder, settings=settings, concurrency=concurrency,
+            progress=progress,
+        )  # fmt: skip
     finally:
         await host.close()
 
@@ -113,37 +105,11 @@ def _tasks(
     for question, graph in zip(asked.questions, graphs, strict=True):
         snapshot = states[str(graph)][1] if graph != NOWHERE else ""
         yield Task(
-            question,
-            asked.name,
-            graph,
-            method,
-            repeat,
-            prefixes=prefixes,
-            options=options,
-            snapshot=snapshot,
-        )
+            question, asked.name, graph, method, repeat,
+            prefixes=prefixes, options=options, snapshot=snapshot,
+        )  # fmt: skip
 
 
 def _fingerprint(task: Task, prediction: Prediction | None) -> str:
     text = repr([task.question, task.snapshot, task.options, prediction])
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-
-
-def _settings(
-    asked: Asked,
-    methods: Sequence[str],
-    source: Path,
-    options: Options,
-    metric: str,
-    states: Iterable[tuple[str, str]],
-) -> dict[str, object]:
-    given = f"predictions in {source.name}, sha256 {file_hash(source)}"
-    return {
-        "askgraph": version("askgraph"),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "metric": metric,
-        "benchmarks": [described(asked)],
-        "methods": [{"name": method, "settings": given} for method in methods],
-        "graphs": [{"name": name, "snapshot": snapshot} for name, snapshot in states],
-        "options": asdict(options),
-    }
