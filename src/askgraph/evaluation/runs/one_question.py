@@ -18,15 +18,14 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.metrics.linking import links
 from askgraph.evaluation.pool import given_up
-from askgraph.evaluation.questions import GoldQuestion, answer_table, gold_or_reason, query_table
-from askgraph.evaluation.runs import REJECTED, Done, Task
+from askgraph.evaluation.questions import GoldQuestion, answer_table, query_table
+from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.scores import (
     Scored,
     done_task,
+    judged,
     link_scores,
     named,
-    same_scores,
-    scores_of,
 )
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method
@@ -204,32 +203,15 @@ async def _attempt(
 async def _scored(
     task: Task, attempt: _Attempt, endpoint: Endpoint, prefixes: Mapping[str, str]
 ) -> Scored:
-    question, options = task.question, task.options
-    if question.unanswerable:
-        return Scored(same_scores(float(attempt.status in REJECTED)))
-    stored, timeout = options.stored_gold, options.gold_timeout
-    gold, gold_error = await gold_or_reason(
-        question, endpoint, stored=stored, prefixes=prefixes, timeout=timeout
-    )
-    predicted, error = await _predicted(task, attempt, endpoint)
-    counts = attempt.status == "answer" or not options.abstain
-    if gold is None:
-        return Scored(same_scores(0.0), predicted, None, error, gold_error)
-    scores = await asyncio.to_thread(scores_of, predicted if counts else None, gold)
-    drafts = await _drafts(task, attempt, gold, endpoint)
-    return Scored(scores, predicted, gold, error, gold_error, drafts)
+    async def predicted() -> Table | None:
+        if attempt.best is None or task.question.unanswerable:
+            return None
+        return await answer_table(attempt.best, endpoint, timeout=task.options.gold_timeout)
 
-
-async def _predicted(
-    task: Task, attempt: _Attempt, endpoint: Endpoint
-) -> tuple[Table | None, str | None]:
-    if attempt.best is None:
-        return None, None
-    try:
-        timeout = task.options.gold_timeout
-        return await answer_table(attempt.best, endpoint, timeout=timeout), None
-    except AskgraphError as failure:
-        return None, named(failure)
+    found = await judged(task, attempt.status, predicted, endpoint, prefixes)
+    if found.gold is None:
+        return found
+    return replace(found, drafts=await _drafts(task, attempt, found.gold, endpoint))
 
 
 async def _drafts(

@@ -15,7 +15,6 @@ several answers to one question. Lines of `askgraph batch` are such lines. A QAL
 `{id: {value: 1, …}}`, if `{"true": 0}` is "no".
 """
 
-import asyncio
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,19 +22,12 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from askgraph.endpoint import Endpoint
-from askgraph.errors import AskgraphError, SetupError
-from askgraph.evaluation import Score, Table
+from askgraph.errors import SetupError
+from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks.formats import Unfit, table_of_result, text_of
-from askgraph.evaluation.questions import gold_or_reason, query_table
-from askgraph.evaluation.runs import REJECTED, Done, Task
-from askgraph.evaluation.runs.scores import (
-    Scored,
-    done_task,
-    link_scores,
-    named,
-    same_scores,
-    scores_of,
-)
+from askgraph.evaluation.questions import query_table
+from askgraph.evaluation.runs import Done, Task
+from askgraph.evaluation.runs.scores import done_task, judged, link_scores
 from askgraph.trace import Usage
 
 Line = Mapping[str, object]
@@ -280,77 +272,37 @@ async def scored(
     cannot be had.
     """
     said = prediction or Prediction(task.question.id, status="error", error=NO_PREDICTION)
-    judge = _Judge(task, endpoint, {**dict(task.prefixes), **(prefixes or {})})
-    gold, gold_error = await judge.gold()
-    predicted, error = await judge.predicted(said)
-    scores = await asyncio.to_thread(judge.scores, said, predicted, gold)
+    known = {**dict(task.prefixes), **(prefixes or {})}
+    asks = said.sparql if said.answers is None else None
+    if asks is not None and endpoint is None:
+        raise SetupError(
+            f"the prediction for {said.id!r} is a query and no answer: name the graph to run "
+            "it on with -g"
+        )
+
+    async def predicted() -> Table | None:
+        if asks is None or endpoint is None:
+            return said.answers
+        timeout = task.options.gold_timeout
+        return await query_table(asks, endpoint, prefixes=known, timeout=timeout)
+
+    found = await judged(task, said.status, predicted, endpoint, known)
     if said.sparql is not None or said.answers is None:
-        sparql = said.sparql if judge.counts(said) else None
-        scores |= link_scores(sparql, task.question.sparql, prefixes=judge.prefixes)
+        counts = said.status == "answer" or not task.options.abstain
+        linked = link_scores(said.sparql if counts else None, task.question.sparql, prefixes=known)
+        found = replace(found, scores={**found.scores, **linked})
     return done_task(
         task,
-        Scored(scores, predicted, gold, error, gold_error),
+        found,
         status=said.status,
         confidence=_confidence(said),
         sparql=said.sparql,
         usage=said.usage,
         seconds=said.usage.seconds,
         graph=graph,
-        prefixes=judge.prefixes,
+        prefixes=known,
         error=said.error,
     )
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """Finds both results of a task; `prefixes` need not be declared in queries."""
-
-    task: Task
-    endpoint: Endpoint | None
-    prefixes: Mapping[str, str]
-
-    async def gold(self) -> tuple[Table | None, str | None]:
-        question, options = self.task.question, self.task.options
-        if question.unanswerable:
-            return None, None
-        return await gold_or_reason(
-            question,
-            self.endpoint,
-            stored=options.stored_gold,
-            prefixes=self.prefixes,
-            timeout=options.gold_timeout,
-        )
-
-    async def predicted(self, said: Prediction) -> tuple[Table | None, str | None]:
-        if said.answers is not None or said.sparql is None:
-            return said.answers, None
-        if self.endpoint is None:
-            raise SetupError(
-                f"the prediction for {said.id!r} is a query and no answer: name the graph to run "
-                "it on with -g"
-            )
-        try:
-            timeout = self.task.options.gold_timeout
-            table = await query_table(
-                said.sparql, self.endpoint, prefixes=self.prefixes, timeout=timeout
-            )
-        except SetupError:
-            raise
-        except AskgraphError as failure:
-            return None, named(failure)
-        return table, None
-
-    def scores(
-        self, said: Prediction, predicted: Table | None, gold: Table | None
-    ) -> dict[str, Score]:
-        if self.task.question.unanswerable:
-            return same_scores(float(said.status in REJECTED))
-        if gold is None or not self.counts(said):
-            return same_scores(0.0)
-        return scores_of(predicted, gold)
-
-    def counts(self, said: Prediction) -> bool:
-        return said.status == "answer" or not self.task.options.abstain
 
 
 def _confidence(said: Prediction) -> float:

@@ -1,17 +1,20 @@
 """The score of an answer, and the record and the detail that a run keeps of it."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from askgraph import registry
 from askgraph.answers.codec import Json, plain_value
+from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, QueryError
 from askgraph.evaluation import Metric, Score, Table, aligned
 from askgraph.evaluation.metrics.linking import linking
+from askgraph.evaluation.questions import gold_or_reason
 from askgraph.evaluation.reports.failures import failure_of
-from askgraph.evaluation.runs import Detail, Done, Record, Task
+from askgraph.evaluation.runs import REJECTED, Detail, Done, Record, Task
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.read import read
@@ -32,6 +35,38 @@ class Scored:
     error: str | None = None
     gold_error: str | None = None
     drafts: tuple[float, ...] = ()
+
+
+async def judged(
+    task: Task,
+    status: str,
+    predicted: Callable[[], Awaitable[Table | None]],
+    endpoint: Endpoint | None,
+    prefixes: Mapping[str, str],
+) -> Scored:
+    """Score what was predicted against gold; if one of the two fails, that is kept as the reason.
+
+    Raises `SetupError`, and `Unreachable` and `Unauthorised` if gold cannot be had.
+    """
+    question, options = task.question, task.options
+    gold, gold_error, error = None, None, None
+    if not question.unanswerable:
+        gold, gold_error = await gold_or_reason(
+            question, endpoint, stored=options.stored_gold, prefixes=prefixes,
+            timeout=options.gold_timeout,
+        )  # fmt: skip
+    try:
+        table = await predicted()
+    except AskgraphError as failure:
+        table, error = None, named(failure)
+    if question.unanswerable:
+        scores = same_scores(float(status in REJECTED))
+    elif gold is None:
+        scores = same_scores(0.0)
+    else:
+        counts = status == "answer" or not options.abstain
+        scores = await asyncio.to_thread(scores_of, table if counts else None, gold)
+    return Scored(scores, table, gold, error, gold_error)
 
 
 def done_task(
