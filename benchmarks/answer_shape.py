@@ -24,9 +24,8 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.rank.expected import Expected, expected_of
-from askgraph.search.rank.expected_columns import answer_columns_of
+from askgraph.search.rank.expected_columns import answer_columns_of, columns_of
 from askgraph.search.rank.expected_misfits import misfits
-from askgraph.search.rank.expected_query import columns_of
 from askgraph.search.run import proposal_of, read_and_linked
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult

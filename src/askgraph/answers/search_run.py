@@ -10,8 +10,7 @@ from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.prefixes import PrefixMap
-from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, decided
-from askgraph.search.decide.options import worth_asking
+from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, decided, worth_asking
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal, proposal_of

@@ -1,10 +1,11 @@
-"""The decision on the best candidate: the evidence on it, its confidence, answer or ask back."""
+"""The decision on the best candidate: its evidence and confidence; answer, or what to ask back."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from askgraph.index.tokens import tokens
 from askgraph.search.decide.confidence import calibrated, weighed
 from askgraph.search.linking.text import Reading
 from askgraph.search.operators.query_builder import Candidate
@@ -13,6 +14,7 @@ from askgraph.search.rank.clusters import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
 from askgraph.search.run import Proposal
 from askgraph.sparql.tree import Call
+from askgraph.trace import Answer, Option
 
 EMPTY = 0.6
 """What is left of a confidence if the result is empty.
@@ -48,7 +50,10 @@ def decided(confidence: float, thresholds: Thresholds | None = None) -> Decision
     return "ask" if confidence >= limits.ask else "refuse"
 
 
-_CLOSE = 0.2  # of a rival's score
+_CLOSE = 0.2
+"""A rival whose score is so near is one."""
+_ALONE = 0.5
+"""The margin of a result that has no rival: being alone proves little."""
 _NOUNS_HAVE_CAPITALS = frozenset(["de"])
 
 
@@ -62,7 +67,7 @@ def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, floa
     subject = Subject(proposal, best)
     return {
         "score": best.score,
-        "margin": min(1.0, found[0].score - found[1].score) if len(found) > 1 else 0.5,
+        "margin": min(1.0, found[0].score - found[1].score) if len(found) > 1 else _ALONE,
         "rivals": math.log1p(sum(one.score > found[0].score - _CLOSE for one in found[1:])),
         "faults": float(len(faults_of(subject))),
         **_words_left(proposal, best),
@@ -138,3 +143,71 @@ def _groups_unasked(subject: Subject) -> bool:
     query = subject.tree
     counted = query.having or any(isinstance(key, Call) for key, _ in keys_of(query))
     return bool(query.group_by) and not counted and not subject.expected.grouped
+
+
+_MOST = 4
+"""So many readings are asked about."""
+_SHORT = 6
+"""So many words of a reading are said first."""
+
+
+def worth_asking(answers: Sequence[Answer]) -> tuple[Option, ...]:
+    """Return the readings between which a person should choose, best first; at most four.
+
+    An answer whose answer columns hold what those of a better one do, in whichever order of rows
+    and columns, decides nothing; nor does an empty one, nor one with the same words. Each
+    option starts with what tells it apart, if that is short. Empty if fewer than two are
+    left. `count` is the number of rows, 1 for yes or no.
+    """
+    kept: dict[object, Answer] = {}
+    said: set[tuple[str, ...]] = set()
+    for answer in answers:
+        outcome, words = _outcome(answer), tokens(answer.words)
+        if outcome and outcome not in kept and words not in said and len(kept) < _MOST:
+            kept[outcome] = answer
+            said.add(words)
+    if len(kept) < 2:
+        return ()
+    told = _told_apart([answer.words for answer in kept.values()])
+    return tuple(
+        Option(words, _count(answer), answer.query)
+        for words, answer in zip(told, kept.values(), strict=True)
+    )
+
+
+def _outcome(answer: Answer) -> object:
+    """What an answer says, its context columns left aside; None if that is nothing."""
+    if answer.boolean is not None:
+        return str(answer.boolean)
+    variables = answer.result.variables
+    at = [variables.index(name) for name in answer.answer_columns if name in variables]
+    rows = frozenset(
+        tuple(sorted(str(row[column]) for column in at or range(len(variables))))
+        for row in answer.result.rows
+    )
+    return rows or None
+
+
+def _count(answer: Answer) -> int:
+    return 1 if answer.boolean is not None else len(answer.result.rows)
+
+
+def _told_apart(texts: Sequence[str]) -> list[str]:
+    """The texts with their own words first, if all share their start or their end."""
+    split = [text.split() for text in texts]
+    start = _shared(split)
+    end = _shared([words[start:][::-1] for words in split])
+    own = [words[start : len(words) - end] for words in split]
+    if not start + end or any(not 0 < len(words) <= _SHORT for words in own):
+        return list(texts)
+    return [f"{' '.join(words)}: {text}" for words, text in zip(own, texts, strict=True)]
+
+
+def _shared(texts: Sequence[Sequence[str]]) -> int:
+    """How many words all texts start with."""
+    count = 0
+    for words in zip(*texts, strict=False):
+        if len(set(words)) > 1:
+            break
+        count += 1
+    return count

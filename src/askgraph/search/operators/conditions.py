@@ -1,81 +1,434 @@
-"""Conditions on text, existence, and what must not be there."""
+"""Conditions: values that are compared, texts that hold words, what exists and what must not."""
 
-from pyoxigraph import Literal
+from dataclasses import replace
+from functools import partial
 
-from askgraph.search.linking.operators import Operator
-from askgraph.search.operators.attachment import Places
-from askgraph.search.operators.query_builder import QueryBuilder
-from askgraph.search.query import condition, denied, pattern, term_of
-from askgraph.traversal.literals import Sort
+import numpy as np
+from pyoxigraph import Literal, Variable
+
+from askgraph.index.names import Kind
+from askgraph.search.linking.link import Link
+from askgraph.search.linking.operators import COMPARING, Operator
+from askgraph.search.linking.quantities import Quantity
+from askgraph.search.operators.ages import compared_age, is_age
+from askgraph.search.operators.draft import FIRST_DAY, day_term, year_of
+from askgraph.search.operators.lookups import DATED, NUMERIC
+from askgraph.search.operators.measures import (
+    by_dimension,
+    compared_nodes,
+    number_of,
+    number_term,
+)
+from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
+from askgraph.search.operators.times import asked_span, is_point, overlapping, spanned
+from askgraph.search.query import (
+    DECIMAL,
+    INTEGER,
+    aggregate,
+    alias_of,
+    average_of,
+    condition,
+    denied,
+    pattern,
+    term_of,
+)
+from askgraph.sparql.tree import Call, Pattern, Term
+from askgraph.traversal.arrays import in_both
+from askgraph.traversal.literals import Sort, day_number
+
+_DATES = (Sort.DATE, Sort.YEAR)
+_MEASURED = (*NUMERIC, *_DATES)
 
 
-def containing(places: Places, work: QueryBuilder, operator: Operator) -> bool:
-    """ "Containing 'x'"."""
-    return _text_condition(places, work, operator, "CONTAINS")
-
-
-def starting(places: Places, work: QueryBuilder, operator: Operator) -> bool:
-    """ "Starting with 'x'"."""
-    return _text_condition(places, work, operator, "STRSTARTS")
-
-
-def ending(places: Places, work: QueryBuilder, operator: Operator) -> bool:
-    """ "Ending with 'x'"."""
-    return _text_condition(places, work, operator, "STRENDS")
-
-
-def _text_condition(places: Places, work: QueryBuilder, operator: Operator, function: str) -> bool:
-    quoted = [t for t in places.reading.tokens if t.quote is not None]
-    following = [
-        at
-        for at, t in enumerate(places.reading.tokens)
-        if t.quote is not None and 0 < at - operator.last <= 3
-    ]
-    if not following:
+def comparison(work: QueryBuilder, operator: Operator) -> bool:
+    """ "More than 5 X", "before 1990": a condition on a value, or on how many there are."""
+    after, before = work.frame.quantity_after(operator), work.frame.quantity_before(operator)
+    quantity = before if operator.name in ("at_least", "at_most") and before else after
+    sign: str | None = COMPARING.get(operator.name)
+    if sign is not None and _is_denied(work, operator):
+        sign = _DENIED[sign]
+    if quantity is not None and any(work.used >> at & 1 for at in quantity.positions):
         return False
-    number = places.reading.tokens[following[0]].quote
-    inside = [t for t in quoted if t.quote == number]
-    text = places.reading.text[inside[0].start : inside[-1].end]
-    slot = places.last_slot(work, operator.first, 4)
-    spot = places.spot(work, slot) if slot is not None else None
-    if slot is not None and spot is not None:
-        variable = places.hang(work, spot)
-        places.use(work, slot, spot.link)
+    if quantity is None or sign is None:
+        return _against(work, operator, sign)
+    taken = operator.mask | sum(1 << at for at in quantity.positions)
+    temporal = operator.name in ("before", "after")
+    unit = work.next_place(quantity.last, 2)
+    if unit is not None and not temporal:
+        return _counted_against(work, operator, quantity, sign)
+    if not temporal and _of_unit(work, operator, quantity, sign):
+        return True
+    spot = _compared(work, operator, quantity, temporal)
+    if spot is None:
+        return not temporal and _counted_against(work, operator, quantity, sign)
+    if not (temporal and _ended_in(work, operator, spot, quantity)):
+        bound(work, spot, quantity, sign, since=_is_said(work, operator, "since"))
+    work.take(taken, sum(work.weights[at] for at in quantity.positions))
+    return True
+
+
+def _of_unit(work: QueryBuilder, operator: Operator, quantity: Quantity, sign: str) -> bool:
+    """ "More than 30 years old", or a number with its unit at a node that words near by name."""
+    following = quantity.measured.stop
+    if quantity.unit is not None and following < len(work.reading.tokens):
+        word = work.reading.tokens[following].folded
+        for measure in work.reading.words.adjectives.get(word, ()):
+            if measure.degree == "plain" and is_age(measure) and quantity.value is not None:
+                old = replace(operator, measure=measure)
+                if compared_age(work, old, quantity.value, sign):
+                    work.take_tokens(range(quantity.first, following + 1))
+                    return True
+    near = (work.last_slot(operator.first, 5), work.next_slot(quantity.last, 3))
+    return compared_nodes(work, [s for s in near if s is not None], quantity, sign)
+
+
+def _compared(
+    work: QueryBuilder, operator: Operator, quantity: Quantity, temporal: bool
+) -> Spot | None:
+    """The predicate whose value is compared: named before, named after, or by its measure."""
+    sorts: tuple[Sort, ...] = NUMERIC + DATED if quantity.days is not None else NUMERIC
+    sorts = DATED if temporal else sorts
+    near = [
+        work.last_slot(operator.first, 5),
+        work.next_slot(quantity.last, 3),
+        work.next_slot(operator.last, 2),
+    ]
+    for slot in near:
+        spot = work.spot(slot, sorts=sorts)
+        if spot is not None and _fits(work, spot.predicate, quantity):
+            work.use_spot(spot)
+            return spot
+    if operator.measure is not None:
+        words = (*operator.measure.measures, *operator.measure.dates)
+        spot = work.by_words(words, sorts)
+        if spot is not None and _fits(work, spot.predicate, quantity):
+            return spot
+        return by_dimension(work, quantity)
+    if temporal:
+        found = _span_spot(work, operator) or work.only(DATED)
+        return found or work.by_words(("year", "date"), NUMERIC + DATED)
+    reused = [
+        replace(unnamed_spot(place, predicate), inverse=inverse)
+        for (end, predicate, inverse) in work.draft.attached
+        for place in work.draft.places
+        if place.end == end and work.schema.sort(predicate) in sorts
+    ]
+    return reused[0] if reused else by_dimension(work, quantity)
+
+
+def _counted_against(work: QueryBuilder, operator: Operator, quantity: Quantity, sign: str) -> bool:
+    """ "More than two X": a condition on how many things X names."""
+    if quantity.value is None:
+        return False
+    place = work.next_place(quantity.last, 3)
+    counted: Variable | None = None
+    if place is work.root and isinstance(place.end, Variable):
+        if not _grouped_before(work, operator):
+            return False
+        counted = place.end
+    elif place is not None and isinstance(place.end, Variable):
+        counted = place.end
     else:
-        name = places.schema.any_name(work.root.node.ids)
+        spot = work.spot(work.next_slot(quantity.last, 3))
+        if spot is not None:
+            counted = work.take_spot(spot)
+    if counted is None:
+        return False
+    count = aggregate("COUNT", counted, distinct=True)
+    work.draft.having.append(Call(sign, (count, number_term(quantity.value))))
+    if not work.draft.group:
+        work.group_by(work.root)
+    work.grouped = True
+    work.take_quantity(quantity)
+    return True
+
+
+def _grouped_before(work: QueryBuilder, operator: Operator) -> bool:
+    """ "Grades that have at least 4 students": one row for each value named before."""
+    slot = work.last_slot(operator.first, 5)
+    spot = work.spot(slot)
+    if slot is None or spot is None:
+        return False
+    work.group_by_value(work.shown(work.take_spot(spot), spot), slot.first)
+    return True
+
+
+def comparative(work: QueryBuilder, operator: Operator) -> bool:
+    """ "Taller than 90", "larger than Mars": a condition on what the adjective measures."""
+    measure = operator.measure
+    if measure is None:
+        return False
+    quantity = work.frame.quantity_after(operator)
+    if quantity is None:
+        return _against(work, operator, ">" if measure.up else "<")
+    spot = _compared(work, operator, quantity, False)
+    dated = spot is not None and work.schema.sort(spot.predicate) in _DATES
+    sign = "<" if measure.up == dated else ">"
+    sign = _DENIED[sign] if _is_denied(work, operator) else sign
+    if spot is not None:
+        bound(work, spot, quantity, sign)
+    elif (
+        not is_age(measure)
+        or quantity.value is None
+        or not compared_age(work, operator, quantity.value, sign)
+    ):
+        return False
+    work.take_quantity(quantity)
+    return True
+
+
+_DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
+
+
+def _is_denied(work: QueryBuilder, operator: Operator) -> bool:
+    """Whether a "not" stands right before: "not higher than"."""
+    return any(one.last + 1 == operator.first for one in work.frame.of("not"))
+
+
+def _against(work: QueryBuilder, operator: Operator, sign: str | None) -> bool:
+    """Compared with the average, or with the value of another thing."""
+    if sign is None:
+        return False
+    mean = [op for op in work.frame.of("average") if 0 < op.first - operator.last <= 2]
+    if mean:
+        return _against_average(work, operator, mean[0], sign)
+    return any(
+        _against_thing(work, operator, link, sign)
+        for link in work.linked.of(Kind.ENTITY, Kind.VALUE)
+        if 0 < link.positions[0] - operator.last <= 3 and work.grower.gain(link, work.used)
+    )
+
+
+def _against_average(work: QueryBuilder, operator: Operator, mean: Operator, sign: str) -> bool:
+    near = (work.next_slot(mean.last, 3), work.last_slot(operator.first, 5))
+    spot = next((one for slot in near if (one := work.spot(slot, sorts=NUMERIC))), None)
+    if spot is not None:
+        work.use_spot(spot)
+    elif operator.measure is not None:
+        spot = work.by_words(operator.measure.measures, NUMERIC)
+    if spot is None:
+        return False
+    variable = work.hang(spot)
+    other = work.draft.variable(work.draft.hints[variable])
+    member = work.draft.variable("other")
+    iri = work.graph.iri_of(spot.predicate)
+    members: tuple[Pattern, ...] = (pattern(member, iri, other),)
+    if spot.place.node.cls is not None:
+        members = (work.draft.typed(member, spot.place.node.cls), *members)
+    average = average_of(other, members)
+    work.draft.averages.append(average)
+    work.draft.filters.append(condition(variable, sign, alias_of(average)))
+    work.take(mean.mask, work.grower.weight_of(mean.mask))
+    return True
+
+
+def _against_thing(work: QueryBuilder, operator: Operator, link: Link, sign: str) -> bool:
+    thing = work.graph.terms.find(f"<{link.target}>" if link.kind is Kind.ENTITY else link.target)
+    near = (work.next_slot(operator.last, 6), work.last_slot(operator.first, 4))
+    slot = next((one for one in near if one is not None and not one.mask & link.mask), None)
+    spot = work.spot(slot, sorts=_MEASURED)
+    if spot is None and operator.measure is not None:
+        words = (*operator.measure.measures, *operator.measure.dates)
+        spot = work.by_words(words, _MEASURED)
+    subject = None if thing is None or spot is None else _bearer(work, link, thing, spot)
+    if spot is None or subject is None:
+        return False
+    mine = work.hang(spot)
+    other = work.draft.variable("their " + work.draft.hints[mine])
+    work.draft.patterns.append(pattern(subject, work.graph.iri_of(spot.predicate), other))
+    if operator.measure is not None and work.schema.sort(spot.predicate) in _DATES:
+        sign = "<" if sign == ">" else ">"
+    work.draft.filters.append(condition(mine, sign, other))
+    work.use_spot(spot)
+    work.take_link(link)
+    return True
+
+
+def _bearer(work: QueryBuilder, link: Link, thing: int, spot: Spot) -> Term | None:
+    """What carries the value compared with: the thing itself, or what has it for a name."""
+    ids, graph = np.array([thing], dtype=np.int32), work.graph
+    if link.kind is Kind.ENTITY:
+        return graph.terms.term(thing) if work.lookups.applies(ids, spot.predicate, False) else None
+    bearers = graph.ends(spot.predicate)
+    for predicate in graph.predicates_of(ids, inverse=True)[0]:
+        carriers = graph.step(ids, int(predicate), inverse=True)
+        if len(in_both(carriers, bearers)):
+            subject = work.draft.variable(link.name)
+            named = pattern(subject, graph.iri_of(int(predicate)), graph.terms.term(thing))
+            work.draft.patterns.append(named)
+            return subject
+    return None
+
+
+def between(work: QueryBuilder, operator: Operator) -> bool:
+    """ "Between 1960 and 1970": both bounds included."""
+    first = work.frame.quantity_after(operator, 2)
+    if first is None:
+        return False
+    later = [q for q in work.reading.quantities if 0 < q.first - first.last <= 3]
+    if not later:
+        return False
+    if between_days(work, first, later[0]):
+        return True
+    spot = _compared(work, operator, first, first.days is not None)
+    if spot is None:
+        return False
+    bound(work, spot, first, ">=")
+    bound(work, spot, later[0], "<=")
+    work.take_quantity(first)
+    work.take_quantity(later[0])
+    return True
+
+
+def _is_said(work: QueryBuilder, operator: Operator, name: str) -> bool:
+    """Whether an operator's first word is one of time: "since" (itself counts too), "until"."""
+    words = {phrase[0] for phrase in work.reading.words.times[name]}
+    return work.reading.tokens[operator.first].folded in words
+
+
+def _span_spot(work: QueryBuilder, operator: Operator) -> Spot | None:
+    """The date that "before", "after", "since" and "until" are about if none is named.
+
+    Of a relation it is the start, with "until" the end; so is the end of a thing with a name.
+    """
+    until = _is_said(work, operator, "until")
+    one = spanned(work, named=until)
+    if one is None:
+        return None
+    predicate = one.end if until else one.start
+    if not work.lookups.applies(work.ids_at(one.place), predicate, False):
+        return None
+    return unnamed_spot(one.place, predicate)
+
+
+def _ended_in(work: QueryBuilder, operator: Operator, spot: Spot, quantity: Quantity) -> bool:
+    """ "Until 1989": the end lies in that time; False if none of them does."""
+    span = days_in(quantity)
+    ends = {end for _, end, _ in work.schema.spans}
+    until = _is_said(work, operator, "until")
+    if span is None or spot.predicate not in ends or not until or spot.path:
+        return False
+    _, objects = work.graph.pairs(work.ids_at(spot.place), spot.predicate)
+    values = work.graph.values[objects[objects < work.graph.terms.first_iri]]
+    if not ((values >= span[0]) & (values < span[1] + 1)).any():
+        return False
+    bound(work, spot, quantity, ">=")
+    bound(work, spot, quantity, "<=")
+    return True
+
+
+def _fits(work: QueryBuilder, predicate: int, quantity: Quantity) -> bool:
+    """Whether a predicate's values may be compared with a quantity: dates only with times."""
+    if work.schema.sort(predicate) in _DATES and days_in(quantity) is None:
+        return False
+    own, said = work.schema.unit(predicate), quantity.unit
+    return said is None or own is None or own.dimension == said.dimension
+
+
+def bound(
+    work: QueryBuilder, spot: Spot, quantity: Quantity, sign: str, *, since: bool = False
+) -> None:
+    """Bound a predicate's value; of a span of days the far end counts, or the near one."""
+    variable, sort = work.hang(spot), work.schema.sort(spot.predicate)
+    span = days_in(quantity)
+    if sort in _DATES and span is not None:
+        low, high = span
+        day = high if sign in (">", "<=") else low
+        if since and sign == ">":
+            day, sign = low, ">="
+        early = sort is Sort.YEAR and day < FIRST_DAY
+        datatype = work.schema.datatype(spot.predicate)
+        literal = day_term(day, datatype, end=sign in (">", "<="))
+        value = term_of(str(year_of(day))) if early else literal
+        cast = INTEGER if early else ""
+        work.draft.filters.append(condition(variable, sign, value, cast=cast))
+        work.keep_where(spot, sign, day)
+    elif sort not in _DATES and quantity.value is not None:
+        sign = ">=" if since and sign == ">" else sign
+        number = number_of(work, spot.predicate, quantity)
+        cast = DECIMAL if sort is Sort.TEXT_NUMBER else ""
+        work.draft.filters.append(condition(variable, sign, number_term(number), cast=cast))
+        work.keep_where(spot, sign, number)
+
+
+def between_days(work: QueryBuilder, first: Quantity, last: Quantity) -> bool:
+    """Of what starts and ends: it had started by the later time and not ended before the earlier.
+
+    Not if words ask for the start or the end itself.
+    """
+    if first.days is None or last.days is None:
+        return False
+    one = asked_span(work)
+    if one is None or is_point(work, one, first):
+        return False
+    if not overlapping(work, one, first.days[0], last.days[1]):
+        return False
+    work.take_quantity(first)
+    work.take_quantity(last)
+    return True
+
+
+def days_in(quantity: Quantity) -> tuple[float, float] | None:
+    """The days that a quantity spans: its own, or those of the year that its number may be."""
+    if quantity.days is not None or quantity.value is None or quantity.unit is not None:
+        return quantity.days
+    if not float(quantity.value).is_integer() or abs(quantity.value) > 9999:
+        return None
+    year = int(quantity.value)
+    return day_number(year), day_number(year, 12, 31)
+
+
+def quoting(work: QueryBuilder, operator: Operator, function: str) -> bool:
+    """ "Containing 'x'", "starting with 'x'", "ending with 'x'"."""
+    tokens = work.reading.tokens
+    following = tokens[operator.last + 1 : operator.last + 4]
+    number = next((token.quote for token in following if token.quote is not None), None)
+    if number is None:
+        return False
+    positions = [at for at, token in enumerate(tokens) if token.quote == number]
+    text = work.reading.text[tokens[positions[0]].start : tokens[positions[-1]].end]
+    spot = work.spot(work.last_slot(operator.first, 4))
+    if spot is not None:
+        variable = work.take_spot(spot)
+    else:
+        name = work.schema.any_name(work.root.node.ids)
         if name is None:
             return False
         variable = work.draft.attach(work.root, name)
     work.draft.filters.append(condition(variable, function, Literal(text)))
-    positions = [at for at, t in enumerate(places.reading.tokens) if t.quote == number]
-    work.take(sum(1 << at for at in positions), sum(places.weights[at] for at in positions))
+    work.take(sum(1 << at for at in positions), sum(work.weights[at] for at in positions))
     return True
 
 
-def exists(places: Places, work: QueryBuilder, operator: Operator) -> bool:
+def exists(work: QueryBuilder, operator: Operator) -> bool:
     """ "Is there …": a question for yes or no."""
-    if places.frame.asks is not None or work.draft.columns:
+    if work.frame.asks is not None or work.draft.columns:
         return False
     work.draft.ask = True
     return True
 
 
-def without(places: Places, work: QueryBuilder, operator: Operator) -> bool:
+def without(work: QueryBuilder, operator: Operator) -> bool:
     """ "Without X": no value of the predicate that X names."""
-    slot = places.next_slot(work, operator.last, 4)
-    if slot is None:
-        return False
-    spot = places.spot(work, slot)
+    spot = work.spot(work.next_slot(operator.last, 4))
     if spot is None or spot.path:
         return False
-    if places.sort(spot.predicate) is Sort.BOOLEAN:
-        variable = places.hang(work, spot)
-        work.draft.filters.append(condition(variable, "=", term_of("false")))
-        places.use(work, slot, spot.link)
+    if work.schema.sort(spot.predicate) is Sort.BOOLEAN:
+        work.draft.filters.append(condition(work.take_spot(spot), "=", term_of("false")))
         return True
-    iri = places.graph.iri_of(spot.predicate)
-    other = work.draft.variable(work.draft.hint_of(iri))
-    ends = (other, spot.place.end) if spot.inverse else (spot.place.end, other)
-    work.draft.denied.append(denied(pattern(ends[0], iri, ends[1])))
-    places.use(work, slot, spot.link)
+    value = work.draft.beside(spot.place.end, spot.predicate, inverse=spot.inverse)
+    work.draft.denied.append(denied(value))
+    work.use_spot(spot)
     return True
+
+
+HANDLERS: Handlers = {
+    **dict.fromkeys(COMPARING, comparison),
+    "comparative": comparative,
+    "between": between,
+    "containing": partial(quoting, function="CONTAINS"),
+    "starting": partial(quoting, function="STRSTARTS"),
+    "ending": partial(quoting, function="STRENDS"),
+    "exists": exists,
+    "not": without,
+}

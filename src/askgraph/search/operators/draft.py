@@ -184,6 +184,11 @@ class Draft:
             self.attached[key] = new
         return self.attached[key]
 
+    def beside(self, end: Term, predicate: int, *, inverse: bool = False) -> Pattern:
+        """Return the pattern of a predicate of something with a new variable."""
+        new = self.variable(self.hint_of(self.schema.graph.iri_of(predicate)))
+        return self._edge(end, Edge(predicate, inverse), new)
+
     def _subject_hint(self, predicate: int) -> str:
         """Return words for a predicate's subject: its class, else the predicate."""
         subjects = self.schema.graph.ends(predicate)

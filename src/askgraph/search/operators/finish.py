@@ -4,7 +4,7 @@ Words that no state used name predicates to show, to order or filter by. Each op
 its argument among the words around it; what it takes up counts as used.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,19 +19,29 @@ from askgraph.search.grow.weights import (
     BEAM_PATTERN,
     BEAM_UNKNOWN,
     DOUBT_CLASS_GUESSED,
+    DOUBT_DATE_SHOWN,
+    DOUBT_PATH,
+    WORTH_NAMING,
     WORTH_OPERATOR,
 )
 from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.operators import ages, aggregates, comparisons, conditions, extremes, times
-from askgraph.search.operators import extremes as ordering
-from askgraph.search.operators.attachment import Places
-from askgraph.search.operators.draft import Draft
-from askgraph.search.operators.measures import converted
+from askgraph.search.operators.draft import Place
+from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder
-from askgraph.search.operators.shape import choose_columns, closed, show_rest
-from askgraph.search.query import condition, denied, pattern, predicate_of
-from askgraph.sparql.tree import Path, Pattern
+from askgraph.search.query import (
+    Value,
+    condition,
+    denied,
+    function_of,
+    pattern,
+    place_of,
+    predicate_of,
+    term_of,
+    variable_of,
+)
+from askgraph.sparql.tree import Call, Expression, Path, Pattern
 from askgraph.traversal.arrays import Ids
+from askgraph.traversal.literals import Sort
 
 _BEHIND = 0.5
 """A partial match is given up if it can only come so far behind the best candidate."""
@@ -40,45 +50,26 @@ _LUCK = 0.3
 _LINKED = 0.6
 """A predicate named so well stands for its subjects if nothing else does."""
 _AFAR = 20
+"""So many of the best states may have predicates that lie afar."""
 
-_Handler = Callable[[Places, QueryBuilder, Operator], bool]
 
-_HANDLERS: Mapping[str, _Handler] = {
-    "each": aggregates.each,
-    "count": aggregates.count,
-    "average": aggregates.average,
-    "sum": aggregates.total,
-    "minimum": extremes.minimum,
-    "maximum": extremes.maximum,
-    "superlative": extremes.superlative,
-    "most": extremes.most,
-    "fewest": extremes.fewest,
-    "measure": extremes.measure,
-    "top": ordering.top,
-    "order": ordering.order,
-    "ascending": ordering.ascending,
-    "descending": ordering.descending,
-    "more_than": comparisons.comparison,
-    "less_than": comparisons.comparison,
-    "at_least": comparisons.comparison,
-    "at_most": comparisons.comparison,
-    "before": comparisons.comparison,
-    "after": comparisons.comparison,
-    "comparative": comparisons.comparative,
-    "between": comparisons.between,
-    "containing": conditions.containing,
-    "starting": conditions.starting,
-    "ending": conditions.ending,
-    "exists": conditions.exists,
-    "not": conditions.without,
-    "at": times.at,
-    "during": times.during,
-    "now": times.now,
-    "past": times.past,
-    "ongoing": times.ongoing,
-    "lasting": ages.lasting,
-    "lasted": times.lasted,
-}
+def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
+    """The function that an operator is served by; few questions need more than one module."""
+    match name:
+        case "each" | "count" | "average" | "sum":
+            from askgraph.search.operators.aggregates import HANDLERS
+        case "at" | "during" | "now" | "past" | "ongoing" | "lasted":
+            from askgraph.search.operators.times import HANDLERS
+        case "lasting":
+            from askgraph.search.operators.ages import HANDLERS
+        case "minimum" | "maximum" | "superlative" | "most" | "fewest" | "measure":
+            from askgraph.search.operators.extremes import HANDLERS
+        case "top" | "order" | "ascending" | "descending":
+            from askgraph.search.operators.extremes import HANDLERS
+        case _:
+            from askgraph.search.operators.conditions import HANDLERS
+    return HANDLERS.get(name)
+
 
 _TIMED = frozenset(("at", "during", "now", "past", "ongoing", "lasting", "lasted"))
 
@@ -88,7 +79,7 @@ class Finisher:
 
     def __init__(self, grower: Grower, frame: Frame) -> None:
         self.grower, self.frame = grower, frame
-        self.places = Places(grower, frame)
+        self.lookups = Lookups(grower, frame)
         self.usable = frame.mask | frame.quantified
         for links in grower.by_predicate.values():
             for one in links:
@@ -115,19 +106,18 @@ class Finisher:
         """Build the queries of one state: without the predicates that lie afar, and with them."""
         if not self._can_answer(state):
             return
-        slots = list(self.places.slots(state))
+        slots = list(self.lookups.slots(state))
         for far in (False, True) if afar else (False,):
-            draft = Draft(self.places.schema)
-            root = draft.grow(state.node)
-            work = QueryBuilder(
-                draft, state, root, slots, state.used, state.gain, state.unknown, afar=far
-            )
+            work = QueryBuilder(self.lookups, state, slots, afar=far)
             self._operate(work)
-            show_rest(self.places, work)
-            converted(self.places, work)
-            best_ranked(self.places, work)
-            choose_columns(self.places, work)
-            candidate = closed(self.places, work)
+            show_rest(work)
+            if self.frame.of("in_unit"):
+                from askgraph.search.operators.measures import converted
+
+                converted(work)
+            best_ranked(work)
+            choose_columns(work)
+            candidate = closed(work)
             if candidate is not None:
                 yield candidate
             if not work.missed:
@@ -137,11 +127,11 @@ class Finisher:
         """A literal that the question names is no answer to it."""
         if not len(state.ids):
             return False
-        return self.places.is_resource(state.ids) or bool(state.hops or state.node.edges)
+        return self.lookups.is_resource(state.ids) or bool(state.hops or state.node.edges)
 
     def _hope(self, state: PartialMatch) -> float:
         """The score of a state if all words that may be of use were used for nothing."""
-        left = self.places.weight_of(self.usable & ~state.used)
+        left = self.grower.weight_of(self.usable & ~state.used)
         return self.grower.score(state) + BEAM_COVERED * left / self.grower.total + _LUCK
 
     def _domains(self) -> Iterator[PartialMatch]:
@@ -163,11 +153,11 @@ class Finisher:
                 taken = work.used & self.grower.content
             elif operator.name in _TIMED:
                 taken = work.used
-            handler = _HANDLERS.get(operator.name)
+            handler = _handler(operator.name)
             if operator.mask & taken or handler is None:
                 continue
-            if handler(self.places, work, operator):
-                work.take(operator.mask, self.places.weight_of(operator.mask))
+            if handler(work, operator):
+                work.take(operator.mask, self.grower.weight_of(operator.mask))
                 work.done |= {slot for slot in work.slots if not slot.mask & ~operator.mask}
                 work.gain += WORTH_OPERATOR
                 work.notes.append(operator.name)
@@ -180,19 +170,19 @@ _SPAN_WORDS = frozenset(
 _PREFERRED, _DEPRECATED = NamedNode(WIKIBASE_PREFERRED), NamedNode(WIKIBASE_DEPRECATED)
 
 
-def best_ranked(places: Places, work: QueryBuilder) -> None:
+def best_ranked(work: QueryBuilder) -> None:
     """Keep the best statements; if a time is asked for, or all of them, those not deprecated."""
-    rank = places.schema.rank
+    rank = work.schema.rank
     if rank is None:
         return
-    every = bool(_SPAN_WORDS & set(work.notes)) or _all_asked(places, work)
-    iri = places.graph.iri_of(rank)
+    every = bool(_SPAN_WORDS & set(work.notes)) or _all_asked(work)
+    iri = work.graph.iri_of(rank)
     for one in list(work.draft.patterns):
         statement = one.object
-        ids = _statements(places, one)
-        if not isinstance(statement, Variable) or not places.is_resource(ids):
+        ids = _statements(work, one)
+        if not isinstance(statement, Variable) or not work.lookups.is_resource(ids):
             continue
-        ranks = {places.graph.terms.term(int(at)) for at in places.graph.step(ids, rank)}
+        ranks = {work.graph.terms.term(int(at)) for at in work.graph.step(ids, rank)}
         if _PREFERRED in ranks and not every:
             _best(work, one, statement, iri)
         elif _DEPRECATED in ranks:
@@ -212,22 +202,217 @@ def _best(work: QueryBuilder, leading: Pattern, statement: Variable, iri: str) -
     draft.denied.append(denied(*better, condition(own, "!=", _PREFERRED)))
 
 
-def _statements(places: Places, leading: Pattern) -> Ids:
+def _statements(work: QueryBuilder, leading: Pattern) -> Ids:
     """The statements that a pattern leads to."""
-    number = places.schema.number(predicate_of(leading))
+    number = work.schema.number(predicate_of(leading))
     if number is None or isinstance(leading.predicate, Path):
         return np.zeros(0, dtype=np.int32)
     if isinstance(leading.subject, Variable):
-        return places.graph.ends(number, inverse=True)
-    subject = places.graph.terms.find(str(leading.subject))
+        return work.graph.ends(number, inverse=True)
+    subject = work.graph.terms.find(str(leading.subject))
     if subject is None:
         return np.zeros(0, dtype=np.int32)
-    return places.graph.step(np.array([subject], dtype=np.int32), number)
+    return work.graph.step(np.array([subject], dtype=np.int32), number)
 
 
-def _all_asked(places: Places, work: QueryBuilder) -> bool:
+def _all_asked(work: QueryBuilder) -> bool:
     """Whether a date of the question is used, or a word asks for all there ever were."""
-    words = {token.folded for token in places.reading.tokens}
-    every = {phrase[0] for phrase in places.reading.words.times["all_of_them"]}
-    dated = any(work.used >> q.first & 1 for q in places.reading.quantities if q.days is not None)
+    words = {token.folded for token in work.reading.tokens}
+    every = {phrase[0] for phrase in work.reading.words.times["all_of_them"]}
+    dated = any(work.used >> q.first & 1 for q in work.reading.quantities if q.days is not None)
     return dated or bool(words & every)
+
+
+def show_rest(work: QueryBuilder) -> None:
+    """Slots that no operator took: shown if they are asked for, else required."""
+    for slot in sorted(work.slots, key=lambda s: s.first):
+        if slot in work.done:
+            continue
+        spot = work.spot(slot, prefer=work.zones.is_head(slot.first))
+        if spot is None:
+            continue
+        variable = work.take_spot(spot)
+        if spot.path:
+            work.unknown += DOUBT_PATH * len(spot.path)
+        if work.schema.sort(spot.predicate) is Sort.BOOLEAN:
+            work.draft.filters.append(condition(variable, "=", term_of("true")))
+            continue
+        if work.zones.is_head(slot.first) and not _restricts_count(work, slot.first):
+            work.shown_words |= slot.mask
+            work.projected.append((slot.first, work.shown(variable, spot)))
+        else:
+            work.notes.append("required")
+
+
+def _restricts_count(work: QueryBuilder, at: int) -> bool:
+    """ "How many X have Y": Y says which are counted; a row for each Y needs a word for it."""
+    counts, frame = work.frame.of("count"), work.frame
+    if not counts or frame.of("each") or at < counts[0].last or work.zones.is_listed(at):
+        return False
+    columns = work.draft.columns
+    return any(isinstance(one, Call) and function_of(one) == "COUNT" for one in columns)
+
+
+def choose_columns(work: QueryBuilder) -> None:
+    """Decide which variables are shown, in which order, and by which the rows are grouped."""
+    draft = work.draft
+    aggregates = list(draft.columns)
+    projected = sorted(work.projected, key=lambda one: (one[0], place_of(one[1])))
+    shown = [variable for _, variable in projected]
+    for place in draft.places:
+        if _is_asked(work, place):
+            shown.append(work.named(place))
+    dated = _answers_when(work, shown, aggregates)
+    root_shown = not dated and _root_is_shown(work, bool(shown), bool(aggregates))
+    if root_shown and isinstance(work.root.end, Variable):
+        shown.insert(0, work.named(work.root))
+    shown = list(dict.fromkeys(shown))
+    context = [] if aggregates else _context(work, shown)
+    draft.columns = [*context, *shown, *aggregates]
+    if (aggregates and shown) or (work.grouped and not aggregates):
+        draft.group += [variable for variable in shown if variable not in draft.group]
+    _ordered_by_column(work)
+    _naming_words(work)
+
+
+def _answers_when(work: QueryBuilder, shown: list[Variable], aggregates: Sequence[Value]) -> bool:
+    """ "When …" that names no date: the date of what was found is shown."""
+    if work.frame.asks not in ("date", "year") or shown or aggregates or work.draft.ask:
+        return False
+    spot = work.only(DATED)
+    if spot is None:
+        return False
+    work.unknown += DOUBT_DATE_SHOWN
+    shown.append(work.hang(spot))
+    return True
+
+
+def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
+    """The things that shown values hang on, if a value alone would say nothing.
+
+    That is so for things without a name, and for numbers and dates of several things. A thing
+    without a name that tells the unit of a number is the answer with it: the number alone is half.
+    """
+    hung = [
+        (place, work.schema.sort(predicate))
+        for (end, predicate, inverse), variable in work.draft.attached.items()
+        if variable in shown and not inverse and work.schema.sort(predicate) is not Sort.NONE
+        for place in work.draft.places
+        if place.end == end and isinstance(end, Variable) and end not in shown
+    ]
+    bare = len(hung) == len(shown) and all(sort in NUMERIC + DATED for _, sort in hung)
+    bare = bare and work.draft.limit != 1 and not work.frame.of("distinct")
+    found: dict[Variable, bool] = {}
+    for place, sort in hung:
+        ids = work.ids_at(place)
+        if isinstance(place.end, Variable) and work.schema.is_nameless(ids):
+            found[place.end] = sort in NUMERIC and work.schema.is_measured(ids)
+        elif bare and len(ids) > 1:
+            found[work.named(place)] = False
+    work.draft.context = [one for one, answers in found.items() if not answers]
+    return list(found)
+
+
+def _is_asked(work: QueryBuilder, place: Place) -> bool:
+    """Whether a thing in the pattern is asked for beside the root."""
+    link = place.node.cls_link
+    if place is work.root or not isinstance(place.end, Variable):
+        return False
+    if link is None or not work.zones.is_head(link.positions[0]):
+        return False
+    if any(p == link.positions[0] - 1 for p, _ in work.projected):
+        return False
+    values = (*work.draft.columns, *(key for key, _ in work.draft.order))
+    if place.end in [variable_of(one) for one in values if _is_aggregate(one)]:
+        return False
+    return work.zones.is_listed(link.positions[0])
+
+
+def _root_is_shown(work: QueryBuilder, shown: bool, aggregates: bool) -> bool:
+    if work.draft.ask:
+        return False
+    if work.root.end in work.draft.group:
+        slots_at_root = shown and any(
+            key[0] == work.root.end and value in [x for _, x in work.projected]
+            for key, value in work.draft.attached.items()
+        )
+        return not slots_at_root
+    if aggregates:
+        return False
+    if not shown:
+        return True
+    link = work.root.node.cls_link
+    return (
+        link is not None
+        and work.zones.is_head(link.positions[0])
+        and work.zones.is_listed(link.positions[0])
+        and bool(work.projected)
+        and link.positions[0] < min(p for p, _ in work.projected)
+        and work.zones.is_listed(min(p for p, _ in work.projected))
+    )
+
+
+def _ordered_by_column(work: QueryBuilder) -> None:
+    draft = work.draft
+    if draft.order or not draft.columns:
+        return
+    if "order_shown" in work.notes or "order_shown_desc" in work.notes:
+        answers = [one for one in draft.columns if one not in draft.context]
+        draft.order.append((answers[0], "order_shown_desc" in work.notes))
+
+
+def _naming_words(work: QueryBuilder) -> None:
+    for at, token in enumerate(work.reading.tokens):
+        if token.stem in work.reading.words.naming and not work.used >> at & 1:
+            work.take(1 << at, work.weights[at] * WORTH_NAMING)
+
+
+def _break_ties(work: QueryBuilder) -> None:
+    """Cut a tie at a limit by what is shown, so that every engine keeps the same rows."""
+    draft = work.draft
+    if draft.limit is None or not draft.order:
+        return
+    keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
+    shown = [one for one in draft.columns if isinstance(one, Variable) and one not in draft.context]
+    draft.order += [(variable, False) for variable in shown[:1] if variable not in keys]
+
+
+def _is_aggregate(value: Expression) -> bool:
+    return isinstance(value, Call) and value.is_aggregate
+
+
+def closed(work: QueryBuilder) -> Candidate | None:
+    """Close a candidate; None if there is nothing to show."""
+    draft = work.draft
+    if not draft.patterns or not (draft.columns or draft.ask):
+        return None
+    if work.state.denied and not draft.ask:
+        return None
+    ids = work.ids_at(work.root)
+    if not len(ids):
+        return None  # what was hung on the pattern does not go together
+    if work.grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
+        draft.group = []
+    values = (*draft.columns, *(key for key, _ in draft.order))
+    if not draft.having and not any(map(_is_aggregate, values)):
+        draft.group = []
+    else:
+        plain = [one for one in draft.columns if isinstance(one, Variable)]
+        draft.group += [variable for variable in plain if variable not in draft.group]
+        keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
+        draft.group += [k for k in keys if draft.group and k not in draft.group]
+    _break_ties(work)
+    return Candidate(
+        draft.query(),
+        tuple(dict.fromkeys(one for one in draft.columns if one not in draft.context)),
+        draft.hints,
+        work.state,
+        work.root.end,
+        ids,
+        work.used,
+        work.gain,
+        work.unknown,
+        len(draft.patterns),
+        tuple(work.notes),
+        work.shown_words,
+    )

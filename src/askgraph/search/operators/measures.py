@@ -11,14 +11,15 @@ from askgraph.metadata.units import Unit
 from askgraph.search.grow.partial_match import Node
 from askgraph.search.grow.weights import WORTH_OPERATOR
 from askgraph.search.linking.quantities import Quantity
-from askgraph.search.operators.attachment import NUMERIC, Places, unnamed_spot
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.query_builder import QueryBuilder, Slot, Spot
+from askgraph.search.operators.lookups import NUMERIC, Slot
+from askgraph.search.operators.query_builder import QueryBuilder, Spot, unnamed_spot
 from askgraph.search.query import Value, aggregate, condition, function_of, term_of, variable_of
 from askgraph.sparql.tree import Call, Term, Values
 from askgraph.traversal.arrays import Ids
 
 _NEAR = 5
+"""A step named so few words before a number is what the number is of."""
 
 
 def plain(value: float) -> str:
@@ -31,39 +32,25 @@ def number_term(value: float) -> Term:
     return term_of(plain(value))
 
 
-def fits_unit(places: Places, predicate: int, quantity: Quantity) -> bool:
-    """Whether a predicate's numbers may be compared with a quantity: no other dimension is said."""
-    own = places.schema.unit(predicate)
-    return quantity.unit is None or own is None or own.dimension == quantity.unit.dimension
-
-
-def number_of(places: Places, work: QueryBuilder, predicate: int, quantity: Quantity) -> float:
+def number_of(work: QueryBuilder, predicate: int, quantity: Quantity) -> float:
     """The number of a quantity in the unit of a predicate; as it is if either says none."""
-    own, value = places.schema.unit(predicate), quantity.value or 0.0
+    own, value = work.schema.unit(predicate), quantity.value or 0.0
     if quantity.unit is None or own is None or own.dimension != quantity.unit.dimension:
         return value
-    places.take_tokens(work, quantity.measured)
+    work.take_tokens(quantity.measured)
     return quantity.unit.converted(value, own)
 
 
-def by_dimension(places: Places, work: QueryBuilder, quantity: Quantity) -> Spot | None:
+def by_dimension(work: QueryBuilder, quantity: Quantity) -> Spot | None:
     """The only predicate in the pattern whose numbers are of the dimension of a quantity.
 
     None if the words just before name something else in the pattern.
     """
     unit = None if _is_named(work, quantity) else quantity.unit
     for place in work.draft.places if unit is not None else ():
-        if not places.is_resource(place.node.ids):
-            continue
-        present = places.graph.predicates_of(place.node.ids[:300])[0].tolist()
-        fits = [
-            number
-            for number in present
-            if places.sort(number) in NUMERIC
-            and (own := places.schema.unit(number)) is not None
-            and unit is not None
-            and own.dimension == unit.dimension
-        ]
+        present = work.predicates_at(place) if work.lookups.is_resource(place.node.ids) else []
+        units = {n: work.schema.unit(n) for n in present if work.schema.sort(n) in NUMERIC}
+        fits = [n for n, own in units.items() if own and unit and own.dimension == unit.dimension]
         if len(fits) == 1:
             return unnamed_spot(place, fits[0])
     return None
@@ -80,40 +67,37 @@ def _is_named(work: QueryBuilder, quantity: Quantity) -> bool:
     return any(0 < quantity.first - last <= _NEAR for last in lasts)
 
 
-def compared_nodes(
-    places: Places, work: QueryBuilder, slots: list[Slot], quantity: Quantity, sign: str
-) -> bool:
+def compared_nodes(work: QueryBuilder, slots: list[Slot], quantity: Quantity, sign: str) -> bool:
     """Compare a number that stands with its unit at a node of its own; False if none does."""
     unit = quantity.unit
     for slot in slots if unit is not None and quantity.value is not None else ():
-        spot = places.spot(work, slot)
+        spot = work.spot(slot)
         if spot is None or spot.inverse:
             continue
-        nodes = places.graph.step(places.ids_at(work, spot.place), spot.predicate)
-        for value, said, units in places.schema.quantities:
-            known = _units_at(places, nodes, said, units)
-            if unit is None or not known or not places.applies(nodes, value, False):
+        nodes = work.graph.step(work.ids_at(spot.place), spot.predicate)
+        for value, said, units in work.schema.quantities:
+            known = _units_at(work, nodes, said, units)
+            if unit is None or not known or not work.lookups.applies(nodes, value, False):
                 continue
             if {one.dimension for one in known.values()} != {unit.dimension}:
                 continue
-            node = Place(places.hang(work, spot), Node(nodes), 1)
+            node = Place(work.hang(spot), Node(nodes), 1)
             number = work.draft.attach(node, value)
-            _bounded(places, work, (node, number, said), known, quantity, sign)
-            places.use(work, slot, spot.link)
+            _bounded(work, (node, number, said), known, quantity, sign)
+            work.use_spot(spot)
             return True
     return False
 
 
-def _units_at(places: Places, nodes: Ids, said: int, units: dict[int, Unit]) -> dict[int, Unit]:
+def _units_at(work: QueryBuilder, nodes: Ids, said: int, units: dict[int, Unit]) -> dict[int, Unit]:
     """The units of some nodes; none if they are not resources or a unit is not known."""
-    if not places.is_resource(nodes):
+    if not work.lookups.is_resource(nodes):
         return {}
-    found = places.graph.step(nodes, said).tolist()
+    found = work.graph.step(nodes, said).tolist()
     return {at: units[at] for at in found} if all(at in units for at in found) else {}
 
 
 def _bounded(
-    places: Places,
     work: QueryBuilder,
     at: tuple[Place, Variable, int],
     known: dict[int, Unit],
@@ -124,7 +108,7 @@ def _bounded(
     place, number, said = at
     unit, value = quantity.unit, quantity.value
     assert unit is not None and value is not None
-    places.take_tokens(work, quantity.measured)
+    work.take_tokens(quantity.measured)
     if len(known) == 1:
         bound = number_term(unit.converted(value, next(iter(known.values()))))
         work.draft.filters.append(condition(number, sign, bound))
@@ -132,7 +116,7 @@ def _bounded(
     named = work.draft.attach(place, said)
     factor = work.draft.variable("factor")
     rows = tuple(
-        (places.graph.terms.term(term), number_term(one.converted(1.0, unit)))
+        (work.graph.terms.term(term), number_term(one.converted(1.0, unit)))
         for term, one in sorted(known.items())
     )
     work.draft.given.append(Values((named, factor), rows))
@@ -140,31 +124,31 @@ def _bounded(
     work.draft.filters.append(condition(scaled, sign, number_term(value)))
 
 
-def converted(places: Places, work: QueryBuilder) -> None:
+def converted(work: QueryBuilder) -> None:
     """ "In miles": numbers that are shown, of that dimension, are shown in this unit."""
-    for operator in places.frame.of("in_unit"):
-        unit, draft = places.frame.unit_of(operator), work.draft
-        shown = [(token, _in(places, work, variable, unit)) for token, variable in work.projected]
-        columns = [_column_in(places, work, column, unit) for column in draft.columns]
+    for operator in work.frame.of("in_unit"):
+        unit, draft = work.frame.unit_of(operator), work.draft
+        shown = [(token, _in(work, variable, unit)) for token, variable in work.projected]
+        columns = [_column_in(work, column, unit) for column in draft.columns]
         if unit is None or (shown, columns) == (work.projected, draft.columns):
             continue
         work.projected, draft.columns = shown, columns
-        places.take_tokens(work, operator.positions)
+        work.take_tokens(operator.positions)
         work.gain += WORTH_OPERATOR
         work.notes.append("in_unit")
 
 
-def _column_in(places: Places, work: QueryBuilder, column: Value, unit: Unit | None) -> Value:
+def _column_in(work: QueryBuilder, column: Value, unit: Unit | None) -> Value:
     """The highest, mean … number of a column in another unit; counts have none."""
     if isinstance(column, Variable) or function_of(column) == "COUNT":
         return column
-    return aggregate(function_of(column), _in(places, work, variable_of(column), unit))
+    return aggregate(function_of(column), _in(work, variable_of(column), unit))
 
 
-def _in(places: Places, work: QueryBuilder, variable: Variable, unit: Unit | None) -> Variable:
+def _in(work: QueryBuilder, variable: Variable, unit: Unit | None) -> Variable:
     """A shown number in another unit; itself if that is not known to be possible."""
     for predicate in _shown_by(work, variable):
-        own = places.schema.unit(predicate)
+        own = work.schema.unit(predicate)
         if unit is None or own is None or own.dimension != unit.dimension or own == unit:
             continue
         factor = float(f"{own.factor / unit.factor:.12g}")

@@ -1,17 +1,42 @@
-"""One candidate in the making: its draft, the words left over, and what was decided so far."""
+"""One candidate in the making: its draft, the words left over, and where predicates hang on it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
 from pyoxigraph import Variable
 
-from askgraph.search.grow.partial_match import Edge, PartialMatch
+from askgraph.index.names import Kind
+from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
+from askgraph.search.grow.weights import (
+    DOUBT_CLASS_LIKE,
+    DOUBT_KEY,
+    DOUBT_MISTAKEN,
+    DOUBT_OTHER_FITS,
+    DOUBT_STEP,
+)
 from askgraph.search.linking.link import Link
+from askgraph.search.linking.operators import Operator
+from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.draft import Draft, Place
+from askgraph.search.operators.lookups import COST_BELOW, COST_FIT, COST_SORT, Lookups, Slot
 from askgraph.search.query import Value, alias_of, named, names_of, title, variable_of
 from askgraph.sparql.tree import Query, Term
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal.arrays import Ids, in_both
+from askgraph.traversal.literals import Sort
+
+_COST_TURNED = 0.35
+"""A predicate that is read backwards, other than its name says."""
+_COST_DOUBT = 0.3
+"""What a doubt about a noun costs a place, less than it costs the whole query."""
+
+_FIRST, _SHOWN, _NARY = 300, 200, 50
+"""So many nodes stand for all: for the predicates of a place, for names, for kinds of nodes."""
+_COMPARES = {">": np.greater, "<": np.less, ">=": np.greater_equal, "<=": np.less_equal}
+
+_UNNAMED = Link(Kind.PREDICATE, "", "", 1.0, (), ())
+"""Stands for the words of a predicate that no word of the question names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,24 +82,10 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Slot:
-    """A stretch of words that names predicates, none of them used by the state."""
-
-    first: int
-    last: int
-    links: tuple[Link, ...]
-
-    @property
-    def mask(self) -> int:
-        """The positions as bits."""
-        return self.links[0].mask
-
-
-@dataclass(frozen=True, eq=False)
 class Spot:
     """A predicate in its place in a draft, after the steps of `path` if it lies afar.
 
-    `doubt` is what speaks against its standing there.
+    `doubt` is what speaks against its standing there, `slot` are the words that name it.
     """
 
     place: Place
@@ -83,9 +94,9 @@ class Spot:
     link: Link
     path: tuple[Edge, ...] = ()
     doubt: float = 0.0
+    slot: Slot | None = None
 
 
-@dataclass(eq=False)
 class QueryBuilder:
     """One candidate in the making.
 
@@ -94,22 +105,23 @@ class QueryBuilder:
     the nodes at a place that have what was hung on it; `standing` keeps what was worked out of it.
     """
 
-    draft: Draft
-    state: PartialMatch
-    root: Place
-    slots: list[Slot]
-    used: int
-    gain: float
-    unknown: float
-    afar: bool = True
-    missed: bool = False
-    grouped: bool = False
-    done: set[Slot] = field(default_factory=set)
-    projected: list[tuple[int, Variable]] = field(default_factory=list)
-    shown_words: int = 0
-    notes: list[str] = field(default_factory=list)
-    narrowed: dict[Place, Ids] = field(default_factory=dict)
-    standing: dict[Place, Ids] = field(default_factory=dict)
+    def __init__(
+        self, lookups: Lookups, state: PartialMatch, slots: list[Slot], *, afar: bool = True
+    ) -> None:
+        self.lookups, self.state, self.slots, self.afar = lookups, state, slots, afar
+        self.grower, self.frame, self.zones = lookups.grower, lookups.frame, lookups.zones
+        self.graph, self.schema, self.linked = lookups.graph, lookups.schema, lookups.linked
+        self.reading, self.weights = lookups.reading, lookups.weights
+        self.draft = Draft(lookups.schema)
+        self.root = self.draft.grow(state.node)
+        self.used, self.gain, self.unknown = state.used, state.gain, state.unknown
+        self.missed = self.grouped = False
+        self.done: set[Slot] = set()
+        self.projected: list[tuple[int, Variable]] = []
+        self.shown_words = 0
+        self.notes: list[str] = []
+        self.narrowed: dict[Place, Ids] = {}
+        self.standing: dict[Place, Ids] = {}
 
     def take(self, mask: int, gain: float) -> None:
         """Count words as used."""
@@ -120,3 +132,262 @@ class QueryBuilder:
     def is_left(self, slot: Slot) -> bool:
         """Whether no operator has taken a slot."""
         return slot not in self.done
+
+    def take_quantity(self, quantity: Quantity) -> None:
+        """Count a quantity's words as used."""
+        self.take_tokens(quantity.positions)
+
+    def take_tokens(self, positions: Iterable[int]) -> None:
+        """Count tokens as used."""
+        mask = sum(1 << at for at in positions)
+        self.take(mask, self.grower.weight_of(mask))
+
+    def spot(
+        self, slot: Slot | None, *, sorts: Sequence[Sort] = (), prefer: bool = False
+    ) -> Spot | None:
+        """Find where a slot's predicate hangs: at the root, in the pattern, or a step or two away.
+
+        With `prefer`, predicates of the sort that the question asks for go first. None for no slot.
+        """
+        if slot is None:
+            return None
+        options = [
+            (cost, order, found)
+            for order, link, number in self.lookups.named_by(slot, sorts)
+            for place in self.draft.places
+            if self.lookups.is_resource(place.node.ids)
+            for cost, found in self._at(place, number, link, slot, bool(sorts), prefer)
+        ]
+        if not options and not self.afar:
+            self.missed = True
+        elif not options:
+            options = list(self._afar(slot, sorts))
+        return min(options, key=lambda option: option[:2])[2] if options else None
+
+    def ids_at(self, place: Place) -> Ids:
+        """The nodes that a place stands for within the whole pattern and what was hung on it."""
+        if place not in self.standing:
+            ids = place.node.ids
+            if place.parent is not None and place.edge is not None:
+                reached = self.lookups.along(self.ids_at(place.parent), place.edge)
+                ids = in_both(reached, ids)
+            if place in self.narrowed:
+                ids = in_both(ids, self.narrowed[place])
+            self.standing[place] = ids
+        return self.standing[place]
+
+    def _narrow(self, place: Place, predicate: int, inverse: bool) -> None:
+        """Keep the nodes at a place that have a predicate."""
+        ids = self.ids_at(place)
+        self.keep(place, self.graph.bearers(ids, predicate, inverse=inverse))
+
+    def keep_where(self, spot: Spot, sign: str, bound: float) -> None:
+        """Keep the nodes whose value compares to a bound as the sign says, if there are any."""
+        if spot.path:
+            return
+        ids = self.ids_at(spot.place)
+        bearers, objects = self.graph.pairs(ids, spot.predicate)
+        literal = objects < self.graph.terms.first_iri
+        values = self.graph.values[objects[literal]]
+        kept = np.unique(bearers[literal][_COMPARES[sign](values, bound)])
+        if len(kept):
+            self.keep(spot.place, kept)
+
+    def keep(self, place: Place, bearers: Ids) -> None:
+        """Narrow a place, and those above it to what leads there."""
+        if len(bearers) == len(self.ids_at(place)):
+            return
+        while True:
+            self.standing.clear()
+            self.narrowed[place] = bearers
+            if place.parent is None or place.edge is None:
+                return
+            above = self.ids_at(place.parent)
+            leading = self.lookups.along(bearers, place.edge, back=True)
+            bearers = in_both(above, leading)
+            place = place.parent
+
+    def _at(
+        self, place: Place, number: int, link: Link, slot: Slot, valued: bool, prefer: bool
+    ) -> Iterator[tuple[float, Spot]]:
+        """A predicate at one place, forwards, and backwards if it may be."""
+        ids = self.ids_at(place)
+        for inverse in (False,) if valued or place.below else (False, True):
+            repeated = any(
+                edge.predicate == number and edge.inverse == inverse for edge, _ in place.node.edges
+            )
+            if repeated or not self.lookups.applies(ids, number, inverse):
+                continue
+            turned = inverse != self.schema.names_subject(number)
+            if (
+                turned
+                and inverse
+                and self.schema.is_nary(self.graph.step(ids[:_NARY], number, inverse=True))
+            ):
+                continue
+            cost = COST_BELOW * place.below + (_COST_TURNED if turned else 0.0)
+            cost += COST_SORT if self.lookups.is_key(number, link) else 0.0
+            said_of_place = self.schema.names_subject(number) != inverse
+            doubt = (
+                DOUBT_MISTAKEN if said_of_place and not self.grower.fits_noun(link, ids) else 0.0
+            )
+            cost += (
+                _COST_DOUBT * doubt
+                - COST_FIT * link.score * link.quality
+                - self.lookups.wanted(number, prefer)
+            )
+            yield cost, Spot(place, number, inverse, link, doubt=doubt, slot=slot)
+
+    def _afar(self, slot: Slot, sorts: Sequence[Sort]) -> Iterator[tuple[float, int, Spot]]:
+        """A predicate of things one or two unnamed steps from the root."""
+        for cost, order, path, number, link in self.lookups.far(
+            self.ids_at(self.root), slot, sorts
+        ):
+            yield cost, order, Spot(self.root, number, False, link, path, slot=slot)
+
+    def hang(self, spot: Spot) -> Variable:
+        """Attach a spot's predicate (and the steps to it) to the draft; returns its variable."""
+        place = spot.place
+        self.unknown += spot.doubt
+        for edge in spot.path:
+            variable = self.draft.attach(place, edge.predicate, inverse=edge.inverse)
+            known = [p for p in self.draft.places if p.end == variable]
+            self._narrow(place, edge.predicate, edge.inverse)
+            ids = self.lookups.along(self.ids_at(place), edge)
+            place = (
+                known[0]
+                if known
+                else Place(variable, Node(ids), place.below + 1, parent=place, edge=edge)
+            )
+            if not known:
+                self.draft.places.append(place)
+                self.unknown += DOUBT_STEP
+        self._narrow(place, spot.predicate, spot.inverse)
+        return self.draft.attach(place, spot.predicate, inverse=spot.inverse)
+
+    def take_spot(self, spot: Spot) -> Variable:
+        """Hang a spot on the draft and count its words as used; return its variable."""
+        variable = self.hang(spot)
+        self.use_spot(spot)
+        return variable
+
+    def use_spot(self, spot: Spot) -> None:
+        """Count the words that name a spot as used, if any do."""
+        if spot.slot is not None:
+            self.use(spot.slot, spot.link)
+
+    def use(self, slot: Slot, link: Link) -> None:
+        """Count a slot as used."""
+        number = self.schema.number(link.target)
+        if number is not None and self.lookups.is_key(number, link):
+            self.unknown += DOUBT_KEY
+        elif self.grower.is_class_like(link):
+            self.unknown += DOUBT_CLASS_LIKE
+        self.done.add(slot)
+        self.take(slot.mask, self.grower.gain(link, self.used))
+
+    def take_link(self, link: Link) -> None:
+        """Count a link's words as used."""
+        self.take(link.mask, self.grower.gain(link, self.used))
+
+    def next_slot(self, after: int, within: int = 3) -> Slot | None:
+        """The first slot not yet used that starts within some words after a place."""
+        fits = [s for s in self.slots if self.is_left(s) and 0 < s.first - after <= within]
+        return min(fits, key=lambda slot: slot.first) if fits else None
+
+    def last_slot(self, before: int, within: int = 4) -> Slot | None:
+        """The last slot not yet used that ends within some words before a place."""
+        fits = [s for s in self.slots if self.is_left(s) and 0 < before - s.last <= within]
+        return max(fits, key=lambda slot: slot.last) if fits else None
+
+    def next_place(self, after: int, within: int = 4) -> Place | None:
+        """The place of the pattern whose words start soonest after a token."""
+        best: tuple[int, int, Place] | None = None
+        for place in self.draft.places:
+            for first in place.words:
+                near = 0 < first - after <= within
+                if near and (best is None or (first, place.below) < best[:2]):
+                    best = first, place.below, place
+        return best[2] if best is not None else None
+
+    def group_by(self, place: Place) -> None:
+        """Make one row for each thing at a place."""
+        if isinstance(place.end, Variable):
+            self.draft.group.append(place.end)
+            self.grouped = True
+            if place is not self.root:
+                at = min(place.words, default=0)
+                self.projected.append((at, self.named(place)))
+
+    def group_by_value(self, shown: Variable, token: int) -> None:
+        """Make one row for each value that is shown for a word."""
+        self.draft.group.append(shown)
+        self.grouped = True
+        self.projected.append((token, shown))
+
+    def shown(self, variable: Variable, spot: Spot) -> Variable:
+        """The variable to show for a predicate's object: its name if the graph has its own."""
+        if self.schema.sort(spot.predicate) is not Sort.NONE and not spot.inverse:
+            return variable
+        ids = self.graph.step(spot.place.node.ids[:_SHOWN], spot.predicate, inverse=spot.inverse)
+        name = self.schema.name_predicate(ids)
+        if name is None and not spot.inverse:
+            name = self.schema.stated(ids, spot.predicate)
+        if name is None:
+            return variable
+        return self.draft.attach(Place(variable, Node(ids), 1), name)
+
+    def predicates_at(self, place: Place) -> list[int]:
+        """The predicates of the first nodes at a place."""
+        found: list[int] = self.graph.predicates_of(place.node.ids[:_FIRST])[0].tolist()
+        return found
+
+    def by_words(
+        self, words: Sequence[str], sorts: Sequence[Sort], *, named: bool = False
+    ) -> Spot | None:
+        """A predicate of the root (or of another place) whose name holds one of the words.
+
+        With `named`, things without a name do not count.
+        """
+        for place in self.draft.places:
+            if named and self.schema.is_nameless(place.node.ids):
+                continue
+            present = self.predicates_at(place)
+            for word in words:
+                for number in present:
+                    if self.schema.sort(number) in sorts and word in self.schema.words(number):
+                        return unnamed_spot(place, number)
+        return None
+
+    def only(self, sorts: Sequence[Sort]) -> Spot | None:
+        """The only predicate of its sort at the root or elsewhere in the pattern."""
+        for place in self.draft.places:
+            if not self.lookups.is_resource(place.node.ids):
+                continue
+            fits = [n for n in self.predicates_at(place) if self.schema.sort(n) in sorts]
+            if fits:
+                named = [n for n in fits if {"start", "begin", "date"} & self.schema.words(n)]
+                self.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
+                return unnamed_spot(place, (named or fits)[0])
+        return None
+
+    def named(self, place: Place) -> Variable:
+        """The variable to show for a thing: its name if the graph has its own."""
+        ids, name = place.node.ids, self.schema.name_predicate(place.node.ids)
+        if name is None:
+            leading = [edge.predicate for edge, _ in place.node.edges if edge.inverse]
+            leading += [place.edge.predicate] if place.edge and not place.edge.inverse else []
+            values = (self.schema.stated(ids, number) for number in leading)
+            name = next((number for number in values if number is not None), None)
+        if name is None and isinstance(place.end, Variable):
+            return place.end
+        return self.draft.attach(place, name or 0)
+
+
+Handlers = Mapping[str, Callable[[QueryBuilder, Operator], bool]]
+"""What serves each operator by its name: it says whether the operator found what it is about."""
+
+
+def unnamed_spot(place: Place, predicate: int) -> Spot:
+    """Return a predicate at a place that no word of the question names."""
+    return Spot(place, predicate, False, _UNNAMED)

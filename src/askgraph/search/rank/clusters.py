@@ -29,7 +29,9 @@ from askgraph.sparql.tree import (
 from askgraph.traversal.arrays import Ids
 
 _NEAR = 0.5
+"""A member whose score is so near the best agrees with it."""
 _AGREES, _ENOUGH = 0.02, 3
+"""What a member that agrees adds, and how many may: they are often variants of one reading."""
 
 _COMPARED = 20_000
 """Up to so many nodes are compared one by one; larger sets are equal if they are one object."""

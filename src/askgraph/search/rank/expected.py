@@ -1,14 +1,220 @@
 """The answer that a question expects, read from its words: its kind, columns, rows."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
-from askgraph.search.linking.link import Linked
-from askgraph.search.linking.operators import COMPARING, Frame, Operator, frame_of
+from askgraph.index.names import Kind
+from askgraph.search.linking.link import Link, Linked
+from askgraph.search.linking.operators import COMPARING, Frame, Operator, Zones, frame_of
 from askgraph.search.linking.text import Reading
-from askgraph.search.rank.expected_items import Item, interrogative, items_of
+from askgraph.search.linking.word_lists import WordList
 
-Kind = Literal["yes_no", "count", "number", "when", "who", "where", "things"]
+AGGREGATING = ("average", "sum", "minimum", "maximum")
+_SURE = 0.7
+"""Links from this score on say what a noun means."""
+_AS_WELL = 0.15
+"""A link that is so little worse may be meant as well."""
+
+
+class Run(NamedTuple):
+    """Content words beside each other, the operators before them, and where it all starts."""
+
+    positions: list[int]
+    operators: tuple[str, ...]
+    start: int
+
+
+@dataclass(frozen=True)
+class Item:
+    """One noun that is asked for: its tokens, the operators before it, and what it may mean."""
+
+    positions: tuple[int, ...]
+    operators: tuple[str, ...]
+    classes: tuple[str, ...] = ()
+    predicates: tuple[str, ...] = ()
+    naming: bool = False
+
+    @property
+    def first(self) -> int:
+        """Its first token."""
+        return self.positions[0]
+
+    @cached_property
+    def iris(self) -> tuple[str, ...]:
+        """All that it may mean."""
+        return self.classes + self.predicates
+
+    @property
+    def is_property(self) -> bool:
+        """Whether it fills a column of its own: a property, a name, a count or an aggregate."""
+        aggregated = "count" in self.operators or any(o in AGGREGATING for o in self.operators)
+        return aggregated or self.naming or (bool(self.predicates) and not self.classes)
+
+    @property
+    def width(self) -> int:
+        """The columns it fills: one for each aggregate of it."""
+        return max(1, sum(name in AGGREGATING for name in self.operators))
+
+
+def items_of(linked: Linked, frame: Frame) -> tuple[Item, ...]:
+    """Return the head noun and those that are listed with it, in their order.
+
+    What is only put in front ("for model X, how many …") is none of them.
+    """
+    zones = Zones.of(linked.reading, frame)
+    runs = list(_runs(linked.reading, frame))
+    first, *others = _by_sentence(runs, linked.reading)
+    items = _listed(first, linked, frame, zones)
+    for sentence in others:
+        more = _listed(sentence, linked, frame, zones)
+        properties = [item.is_property for item in more]
+        if more and (all(properties) or (any(properties) and len(more) > 1)):
+            return more
+    return items
+
+
+def _by_sentence(runs: Sequence[Run], reading: Reading) -> list[list[Run]]:
+    """Runs parted at the ends of sentences; at least one part."""
+    parts: list[list[Run]] = [[]]
+    for run in runs:
+        first = parts[-1][0].start if parts[-1] else run.start
+        between = reading.text[reading.tokens[first].start : reading.tokens[run.start].start]
+        if any(mark in between for mark in ".?!;"):
+            parts.append([])
+        parts[-1].append(run)
+    return parts
+
+
+def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> tuple[Item, ...]:
+    """The head noun of a sentence and those that are listed with it."""
+    reading = linked.reading
+    found: list[Item] = []
+    end = _start_of_sentence(runs[0].start, reading) - 1 if runs else -1
+    for run in runs:
+        start = run.start
+        between = range(end + 1, start)
+        if found and not (zones.is_head(start) and _joined(between, start, zones, frame)):
+            break
+        end = run.positions[-1]
+        if found or not _is_put_in_front(between, reading):
+            found.append(_item(run.positions, run.operators, linked))
+    return tuple(found)
+
+
+def _start_of_sentence(at: int, reading: Reading) -> int:
+    """The first token of the sentence that a token stands in."""
+    tokens = reading.tokens
+    while at > 0 and not any(
+        mark in reading.text[tokens[at - 1].end : tokens[at].start] for mark in ".?!;"
+    ):
+        at -= 1
+    return at
+
+
+def interrogative(reading: Reading, *, within: range | None = None) -> int | None:
+    """Return the place of a question word, among the first three tokens or in another range."""
+    among = range(min(3, len(reading.tokens))) if within is None else within
+    asking = _interrogatives(reading.words)
+    places = (at for at in among if reading.is_stop(at))
+    return next((at for at in places if reading.tokens[at].folded in asking), None)
+
+
+def _interrogatives(words: WordList) -> frozenset[str]:
+    """The words that ask by themselves ("who"), or before a noun ("which year", "how old")."""
+    phrases = [phrase for listed in words.asks.values() for phrase in listed]
+    found = {phrase[0] for phrase in phrases if len(phrase) == 1}
+    for phrase in phrases:
+        nouns = [at for at, word in enumerate(phrase) if word not in words.stop]
+        found |= {phrase[at - 1] for at in nouns[:1] if at}
+    return frozenset(found)
+
+
+def _is_put_in_front(before: range, reading: Reading) -> bool:
+    """Whether a preposition, and no question word, stands before the first noun."""
+    restrict = reading.words.clauses["restrict"]
+    restricts = any(reading.tokens[at].folded in restrict for at in before)
+    return restricts and interrogative(reading, within=before) is None
+
+
+def _joined(between: range, start: int, zones: Zones, frame: Frame) -> bool:
+    """Whether a comma, a conjunction or a possessive, and no other content, parts two nouns."""
+    reading = frame.reading
+    if not all(reading.is_stop(at) for at in between):
+        return False
+    gap = reading.text[reading.tokens[between.start - 1].end : reading.tokens[start].start]
+    if any(mark in gap for mark in ".?!;:"):
+        return False
+    operators = [one.name for one in frame.operators if one.first in between]
+    return "," in gap or "and" in operators or (not operators and zones.is_listed(start))
+
+
+def _runs(reading: Reading, frame: Frame) -> Iterator[Run]:
+    """Runs of content words that own nothing, with the operators before each and where it starts.
+
+    A run ends at a function word, a comma, or an operator; "Intel's" in "Intel's sites" is none.
+    """
+    run: list[int] = []
+    operators: list[str] = []
+    start: int | None = None
+    by_place = {at: one for one in frame.operators for at in one.positions}
+    for at in range(len(reading.tokens)):
+        operator = by_place.get(at)
+        content = operator is None and not reading.is_stop(at) and not _is_number(at, reading)
+        if run and not (content and _touches(at, reading)):
+            if run[-1] not in reading.genitives:
+                yield Run(run, tuple(operators), start if start is not None else run[0])
+            run, operators, start = [], [], None
+        if operator is not None and operator.first == at:
+            operators.append(operator.name)
+            start = at if start is None and operator.name in (*AGGREGATING, "count") else start
+        if content:
+            run.append(at)
+    if run:
+        yield Run(run, tuple(operators), start if start is not None else run[0])
+
+
+def _touches(at: int, reading: Reading) -> bool:
+    gap = reading.text[reading.tokens[at - 1].end : reading.tokens[at].start]
+    return not any(mark in gap for mark in ",;:.?!") and at - 1 not in reading.genitives
+
+
+def _is_number(at: int, reading: Reading) -> bool:
+    return any(at in quantity.positions for quantity in reading.quantities)
+
+
+def _item(run: Sequence[int], operators: tuple[str, ...], linked: Linked) -> Item:
+    reading = linked.reading
+    best = list(_best(run, linked.of(Kind.CLASS, Kind.PREDICATE)))
+    naming = any(reading.tokens[at].stem in reading.words.naming for at in run)
+    return Item(
+        tuple(run),
+        operators,
+        tuple(dict.fromkeys(link.target for link in best if link.kind is Kind.CLASS)),
+        tuple(dict.fromkeys(link.target for link in best if link.kind is Kind.PREDICATE)),
+        naming,
+    )
+
+
+def _best(run: Sequence[int], links: Sequence[Link]) -> Iterator[Link]:
+    """The sure links in a run; of those that share words, the ones that hold the most."""
+    left = set(run)
+    inside = [(link, set(link.positions) & left) for link in links if link.score >= _SURE]
+    while held := [(link, words) for link, words in inside if words and words <= left]:
+        most = max(len(words) for _, words in held)
+        best = max(link.score for link, words in held if len(words) == most)
+        widest = [
+            (link, words)
+            for link, words in held
+            if len(words) == most and link.score > best - _AS_WELL
+        ]
+        taken = widest[0][1]
+        yield from (link for link, words in widest if words & taken)
+        left -= taken
+
+
+Asks = Literal["yes_no", "count", "number", "when", "who", "where", "things"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +231,7 @@ class Expected:
     `interrogative` a question word at the start.
     """
 
-    kind: Kind = "things"
+    kind: Asks = "things"
     columns: int | None = None
     classes: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
@@ -72,8 +278,12 @@ def expected_of(linked: Linked) -> Expected:
     )
 
 
+_REQUESTS = 3
+"""So many words after a verb may say that it opens a request."""
 _EXTREMES = ("superlative", "most", "fewest", "maximum", "minimum")
-_KINDS: dict[str, Kind] = {
+_A_NAME = 0.9
+"""Words so like a name are it."""
+_KINDS: dict[str, Asks] = {
     "person": "who",
     "place": "where",
     "date": "when",
@@ -82,7 +292,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-def _kind(reading: Reading, frame: Frame, items: tuple[Item, ...]) -> Kind:
+def _kind(reading: Reading, frame: Frame, items: tuple[Item, ...]) -> Asks:
     if frame.exists:
         asks = frame.asks is not None or _is_request(reading, frame) or _asks_again(reading, frame)
         return "things" if asks else "yes_no"
@@ -99,11 +309,9 @@ def _kind(reading: Reading, frame: Frame, items: tuple[Item, ...]) -> Kind:
 def _is_request(reading: Reading, frame: Frame) -> bool:
     """Whether a verb opens a request rather than a question: "can anyone tell me …"."""
     words = reading.words.yes_or_no
-    after = [token.folded for token in reading.tokens[frame.of("exists")[0].last + 1 :][:_NEAR]]
+    opened = frame.of("exists")[0].last + 1
+    after = [token.folded for token in reading.tokens[opened : opened + _REQUESTS]]
     return bool(after) and (after[0] in words["asked"] or not words["asking"].isdisjoint(after))
-
-
-_NEAR = 3  # words after the verb
 
 
 def _asked_first(reading: Reading, frame: Frame) -> str:
@@ -183,7 +391,7 @@ def _extremes(frame: Frame, linked: Linked) -> list[Operator]:
         for one in frame.of(*_EXTREMES)
         if tokens[one.first].folded not in words.ordinals
         and not any(token.stem in words.naming for token in tokens[one.last + 1 : one.last + 2])
-        and not _in_a_name(one, linked)
+        and not in_a_name(one, linked)
         and not _is_circumstance(one, linked.reading)
     ]
     return found if len({_points_up(one) for one in found}) == 1 else []
@@ -204,10 +412,10 @@ def _points_up(operator: Operator) -> bool:
     return operator.name in ("most", "maximum")
 
 
-def _in_a_name(operator: Operator, linked: Linked) -> bool:
-    """Whether the words of an operator are part of a longer name: "first name"."""
+def in_a_name(operator: Operator, linked: Linked) -> bool:
+    """Return whether the words of an operator are part of a longer name: "first name"."""
     own = set(operator.positions)
     return any(
-        link.similarity >= 0.9 and own & set(link.positions) and not own >= set(link.positions)
+        link.similarity >= _A_NAME and own & set(link.positions) and not own >= set(link.positions)
         for link in linked.links
     )

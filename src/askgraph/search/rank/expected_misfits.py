@@ -9,7 +9,7 @@ from askgraph.errors import QueryError
 from askgraph.metadata import Profile
 from askgraph.rdf.vocabulary import LABEL_PREDICATES
 from askgraph.search.rank.expected import Expected
-from askgraph.search.rank.expected_query import QueryColumns, columns_of
+from askgraph.search.rank.expected_columns import QueryColumns, columns_of
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.traversal.literals import Sort, measured
 

@@ -35,7 +35,7 @@ from askgraph.search.query import (
     text_of,
     variable_of,
 )
-from askgraph.search.rank.expected import Expected, expected_of
+from askgraph.search.rank.expected import Expected, expected_of, in_a_name
 from askgraph.search.run import Proposal
 from askgraph.sparql.tree import Bind, Call, Group, Pattern, Query, Values, variables_of
 from askgraph.sparql.write import text_of as written
@@ -132,8 +132,13 @@ def _idle_condition(subject: "Subject") -> bool:
 
 
 _SURE = 0.85
+"""Links from this score on surely name a thing."""
 _NAMED = 0.4
+"""Below this no word names what is shown."""
+_UNSAID = 0.5
+"""How well a thing is named of which no class is known."""
 _CLASS = 0.7
+"""Links from this score on say that a noun is a class."""
 _EXTREMES = ("minimum", "maximum", "most", "fewest", "superlative")
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
@@ -241,7 +246,7 @@ class Subject:
             and predicate_of(one) == RDF_TYPE
             and isinstance(one.object, NamedNode)
         ]
-        return max((self.said.get(iri, 0.0) for iri in classes), default=0.5)
+        return max((self.said.get(iri, 0.0) for iri in classes), default=_UNSAID)
 
 
 def _number_missing(subject: Subject) -> bool:
@@ -341,16 +346,7 @@ def _shown_extremes(subject: Subject) -> int:
 
 
 def _extremes(subject: Subject) -> Iterator[Operator]:
-    return (one for one in subject.frame.of(*_EXTREMES) if not _is_named(one, subject))
-
-
-def _is_named(operator: Operator, subject: Subject) -> bool:
-    """Whether an operator's words are a part of a longer name: "first name"."""
-    own = set(operator.positions)
-    return any(
-        link.similarity >= 0.9 and own & set(link.positions) and not own >= set(link.positions)
-        for link in subject.linked.links
-    )
+    return (one for one in subject.frame.of(*_EXTREMES) if not in_a_name(one, subject.linked))
 
 
 def _limit_missing(subject: Subject) -> bool:

@@ -21,7 +21,7 @@ from askgraph.search.grow.weights import WORTH_OPERATOR
 from askgraph.search.linking.link import Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.word_lists import shared_words
-from askgraph.search.operators.attachment import NUMERIC
+from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import denied_in, patterns_in, predicate_of, values_of, variable_of
 from askgraph.sparql.tree import Bind, Call, Pattern
@@ -107,8 +107,9 @@ class _Told:
 
     def obscure(self, root: Node) -> float:
         """How much less the graph says of the things meant than of others called the same."""
-        links = {id(node.link): node.link for node in root.walk() if node.link is not None}
-        return sum(self.behind.get((one.target, one.positions), 0.0) for one in links.values())
+        links = (node.link for node in root.walk() if node.link is not None)
+        named = dict.fromkeys((link.target, link.positions) for link in links)
+        return sum(self.behind.get(one, 0.0) for one in named)
 
     @cached_property
     def behind(self) -> Mapping[tuple[str, tuple[int, ...]], float]:
@@ -227,15 +228,13 @@ def _misplaced(edge: Edge, schema: Schema) -> bool:
 
 def _astray(root: Node) -> float:
     """How many values hang on another thing than the one whose words stand nearest before them."""
-    named = {
-        id(node): node.cls_link.positions[0] for node in root.walk() if node.cls_link is not None
-    }
+    named = {node: node.cls_link.positions[0] for node in root.walk() if node.cls_link is not None}
     count = 0.0
     for node in root.walk():
         for _, child in node.edges:
             first = _first_word(child)
             before = {at for at in named.values() if first is not None and at < first}
-            if before and not child.edges and named.get(id(node)) != max(before):
+            if before and not child.edges and named.get(node) != max(before):
                 count += 1.0
     return count
 
