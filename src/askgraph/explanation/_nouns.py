@@ -15,6 +15,7 @@ from askgraph.sparql.tree import Call, Expression, Group, Pattern, Query, Term, 
 
 _LISTED = 5  # values that are named one by one
 _COMPARISONS = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_OPPOSITE = {"=": "!=", "!=": "=", "contains": "contains not", "bound": "unbound", "in": "not in"}
 _TRANSPARENT = frozenset(["STR", "LCASE", "UCASE", "IRI", "URI"])
 _TESTS = {
     "BOUND": "bound",
@@ -45,55 +46,137 @@ def unwrapped(expression: Expression) -> Expression:
     return expression
 
 
-def condition_on(
-    expression: Expression, words: Callable[[Expression], str], phrases: Phrases
-) -> Condition | None:
-    """Return a filter as a condition on its one variable; None if it is no such thing.
+@dataclass(frozen=True)
+class Conditions:
+    """Filters as conditions on one variable; `words` puts the other side of a comparison so."""
 
-    `words` puts the other side of a comparison into words.
-    """
-    match expression:
-        case Call(name=name, arguments=(left, right)) if name in _COMPARISONS:
-            return _comparison(name, left, right, words)
-        case Call(name="IN" | "NOT IN" as name, arguments=(left, *items)):
-            return _membership(name, left, items, any_of(items, words, phrases))
-        case Call(name="||") if len(items := _alternatives(expression)) > _LISTED:
-            return _membership("IN", _first_side(expression), items, any_of(items, words, phrases))
-        case Call(name="||" | "&&" as name, arguments=(left, right)):
-            parts = [condition_on(part, words, phrases) for part in (left, right)]
-            return _joined(parts, phrases, "or" if name == "||" else "and")
-        case Call(name="!", arguments=(inner,)):
-            return _negated(condition_on(inner, words, phrases), phrases)
-        case Call(name=name, arguments=(subject, *rest)):
-            return _test(name, unwrapped(subject), rest, words)
-        case _:
+    words: Callable[[Expression], str]
+    phrases: Phrases
+
+    def on(self, expression: Expression) -> Condition | None:
+        """Return a filter as a condition on its one variable; None if it is no such thing."""
+        match expression:
+            case Call(name=name, arguments=(left, right)) if name in _COMPARISONS:
+                return self.comparison(name, left, right)
+            case Call(name="IN" | "NOT IN" as name, arguments=(left, *items)):
+                return self.membership(name, left, items)
+            case Call(name="||") if len(items := _alternatives(expression)) > _LISTED:
+                return self.membership("IN", _first_side(expression), items)
+            case Call(name="||" | "&&" as name, arguments=(left, right)):
+                parts = [self.on(part) for part in (left, right)]
+                return self.joined(parts, "or" if name == "||" else "and")
+            case Call(name="!", arguments=(inner,)):
+                return self.negated(self.on(inner))
+            case Call(name=name, arguments=(subject, *rest)):
+                return self.test(name, unwrapped(subject), rest)
+            case _:
+                return None
+
+    def any_of(self, items: Sequence[Expression]) -> str:
+        """Return values as `a, b or c`; many by their number, with the least and the most."""
+        if len(items) <= _LISTED:
+            return self.phrases.listed([self.words(item) for item in items], "or")
+        ordered = _in_order([unwrapped(item) for item in items])
+        if ordered:
+            return self.phrases.say(
+                "one of", len(items), self.words(ordered[0]), self.words(ordered[-1])
+            )
+        shown = self.phrases.listed([self.words(item) for item in items[:2]])
+        return self.phrases.say("one of many", len(items), shown)
+
+    def text(self, conditions: Iterable[Condition]) -> str:
+        """Return the conditions on one variable as one phrase; two bounds as a range."""
+        found = list(conditions)
+        for low, high in ((">=", "<="), ("date >=", "date <=")):
+            least = next((c for c in found if c.key == low), None)
+            most = next((c for c in found if c.key == high), None)
+            if least and most:
+                found = [c for c in found if c is not least and c is not most]
+                found.append(Condition(least.variable, "between", f"{least.value}\0{most.value}"))
+        found = _years(found)
+        return self.phrases.listed([self.said(condition) for condition in found])
+
+    def said(self, condition: Condition) -> str:
+        if condition.key == "said":
+            return condition.value
+        return self.phrases.say(condition.key, *condition.value.split("\0"))
+
+    def comparison(self, name: str, left: Expression, right: Expression) -> Condition | None:
+        if isinstance(unwrapped(left), Literal | NamedNode):
+            left, right, name = right, left, _COMPARISONS[name]
+        subject = unwrapped(left)
+        other = unwrapped(right)
+        match subject:
+            case Variable():
+                dated = isinstance(other, Literal) and other.datatype.value in DATE_DATATYPES
+                key = f"date {name}" if dated and name not in ("=", "!=") else name
+                return Condition(subject, key, self.words(other))
+            case Call(name="YEAR", arguments=(inner,)) if isinstance(unwrapped(inner), Variable):
+                key = f"year {name}" if name in ("=", "!=") else f"date {name}"
+                return Condition(_variable(inner), key, self.words(other))
+            case Call(name="LANG", arguments=(Variable() as inner,)) if name == "=":
+                return Condition(inner, "language", self.bare(other))
+            case Call(name="DATATYPE", arguments=(Variable() as inner,)) if name == "=":
+                return Condition(inner, "datatype", self.words(other))
+            case _:
+                return None
+
+    def bare(self, expression: Expression) -> str:
+        return expression.value if isinstance(expression, Literal) else self.words(expression)
+
+    def membership(
+        self, name: str, left: Expression, items: Sequence[Expression]
+    ) -> Condition | None:
+        subject = unwrapped(left)
+        if not isinstance(subject, Variable):
             return None
+        few, many = ("in", "=") if name == "IN" else ("not in", "!=")
+        return Condition(subject, few if len(items) <= _LISTED else many, self.any_of(items))
 
+    def joined(self, parts: list[Condition | None], word: str) -> Condition | None:
+        first, second = parts
+        if first is None or second is None or first.variable != second.variable:
+            return None
+        if word == "or" and first.key == second.key:
+            value = self.phrases.say("or", first.value, second.value)
+            return Condition(first.variable, first.key, value)
+        if word == "and":
+            return Condition(first.variable, "said", self.text([first, second]))
+        text = self.phrases.say(word, self.said(first), self.said(second))
+        return Condition(first.variable, "said", text)
 
-def any_of(
-    items: Sequence[Expression], words: Callable[[Expression], str], phrases: Phrases
-) -> str:
-    """Return values as `a, b or c`; many of them by their number, with the least and the most."""
-    if len(items) <= _LISTED:
-        return phrases.listed([words(item) for item in items], "or")
-    ordered = _in_order([unwrapped(item) for item in items])
-    if ordered:
-        return phrases.say("one of", len(items), words(ordered[0]), words(ordered[-1]))
-    shown = phrases.listed([words(item) for item in items[:2]])
-    return phrases.say("one of many", len(items), shown)
+    def negated(self, condition: Condition | None) -> Condition | None:
+        if condition is None:
+            return None
+        if condition.key in _OPPOSITE:
+            return Condition(condition.variable, _OPPOSITE[condition.key], condition.value)
+        return Condition(condition.variable, "said", self.phrases.say("not", self.said(condition)))
 
+    def test(self, name: str, subject: Expression, rest: list[Expression]) -> Condition | None:
+        """A function that is true or false of its first argument."""
+        match subject:
+            case Variable() if name in _TESTS:
+                return Condition(subject, _TESTS[name], "")
+            case Variable() if name in _TEXT and rest:
+                return Condition(subject, _TEXT[name], self.words(unwrapped(rest[0])))
+            case Variable() if name == "REGEX" and rest:
+                return self.pattern(subject, unwrapped(rest[0]))
+            case Call(name="LANG", arguments=(Variable() as inner,)) if (
+                name == "LANGMATCHES" and rest
+            ):
+                return Condition(inner, "language", self.bare(unwrapped(rest[0])))
+            case _:
+                return None
 
-def conditions_text(conditions: Iterable[Condition], phrases: Phrases) -> str:
-    """Return the conditions on one variable as one phrase; two bounds as a range."""
-    found = list(conditions)
-    for low, high in ((">=", "<="), ("date >=", "date <=")):
-        least = next((c for c in found if c.key == low), None)
-        most = next((c for c in found if c.key == high), None)
-        if least and most:
-            found = [c for c in found if c is not least and c is not most]
-            found.append(Condition(least.variable, "between", f"{least.value}\0{most.value}"))
-    found = _years(found)
-    return phrases.listed([_said(condition, phrases) for condition in found])
+    def pattern(self, subject: Variable, pattern: Expression) -> Condition:
+        """A regular expression; a mere text in it as such."""
+        if not isinstance(pattern, Literal):
+            return Condition(subject, "matches", self.words(pattern))
+        plain = re.fullmatch(r"(\^?)((?:[\w\s,;:'/-]|\\.)*)(\$?)", pattern.value)
+        if not plain or (plain[1] and plain[3]):
+            return Condition(subject, "matches", self.words(pattern))
+        key = "starts" if plain[1] else "ends" if plain[3] else "contains"
+        return Condition(subject, key, self.words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))
 
 
 def _in_order(terms: Sequence[Expression]) -> list[Literal]:
@@ -120,53 +203,10 @@ def _years(conditions: list[Condition]) -> list[Condition]:
     return [*rest, Condition(first.variable, "between", f"{start}\0{last}")]
 
 
-def _said(condition: Condition, phrases: Phrases) -> str:
-    if condition.key == "said":
-        return condition.value
-    return phrases.say(condition.key, *condition.value.split("\0"))
-
-
-def _comparison(
-    name: str, left: Expression, right: Expression, words: Callable[[Expression], str]
-) -> Condition | None:
-    if isinstance(unwrapped(left), Literal | NamedNode):
-        left, right, name = right, left, _COMPARISONS[name]
-    subject = unwrapped(left)
-    other = unwrapped(right)
-    match subject:
-        case Variable():
-            dated = isinstance(other, Literal) and other.datatype.value in DATE_DATATYPES
-            key = f"date {name}" if dated and name not in ("=", "!=") else name
-            return Condition(subject, key, words(other))
-        case Call(name="YEAR", arguments=(inner,)) if isinstance(unwrapped(inner), Variable):
-            key = f"year {name}" if name in ("=", "!=") else f"date {name}"
-            return Condition(_variable(inner), key, words(other))
-        case Call(name="LANG", arguments=(Variable() as inner,)) if name == "=":
-            return Condition(inner, "language", _bare(other, words))
-        case Call(name="DATATYPE", arguments=(Variable() as inner,)) if name == "=":
-            return Condition(inner, "datatype", words(other))
-        case _:
-            return None
-
-
 def _variable(expression: Expression) -> Variable:
     found = unwrapped(expression)
     assert isinstance(found, Variable)
     return found
-
-
-def _bare(expression: Expression, words: Callable[[Expression], str]) -> str:
-    return expression.value if isinstance(expression, Literal) else words(expression)
-
-
-def _membership(
-    name: str, left: Expression, items: Sequence[Expression], values: str
-) -> Condition | None:
-    subject = unwrapped(left)
-    if not isinstance(subject, Variable):
-        return None
-    few, many = ("in", "=") if name == "IN" else ("not in", "!=")
-    return Condition(subject, few if len(items) <= _LISTED else many, values)
 
 
 def _equals(expression: Expression) -> Iterator[Expression]:
@@ -196,67 +236,6 @@ def _alternatives(expression: Expression) -> list[Expression]:
 def _first_side(expression: Expression) -> Expression:
     first = next(_equals(expression))
     return first.arguments[0] if isinstance(first, Call) and first.arguments else first
-
-
-def _joined(parts: list[Condition | None], phrases: Phrases, word: str) -> Condition | None:
-    first, second = parts
-    if first is None or second is None or first.variable != second.variable:
-        return None
-    if word == "or" and first.key == second.key:
-        value = phrases.say("or", first.value, second.value)
-        return Condition(first.variable, first.key, value)
-    if word == "and":
-        return Condition(first.variable, "said", conditions_text([first, second], phrases))
-    text = phrases.say(word, _said(first, phrases), _said(second, phrases))
-    return Condition(first.variable, "said", text)
-
-
-def _negated(condition: Condition | None, phrases: Phrases) -> Condition | None:
-    if condition is None:
-        return None
-    opposite = {
-        "=": "!=",
-        "!=": "=",
-        "contains": "contains not",
-        "bound": "unbound",
-        "in": "not in",
-    }
-    if condition.key in opposite:
-        return Condition(condition.variable, opposite[condition.key], condition.value)
-    return Condition(condition.variable, "said", phrases.say("not", _said(condition, phrases)))
-
-
-def _test(
-    name: str,
-    subject: Expression,
-    rest: list[Expression],
-    words: Callable[[Expression], str],
-) -> Condition | None:
-    """A function that is true or false of its first argument."""
-    match subject:
-        case Variable() if name in _TESTS:
-            return Condition(subject, _TESTS[name], "")
-        case Variable() if name in _TEXT and rest:
-            return Condition(subject, _TEXT[name], words(unwrapped(rest[0])))
-        case Variable() if name == "REGEX" and rest:
-            return _pattern(subject, unwrapped(rest[0]), words)
-        case Call(name="LANG", arguments=(Variable() as inner,)) if name == "LANGMATCHES" and rest:
-            return Condition(inner, "language", _bare(unwrapped(rest[0]), words))
-        case _:
-            return None
-
-
-def _pattern(
-    subject: Variable, pattern: Expression, words: Callable[[Expression], str]
-) -> Condition:
-    """A regular expression; a mere text in it as such."""
-    if not isinstance(pattern, Literal):
-        return Condition(subject, "matches", words(pattern))
-    plain = re.fullmatch(r"(\^?)((?:[\w\s,;:'/-]|\\.)*)(\$?)", pattern.value)
-    if not plain or (plain[1] and plain[3]):
-        return Condition(subject, "matches", words(pattern))
-    key = "starts" if plain[1] else "ends" if plain[3] else "contains"
-    return Condition(subject, key, words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))
 
 
 class Nouns:
@@ -388,6 +367,10 @@ class ValueWords(Nouns, ABC):
     def phrase(self, variable: Variable, *, many: bool) -> str:
         """A variable with all that holds of it."""
 
+    @property
+    def tests(self) -> Conditions:
+        return Conditions(self.words, self.phrases)
+
     def conditions(self, variable: Term) -> str:
         """All conditions on one variable, as what it `is`; they count as told."""
         if not isinstance(variable, Variable):
@@ -399,7 +382,7 @@ class ValueWords(Nouns, ABC):
             if not self.mentions(expression, variable):
                 continue
             self.told_filters.add(number)
-            condition = condition_on(expression, self.words, self.phrases)
+            condition = self.tests.on(expression)
             if condition is not None and condition.variable == variable:
                 found.append(self.dated(condition))
             else:
@@ -410,7 +393,7 @@ class ValueWords(Nouns, ABC):
             for select in self.scope.selects
             if variable.value in {name.value for name in variables_of(select)}
         ]
-        return conditions_text(found, self.phrases)
+        return self.tests.text(found)
 
     def dated(self, condition: Condition) -> Condition:
         """A comparison in the words for dates, if the predicate's name tells of one."""
@@ -430,7 +413,7 @@ class ValueWords(Nouns, ABC):
 
     def mentions(self, expression: Expression, variable: Variable) -> bool:
         """Whether a filter is about this variable, not merely compared with it."""
-        plain = condition_on(expression, lambda _: "", self.phrases)
+        plain = Conditions(lambda _: "", self.phrases).on(expression)
         return plain is not None and plain.variable == variable
 
     def given_values(self, variable: Variable) -> list[Condition]:
@@ -441,7 +424,7 @@ class ValueWords(Nouns, ABC):
                 cells = [row[at] for row in values.rows]
                 known = [cell for cell in cells if cell is not None]
                 if known:
-                    text = any_of(known, self.words, self.phrases)
+                    text = self.tests.any_of(known)
                     found.append(Condition(variable, "in", text))
         return found
 
@@ -468,10 +451,10 @@ class ValueWords(Nouns, ABC):
         if call.name in ("COALESCE", "CONCAT") and len(texts) > 1:
             key = call.name.lower()
             return self.say(key, texts[0], self.listed(texts[1:]))
-        condition = condition_on(call, self.words, self.phrases)
+        condition = self.tests.on(call)
         if condition is not None:
             subject = self.reference(condition.variable)
-            return f"{subject} {conditions_text([condition], self.phrases)}"
+            return f"{subject} {self.tests.text([condition])}"
         if call.name in _COMPARED and len(texts) == 2:
             return f"{texts[0]} {self.say(call.name, texts[1])}"
         if call.name in ("&&", "||"):
