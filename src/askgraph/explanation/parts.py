@@ -15,8 +15,8 @@ from askgraph.explanation.verbalise import in_words, written_out
 from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.read import read
+from askgraph.sparql.rewrite.swapped import written_terms
 from askgraph.sparql.tree import Call, Nested, Path, Pattern, Query, children
-from askgraph.sparql.written_terms import written_terms
 
 Kind = Choice["entity", "class", "predicate", "value"]
 

@@ -28,10 +28,10 @@ def elapsed(unit: str, start: Expression, end: Expression) -> Call:
         case "years":
             same = _call("&&", _call("=", *months), _call("<", *days))
             early = _call("||", _call("<", *months), same)
-            return _call("-", years, _call("IF", early, _number(1), _number(0)))
+            return _call("-", years, _call("IF", early, Literal(1), Literal(0)))
         case "months":
-            passed = _call("+", _call("*", _number(12), years), months[0])
-            early = _call("IF", _call("<", *days), _number(1), _number(0))
+            passed = _call("+", _call("*", Literal(12), years), months[0])
+            early = _call("IF", _call("<", *days), Literal(1), Literal(0))
             return _call("-", _call("-", passed, months[1]), early)
         case "days":
             return _call("-", _day(end), _day(start))
@@ -56,27 +56,23 @@ def _day(date: Expression) -> Call:
     start in March.
     """
     year, month = _call("YEAR", date), _call("MONTH", date)
-    late = _floor(_call("+", month, _number(9)), 12)
+    late = _floor(_call("+", month, Literal(9)), 12)
     next_march = Call("+", (year, late), bracketed=True)
-    century = _floor(_call("-", next_march, _number(1)), 100)
-    centuries = _floor(_call("*", _number(3), _call("+", century, _number(1))), 4)
-    leaps = _floor(_call("*", _number(7), next_march), 4)
-    found = _call("-", _call("-", _call("*", _number(367), year), leaps), centuries)
-    found = _call("+", found, _floor(_call("*", _number(275), month), 9))
+    century = _floor(_call("-", next_march, Literal(1)), 100)
+    centuries = _floor(_call("*", Literal(3), _call("+", century, Literal(1))), 4)
+    leaps = _floor(_call("*", Literal(7), next_march), 4)
+    found = _call("-", _call("-", _call("*", Literal(367), year), leaps), centuries)
+    found = _call("+", found, _floor(_call("*", Literal(275), month), 9))
     return _call("+", found, _call("DAY", date))
 
 
 def _floor(value: Expression, by: int) -> Call:
     """The whole part of a quotient."""
-    return _call("FLOOR", _call("/", value, _number(by)))
+    return _call("FLOOR", _call("/", value, Literal(by)))
 
 
 def _call(name: str, *arguments: Expression) -> Call:
     return Call(name, arguments)
-
-
-def _number(value: int) -> Literal:
-    return Literal(value)
 
 
 @dataclass(frozen=True)

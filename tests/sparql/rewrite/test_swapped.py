@@ -17,9 +17,8 @@ from askgraph.rdf.vocabulary import (
 )
 from askgraph.sparql.judge import checked
 from askgraph.sparql.read import read
-from askgraph.sparql.rewrite.swapped import swapped
+from askgraph.sparql.rewrite.swapped import swapped, written_terms
 from askgraph.sparql.tree import Call, Filter
-from askgraph.sparql.written_terms import written_terms
 
 PREFIXES = PrefixMap({"ex": "http://example.org/"})
 SATURN, JUPITER = "http://example.org/Saturn", "http://example.org/Jupiter"
