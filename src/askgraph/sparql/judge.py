@@ -255,30 +255,26 @@ class SyntaxFault:
 def _verdict(text: str, added_lines: int) -> tuple[Form, tuple[str, ...]]:
     root = algebra(text, added_lines=added_lines)
     form = _FORMS[root.name.removesuffix("Query").upper()]
-    found = Counter[str]()
-    for node in nodes(root):
-        if getattr(node, "name", "") == "ServiceGraphPattern":
-            found[_service_name(node.term)] += 1
+    found = _called_in(root)
     if found.total() < len(_services(lexed(text).given)):
-        found = Counter(_services_as_written(text))
+        found = _called_in(_as_written(text))
     return form, tuple(found.elements())
 
 
-def _services_as_written(text: str) -> Iterator[str]:
-    """Yield what the SERVICE clauses name; of some within an EXISTS rdflib (7.6) has no algebra."""
+def _as_written(text: str) -> object:
+    """The query before rdflib (7.6) makes algebra of it, which leaves out some EXISTS."""
     from rdflib.plugins.sparql.parser import Query
 
     with _PARSING:
-        tree = Query.parse_string(with_full_iris(_with_service_on_its_line(text)), parse_all=True)
-    for node in nodes(tree):
-        if getattr(node, "name", "") == "ServiceGraphPattern":
-            yield _service_name(node.term)
+        return Query.parse_string(with_full_iris(_with_service_on_its_line(text)), parse_all=True)
 
 
-def _service_name(term: object) -> str:
+def _called_in(root: object) -> Counter[str]:
+    """What the SERVICE clauses name."""
     from rdflib import Variable
 
-    return f"?{term}" if isinstance(term, Variable) else str(term)
+    named = [n.term for n in nodes(root) if getattr(n, "name", "") == "ServiceGraphPattern"]
+    return Counter(f"?{term}" if isinstance(term, Variable) else str(term) for term in named)
 
 
 def algebra(text: str, *, added_lines: int = 0) -> Any:
