@@ -127,9 +127,7 @@ class AnswerBuilder:
         passed over; if none is left, all answer. Raises as `answer` does.
         """
         if isinstance(given, GraphResult):
-            rows = tuple((one.subject, one.predicate, one.object) for one in given.triples)
-            names = ("subject", "predicate", "object")
-            given = SelectResult(names, rows, given.truncated, given.seconds)
+            given = given.table
         there = given.variables if isinstance(given, SelectResult) else ()
         return await self.answer(
             query,

@@ -73,6 +73,12 @@ class GraphResult:
     truncated: Truncation | None = None
     seconds: float = 0.0
 
+    @property
+    def table(self) -> SelectResult:
+        """The triples as rows of subject, predicate and object."""
+        rows = tuple((one.subject, one.predicate, one.object) for one in self.triples)
+        return SelectResult(("subject", "predicate", "object"), rows, self.truncated, self.seconds)
+
 
 def _order_of_row(row: Row) -> tuple[tuple[int, float, str], ...]:
     return tuple(_order_of_term(term) for term in row)

@@ -139,17 +139,16 @@ def table_of(result: Result, labels: Mapping[str, str], *, limit: int | None = N
                 form="CONSTRUCT",
                 columns=[],
                 cells=[],
-                triples=[_triple(triple, labels) for triple in result.triples[:limit]],
+                triples=[_triple(row, labels) for row in result.table.rows[:limit]],
                 total=len(result.triples),
                 truncated=cut_of(result.truncated),
                 seconds=round(result.seconds, 6),
             )
 
 
-def _triple(triple: Triple, labels: Mapping[str, str]) -> tuple[Cell, Cell, Cell]:
+def _triple(row: Row, labels: Mapping[str, str]) -> tuple[Cell, Cell, Cell]:
     subject, predicate, value = (
-        cell_of(term, labels) or Cell(type="blank", value="")
-        for term in (triple.subject, triple.predicate, triple.object)
+        cell_of(term, labels) or Cell(type="blank", value="") for term in row
     )
     return subject, predicate, value
 

@@ -51,26 +51,16 @@ class SessionStore(Area):
         row = await self._row(_selected().where(sessions.c.id == id))
         return None if row is None else row_as(SessionRow, row)
 
-    async def sessions(
-        self, owner: str, *, limit: int = 50, before: datetime | None = None
-    ) -> list[SessionRow]:
+    async def sessions(self, owner: str, *, limit: int = 50) -> list[SessionRow]:
         """Return the sessions of an owner, the one changed last first."""
         wanted = _selected().where(sessions.c.owner == owner)
-        if before is not None:
-            wanted = wanted.where(sessions.c.changed < time_text(before))
         wanted = wanted.order_by(sessions.c.changed.desc(), sessions.c.id).limit(limit)
         return [row_as(SessionRow, row) for row in await self._rows(wanted)]
 
-    async def change_session(
-        self, id: str, *, title: str | None = None, about: Json | None = None
-    ) -> bool:
-        """Give a session another title or other things to keep; whether there is one."""
-        values: dict[str, object] = {"changed": now()}
-        if title is not None:
-            values["title"] = title
-        if about is not None:
-            values["about"] = dict(about)
-        return await self._changed(update(sessions).where(sessions.c.id == id).values(values)) > 0
+    async def change_session(self, id: str, *, title: str) -> bool:
+        """Give a session another title; whether there is one."""
+        changed = update(sessions).where(sessions.c.id == id)
+        return await self._changed(changed.values(title=title, changed=now())) > 0
 
     async def delete_session(self, id: str) -> bool:
         """Delete a session with its runs; whether there was one."""

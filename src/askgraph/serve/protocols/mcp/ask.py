@@ -28,6 +28,7 @@ from askgraph.serve.protocols.mcp.results import (
 )
 from askgraph.serve.runs.events import one_line, words_of
 from askgraph.serve.runs.request import RunRequest
+from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -145,32 +146,31 @@ def _method(access: Access, name: str | None) -> str:
 
 def answered(outcome: Outcome, *, limit: int) -> Answered:
     """Return an outcome with at most `limit` rows."""
-    best = attempt_of(outcome)
-    rows = cells(best.result.rows, limit) if best else []
+    best = attempt_of(outcome) or Answer("", "", SelectResult((), ()), (), "", 0.0)
+    rows = cells(best.result.rows, limit)
     readings = outcome.options if isinstance(outcome, Clarification) else ()
-    labels = labels_shown(rows, best.labels) if best else {}
     return Answered.model_validate(
         {
             "status": status_of(outcome),
             "message": _message(outcome),
-            "words": best.words if best else "",
-            "confidence": best.confidence if best else 0.0,
-            "query": best.query if best else None,
-            "graph": best.graph if best else None,
-            "columns": list(best.result.variables) if best else [],
-            "answer_columns": list(best.answer_columns) if best else [],
+            "words": best.words,
+            "confidence": best.confidence,
+            "query": best.query or None,
+            "graph": best.graph or None,
+            "columns": list(best.result.variables),
+            "answer_columns": list(best.answer_columns),
             "rows": rows,
-            "total": len(best.result.rows) if best else 0,
-            "boolean": best.boolean if best else None,
-            "labels": labels,
-            "evidence": _evidence(best) if best else [],
-            "why_empty": best.why_empty if best else None,
-            "cut": _cut(best) if best else None,
+            "total": len(best.result.rows),
+            "boolean": best.boolean,
+            "labels": labels_shown(rows, best.labels),
+            "evidence": _evidence(best),
+            "why_empty": best.why_empty,
+            "cut": _cut(best),
             "readings": [
                 Reading(words=one.words, rows=one.count, query=one.query) for one in readings
             ],
-            "confirmed": best.confirmed.question if best and best.confirmed else None,
-            "interpretation": (best.interpretation or None) if best else None,
+            "confirmed": best.confirmed.question if best.confirmed else None,
+            "interpretation": best.interpretation or None,
             "seconds": round(outcome.usage.seconds, 3),
         }
     )

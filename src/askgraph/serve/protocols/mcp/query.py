@@ -21,7 +21,7 @@ from askgraph.serve.protocols.mcp.results import (
     iris_in,
     labels_shown,
 )
-from askgraph.sparql.results import GraphResult, Row, SelectResult
+from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools.candidates import BestCandidates, RunCandidate, best_candidates, unused_words
 from askgraph.tools.query_run import Ran, executed
@@ -131,31 +131,19 @@ def _checked(graph: str, found: Validation) -> Checked:
 
 
 async def _table(context: Context, ran: Ran, limit: int, notes: list[str]) -> Table:
-    columns, rows, boolean = _content(ran)
-    shown = cells(rows, limit)
+    given = ran.result.table if isinstance(ran.result, GraphResult) else ran.result
+    result = SelectResult((), ()) if isinstance(given, bool) else given
+    shown = cells(result.rows, limit)
     languages = [context.language, "en"]
-    labels = await labels_of(iris_in(rows[: len(shown)]), context.graph, languages)
-    cut = None if isinstance(ran.result, bool) else ran.result.truncated
+    labels = await labels_of(iris_in(result.rows[: len(shown)]), context.graph, languages)
     return Table(
         graph=context.graph.name,
         query=ran.query,
-        columns=columns,
+        columns=list(result.variables),
         rows=shown,
-        total=len(rows),
-        boolean=boolean,
+        total=len(result.rows),
+        boolean=given if isinstance(given, bool) else None,
         labels=labels_shown(shown, labels),
-        cut=cut_words(cut),
+        cut=cut_words(result.truncated),
         notes=notes,
     )
-
-
-def _content(ran: Ran) -> tuple[list[str], list[Row], bool | None]:
-    """The columns and rows of a result; triples are rows of three."""
-    match ran.result:
-        case bool() as holds:
-            return [], [], holds
-        case SelectResult() as result:
-            return list(result.variables), list(result.rows), None
-        case GraphResult() as result:
-            triples: list[Row] = [(t.subject, t.predicate, t.object) for t in result.triples]
-            return ["subject", "predicate", "object"], triples, None

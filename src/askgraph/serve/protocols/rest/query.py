@@ -9,7 +9,7 @@ from typing import Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import NamedNode
 
 from askgraph.answers.build import AnswerBuilder
 from askgraph.endpoint import Counted
@@ -30,7 +30,7 @@ from askgraph.serve.runs.views import (
 )
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.layout import formatted
-from askgraph.sparql.results import GraphResult, Result, SelectResult, Term
+from askgraph.sparql.results import GraphResult, Result, SelectResult
 from askgraph.trace import Usage
 from askgraph.validation import WRONG, Finding, Kind, Validation
 from askgraph.validation.graph_knowledge import graph_knowledge
@@ -235,21 +235,12 @@ def _finding(finding: Finding) -> FindingView:
 
 def _iris(result: Result) -> Iterator[str]:
     """The IRIs of a result, in the order in which they are shown."""
-    rows: Iterator[tuple[Term | None, ...]] = iter(())
-    match result:
-        case SelectResult():
-            rows = iter(result.rows)
-        case GraphResult():
-            rows = (_terms(triple) for triple in result.triples)
-        case _:
-            pass
+    if isinstance(result, bool):
+        return
+    rows = (result.table if isinstance(result, GraphResult) else result).rows
     seen: set[str] = set()
     for row in rows:
         for term in row:
             if isinstance(term, NamedNode) and term.value not in seen:
                 seen.add(term.value)
                 yield term.value
-
-
-def _terms(triple: Triple) -> tuple[Term, Term, Term]:
-    return triple.subject, triple.predicate, triple.object

@@ -5,7 +5,7 @@ import { addAddress, upload } from "../api/jobs.ts";
 import { knownGraphs, knownServer } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { Button, dotted, Form } from "../parts/parts.tsx";
+import { Button, dotted, type FieldProps, Form } from "../parts/parts.tsx";
 import { linkOf } from "../results/values.ts";
 import { add, draft } from "./adding.ts";
 import { ENDINGS, isName, judged, sizeText, suggestedName } from "./files.ts";
@@ -125,9 +125,7 @@ export function AddressForm() {
   const address = draft.address.value;
   const name = draft.name.value;
   const [named, setNamed] = useState(name !== "");
-  const id = useId();
   const link = linkOf(address.trim());
-  const fault = address.trim() !== "" && link === null;
   const ready = link !== null && isFree(name);
   return (
     <Form
@@ -136,30 +134,17 @@ export function AddressForm() {
         if (ready) void add(name, (_, signal) => addAddress({ name, url: link }, { signal }));
       }}
     >
-      <div>
-        <label class="label" for={id}>
-          {say.address}
-        </label>
-        <input
-          id={id}
-          class="field"
-          type="url"
-          inputMode="url"
-          autocomplete="off"
-          placeholder="https://example.org/sparql"
-          value={address}
-          aria-invalid={fault}
-          aria-describedby={`${id}-hint`}
-          onInput={(event) => {
-            const typed = event.currentTarget.value;
-            draft.address.value = typed;
-            if (!named) draft.name.value = suggestedName(typed.trim());
-          }}
-        />
-        <p id={`${id}-hint`} class={fault ? "fault small" : "muted small"}>
-          {fault ? say.addressWrong : say.addressHint}
-        </p>
-      </div>
+      <HintedField
+        label={say.address}
+        value={address}
+        onText={(typed) => {
+          draft.address.value = typed;
+          if (!named) draft.name.value = suggestedName(typed.trim());
+        }}
+        fault={address.trim() !== "" && link === null ? say.addressWrong : null}
+        hint={say.addressHint}
+        input={{ type: "url", inputMode: "url", placeholder: "https://example.org/sparql" }}
+      />
       <NameField
         name={name}
         onName={(typed) => {
@@ -179,27 +164,43 @@ export function AddressForm() {
 // The name that a graph gets, checked while it is typed.
 
 function NameField({ name, onName }: { name: string; onName: (name: string) => void }) {
+  return (
+    <HintedField
+      label={say.name}
+      value={name}
+      onText={(typed) => onName(typed.toLowerCase())}
+      fault={faultOf(name)}
+      hint={say.nameHint}
+      input={{ class: "name-field", autocapitalize: "none", spellcheck: false, maxLength: 40 }}
+    />
+  );
+}
+
+interface HintedProps extends FieldProps {
+  /** What is wrong with the text; it takes the place of the hint. */
+  readonly fault: string | null;
+  readonly hint: string;
+}
+
+function HintedField({ label, value, onText, fault, hint, input }: HintedProps) {
   const id = useId();
-  const fault = faultOf(name);
   return (
     <div>
       <label class="label" for={id}>
-        {say.name}
+        {label}
       </label>
       <input
+        {...input}
         id={id}
-        class="field name-field"
+        class={`field ${input?.class ?? ""}`}
         autocomplete="off"
-        autocapitalize="none"
-        spellcheck={false}
-        maxLength={40}
-        value={name}
+        value={value}
         aria-invalid={fault !== null}
         aria-describedby={`${id}-hint`}
-        onInput={(event) => onName(event.currentTarget.value.toLowerCase())}
+        onInput={(event) => onText(event.currentTarget.value)}
       />
       <p id={`${id}-hint`} class={fault ? "fault small" : "muted small"}>
-        {fault ?? say.nameHint}
+        {fault ?? hint}
       </p>
     </div>
   );

@@ -5,7 +5,7 @@ import { keyWanted } from "../api/http.ts";
 import { AskPage } from "../ask/AskPage.tsx";
 import { turns } from "../ask/conversation.ts";
 import { language } from "../i18n/index.ts";
-import { Button, Choice, Dialog, Field, Form } from "../parts/parts.tsx";
+import { Button, Choice, Dialog, Facts, Field, Form } from "../parts/parts.tsx";
 import { Header } from "./Header.tsx";
 import { Later } from "./Later.tsx";
 import { arrive, followLinks, left, place, type Route, routeOf } from "./router.ts";
@@ -155,18 +155,13 @@ function ShortcutsDialog() {
   ];
   return (
     <Dialog title={say.help} close={close}>
-      <dl class="shortcuts stack near">
-        {shortcuts.map(([keys, does]) => (
-          <div key={keys}>
-            <dt>
-              {keys.split(" ").map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        class="shortcuts stack near"
+        facts={shortcuts.map(([keys, does]) => [
+          keys.split(" ").map((key) => <kbd key={key}>{key}</kbd>),
+          does,
+        ])}
+      />
       <Choice
         name={say.singleKeys}
         more={say.singleKeysMore}

@@ -27,9 +27,9 @@ export function MethodChooser() {
   return (
     <Popover
       title={say.chooseMethod}
+      icon="sliders"
       label={
         <>
-          <Icon name="sliders" />
           <span class="chooser-label">
             {methodTitle(chosen.name)}
             {chosenModel.value && <bdi class="muted"> · {chosenModel.value}</bdi>}
@@ -153,9 +153,9 @@ export function GraphChooser() {
   return (
     <Popover
       title={say.chooseGraphs}
+      icon="graph"
       label={
         <>
-          <Icon name="graph" />
           <bdi class="chooser-label">{label}</bdi>
           <Icon name="down" size={12} />
         </>

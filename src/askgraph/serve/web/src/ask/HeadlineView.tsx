@@ -8,55 +8,42 @@ import { textOf } from "../results/texts.ts";
 import { type Headline, headlineOf } from "./headline.ts";
 import { say } from "./words.ts";
 
+const LOOKS = { boolean: "value", nothing: "nothing", table: "count" };
+
 export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: string }) {
   const headline = headlineOf(answer);
-  switch (headline.kind) {
-    case "boolean":
-      return <p class="headline value">{headline.yes ? say.yes : say.no}</p>;
-    case "nothing":
-      return <p class="headline nothing">{say.nothing}</p>;
-    case "value":
-      return (
-        <p class="headline value">
-          {headline.cells.map((cell, at) => (
-            <span key={at}>
-              {headline.columns && <bdi class="headline-of">{headline.columns[at]} </bdi>}
-              <Value cell={cell} graph={graph} />
-            </span>
-          ))}
-        </p>
-      );
-    case "list":
-      return (
-        <ul class="headline names">
-          {headline.cells.map((cell, at) => (
-            <li key={at}>
-              <Value cell={cell} graph={graph} />
-            </li>
-          ))}
-        </ul>
-      );
-    case "table":
-      return <p class="headline count">{tableWords(headline)}</p>;
-  }
+  if (!("cells" in headline))
+    return <p class={`headline ${LOOKS[headline.kind]}`}>{spoken(headline)}</p>;
+  const [All, Each] = headline.kind === "list" ? (["ul", "li"] as const) : (["p", "span"] as const);
+  return (
+    <All class={headline.kind === "list" ? "headline names" : "headline value"}>
+      {headline.cells.map((cell, at) => (
+        <Each key={at}>
+          {headline.columns && <bdi class="headline-of">{headline.columns[at]} </bdi>}
+          <Value cell={cell} graph={graph} />
+        </Each>
+      ))}
+    </All>
+  );
 }
 
 /** The headline as one text, for those who hear it. */
 export function spokenHeadline(answer: AnswerView): string {
-  const headline = headlineOf(answer);
+  return spoken(headlineOf(answer));
+}
+
+function spoken(headline: Headline): string {
   switch (headline.kind) {
     case "boolean":
       return headline.yes ? say.yes : say.no;
     case "nothing":
       return say.nothing;
     case "table":
-      return tableWords(headline);
-    case "value":
+      return headline.more ? say.rowsCut(headline.rows) : say.rows(headline.rows);
+    default:
       return headline.cells
         .map((cell, at) => `${headline.columns?.[at] ?? ""} ${cellText(cell)}`.trim())
         .join(", ");
-    default:
-      return headline.cells.map(cellText).join(", ");
   }
 }
 
@@ -67,12 +54,6 @@ function Value({ cell, graph }: { cell: Cell; graph: string }) {
     </Named>
   );
 }
-
-function tableWords(headline: Extract<Headline, { kind: "table" }>): string {
-  return headline.more ? say.rowsCut(headline.rows) : say.rows(headline.rows);
-}
-
-// Terms of a result as people read them, in the page's language.
 
 /** A cell in the page's language: a label, a number with separators, a day in words. */
 export function cellText(cell: Cell | null): string {

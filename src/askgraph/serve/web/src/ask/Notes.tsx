@@ -3,7 +3,7 @@
 import type { AnswerView, Finding } from "../api/types.ts";
 import { navigate } from "../app/router.ts";
 import { formatTime } from "../i18n/index.ts";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { Button, Note, ProblemNote } from "../parts/parts.tsx";
 import { again, type Turn } from "./conversation.ts";
 import type { Standing } from "./Verdict.tsx";
 import { say } from "./words.ts";
@@ -21,39 +21,25 @@ export function Notes({ answer, turn, findings, standing }: NotesProps) {
   return (
     <>
       {why_empty && (
-        <div class="note">
-          <h3>{say.whyEmpty}</h3>
+        <Note title={say.whyEmpty}>
           <p class="lines" dir="auto">
             {why_empty}
           </p>
-        </div>
+        </Note>
       )}
       {findings.length > 0 && (
-        <div class="note warn">
-          <h3>{answer.total === 0 && !why_empty ? say.whyEmpty : say.checked}</h3>
+        <Note look="warn" title={answer.total === 0 && !why_empty ? say.whyEmpty : say.checked}>
           {findings.map((finding) => (
             <p key={`${finding.check} ${finding.message}`} dir="auto">
               {finding.message}
             </p>
           ))}
-        </div>
+        </Note>
       )}
-      {cut_short && (
-        <div class="note warn">
-          <p dir="auto">
-            {say.cutShort}: {cut_short}
-          </p>
-        </div>
-      )}
-      {truncated && (
-        <div class="note">
-          <p dir="auto">
-            {say.cutOff}: {truncated.reason}
-          </p>
-        </div>
-      )}
+      {cut_short && <Note look="warn" text={`${say.cutShort}: ${cut_short}`} />}
+      {truncated && <Note text={`${say.cutOff}: ${truncated.reason}`} />}
       {confirmed && (
-        <div class="note good">
+        <Note look="good">
           <p>
             <strong>{say.confirmedBefore(formatTime(confirmed.when))}.</strong>{" "}
             {confirmed.question !== turn.question && (
@@ -77,7 +63,7 @@ export function Notes({ answer, turn, findings, standing }: NotesProps) {
             )}
           </p>
           <ProblemNote problem={standing.problem} />
-        </div>
+        </Note>
       )}
     </>
   );

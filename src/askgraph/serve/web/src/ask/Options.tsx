@@ -5,7 +5,7 @@ import { choose } from "../api/ask.ts";
 import type { AnswerView, RunView } from "../api/types.ts";
 import { askAddress, graphAddress, navigate } from "../app/router.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { Button, Note, ProblemNote } from "../parts/parts.tsx";
 import { chosenReading, type Turn } from "./conversation.ts";
 import { say } from "./words.ts";
 
@@ -93,11 +93,9 @@ export function WaysOn({ question, graphs }: WaysOnProps) {
 
 export function Refusal({ answer, run }: { answer: AnswerView; run: RunView }) {
   return (
-    <div class="note warn stack">
-      <h3>{say.refusal}</h3>
-      {answer.reason && <p dir="auto">{answer.reason}</p>}
+    <Note look="warn stack" title={say.refusal} text={answer.reason}>
       {answer.sparql !== null && <p class="small muted">{say.refusalBest}</p>}
       <WaysOn question={run.question} graphs={run.graphs} />
-    </div>
+    </Note>
   );
 }

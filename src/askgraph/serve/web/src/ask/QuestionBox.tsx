@@ -35,6 +35,12 @@ export function QuestionBox(props: QuestionBoxProps) {
     if (props.focused) area.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => grow(area.current), [text]);
+  useEffect(() => {
+    // A quick person types before the graphs are known, whose names complete the question.
+    const box = area.current;
+    if (box && box === document.activeElement && text !== (props.initial ?? ""))
+      suggestions.look(text.slice(0, box.selectionStart));
+  }, [props.graphs.join("\n")]);
 
   const take = (completion: Completion) => {
     const cursor = area.current?.selectionStart ?? text.length;
@@ -69,12 +75,7 @@ export function QuestionBox(props: QuestionBoxProps) {
     event.preventDefault();
   };
   return (
-    <Form
-      class="question-box"
-      onSend={() => {
-        send();
-      }}
-    >
+    <Form class="question-box" onSend={send}>
       <textarea
         ref={area}
         data-question

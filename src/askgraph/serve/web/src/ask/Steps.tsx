@@ -13,14 +13,14 @@ import { say } from "./words.ts";
 
 interface StepsProps {
   readonly steps: readonly Step[];
-  readonly isRunning: boolean;
-  readonly seconds: number | null;
-  readonly usage: Usage | null;
+  readonly isRunning?: boolean;
+  readonly seconds?: number | null;
+  readonly usage?: Usage | undefined;
   /** Reads queries back once the steps are opened; without it, only their own words are shown. */
   readonly read?: Reader;
 }
 
-export function Steps({ steps, isRunning, seconds, usage, read }: StepsProps) {
+export function Steps({ steps, isRunning = false, seconds = null, usage, read }: StepsProps) {
   const [isOpen, setOpen] = useState(false);
   if (steps.length === 0) return null;
   return (
@@ -148,17 +148,8 @@ export function StepsOf({ turn, run, read }: { turn: Turn; run: RunView; read: R
   const [attempt, problem] = useAttempt();
   const [isLoading, setLoading] = useState(false);
   const steps = turn.steps.value;
-  if (steps.length > 0) {
-    return (
-      <Steps
-        steps={steps}
-        isRunning={false}
-        seconds={run.seconds}
-        usage={run.answer?.usage ?? null}
-        read={read}
-      />
-    );
-  }
+  if (steps.length > 0)
+    return <Steps {...{ steps, read }} seconds={run.seconds} usage={run.answer?.usage} />;
   const load = async () => {
     if (isLoading) return;
     setLoading(true);

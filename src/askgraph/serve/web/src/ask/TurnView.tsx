@@ -5,7 +5,7 @@ import { graphTitle } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { Button, dotted, ProblemNote } from "../parts/parts.tsx";
+import { Button, dotted, Note, ProblemNote } from "../parts/parts.tsx";
 import { AnswerPart } from "./AnswerPart.tsx";
 import { again, stop, type Turn } from "./conversation.ts";
 import { WaysOn } from "./Options.tsx";
@@ -52,7 +52,7 @@ function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
     return (
       <>
         <Progress turn={turn} stop={() => void stop(turn)} />
-        <Steps steps={turn.steps.value} isRunning seconds={null} usage={null} />
+        <Steps steps={turn.steps.value} isRunning />
       </>
     );
   }
@@ -70,7 +70,7 @@ function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
           <WaysOn question={turn.question} graphs={turn.graphs} />
         </>
       ) : (
-        <div class="note stack">
+        <Note look="stack">
           <p>
             <strong>{say.stopped}.</strong> {say.stoppedMore}
           </p>
@@ -79,11 +79,9 @@ function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
               <Button onClick={retry(turn).again}>{say.askAgain}</Button>
             </p>
           )}
-        </div>
+        </Note>
       )}
-      {turn.steps.value.length > 0 && (
-        <Steps steps={turn.steps.value} isRunning={false} seconds={null} usage={null} />
-      )}
+      <Steps steps={turn.steps.value} />
     </>
   );
 }

@@ -91,15 +91,7 @@ function Wrong({ send, withdraw }: WrongProps) {
   const [withdraws, setWithdraws] = useState(true);
   const [comment, setComment] = useState("");
   return (
-    <Popover
-      class="button small"
-      label={
-        <>
-          <Icon name="cross" />
-          {say.wrong}
-        </>
-      }
-    >
+    <Popover class="button small" icon="cross" label={say.wrong}>
       {(close) => (
         <Form
           class="stack verdict-form"
@@ -136,15 +128,7 @@ function Wrong({ send, withdraw }: WrongProps) {
 function Share({ run, setShared }: { run: RunView; setShared: (shared: boolean) => void }) {
   const address = `${location.origin}/run/${run.id}`;
   return (
-    <Popover
-      class="button quiet small"
-      label={
-        <>
-          <Icon name="link" />
-          {say.share}
-        </>
-      }
-    >
+    <Popover class="button quiet small" icon="link" label={say.share}>
       {() => (
         <div class="stack share">
           <label>

@@ -5,7 +5,7 @@ import { ask, cancel, runOf, watch } from "../api/ask.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Asking, Problem, RunEvent, RunView, Step } from "../api/types.ts";
 
-type TurnState = "asking" | "queued" | "running" | "done" | "stopped" | "failed";
+type TurnState = "asking" | "queued" | "running" | "done" | "stopped" | "failed" | "handed back";
 
 let nextKey = 0;
 
@@ -32,7 +32,7 @@ export class Turn {
   }
 
   get isRunning(): boolean {
-    return ["asking", "queued", "running"].includes(this.state.value);
+    return ["asking", "queued", "running", "handed back"].includes(this.state.value);
   }
 
   /** Takes up the server's view of a run that is over, or of one as it was found. */
@@ -70,6 +70,7 @@ export class Turn {
         this.state.value = "stopped";
         break;
       case "handed_back":
+        this.state.value = "handed back";
         break;
     }
   }
@@ -133,13 +134,7 @@ export async function show(id: string): Promise<void> {
     const found = new Turn(run.question, run.graphs, asked(run));
     found.settle(run);
     turns.value = [found];
-    if (found.isRunning) {
-      await follow(
-        found,
-        () => watch(id, found.leaving.signal),
-        () => undefined,
-      );
-    }
+    if (found.isRunning) await follow(found, () => watch(id, found.leaving.signal));
   } catch (error) {
     turn.fail(problemFrom(error));
   }
@@ -161,39 +156,25 @@ export async function stop(turn: Turn): Promise<void> {
 }
 
 /** Follows a run to its end; if the server shuts down, the question is asked again once. */
-async function follow(
+export async function follow(
   turn: Turn,
   events: () => AsyncGenerator<RunEvent>,
-  begun: (run: string) => void,
+  begun: (run: string) => void = () => undefined,
 ): Promise<void> {
-  for (const isLast of [false, true]) {
-    try {
-      const handedBack = await taken(turn, events(), begun);
-      if (!handedBack) return;
-      if (isLast || !turn.asking) {
-        turn.state.value = "stopped";
-        return;
+  try {
+    for (const isLast of [false, true]) {
+      for await (const event of events()) {
+        turn.take(event);
+        if (event.event === "run") begun(event.id);
       }
+      if (turn.state.value !== "handed back") return;
+      turn.state.value = isLast || !turn.asking ? "stopped" : "asking";
+      if (!turn.isRunning) return;
       turn.steps.value = [];
-      turn.state.value = "asking";
-    } catch (error) {
-      if (!turn.leaving.signal.aborted) turn.fail(problemFrom(error));
-      return;
     }
+  } catch (error) {
+    if (!turn.leaving.signal.aborted) turn.fail(problemFrom(error));
   }
-}
-
-async function taken(
-  turn: Turn,
-  events: AsyncGenerator<RunEvent>,
-  begun: (run: string) => void,
-): Promise<boolean> {
-  for await (const event of events) {
-    turn.take(event);
-    if (event.event === "run") begun(event.id);
-    if (event.event === "handed_back") return true;
-  }
-  return false;
 }
 
 function asked(run: RunView): Asking {

@@ -7,12 +7,11 @@ import { placeOf } from "../results/values.ts";
 export type Headline =
   | { readonly kind: "boolean"; readonly yes: boolean }
   | {
-      readonly kind: "value";
+      readonly kind: "value" | "list";
       readonly cells: readonly Cell[];
-      /** The heading of each cell, if there are several. */
+      /** The heading of each cell, if a value has several. */
       readonly columns?: readonly string[];
     }
-  | { readonly kind: "list"; readonly cells: readonly Cell[] }
   | { readonly kind: "table"; readonly rows: number; readonly more: boolean }
   | { readonly kind: "nothing" };
 

@@ -9,7 +9,7 @@ import { chooseGraphs } from "../ask/choices.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { Button, Dialog, Named, ProblemNote } from "../parts/parts.tsx";
+import { Button, Named, ProblemNote, SureDialog } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 export function GraphList() {
@@ -70,17 +70,12 @@ export function GraphList() {
         ))}
       </ul>
       {leaving && (
-        <Dialog title={say.remove} close={() => setLeaving(null)}>
-          <p>{say.removeSure(leaving.title || leaving.name)}</p>
-          <div class="row dialog-buttons">
-            <Button look="" onClick={() => setLeaving(null)}>
-              {say.cancel}
-            </Button>
-            <Button look="primary" onClick={() => void remove(leaving.name)}>
-              {say.remove}
-            </Button>
-          </div>
-        </Dialog>
+        <SureDialog
+          title={say.remove}
+          question={say.removeSure(leaving.title || leaving.name)}
+          close={() => setLeaving(null)}
+          go={() => void remove(leaving.name)}
+        />
       )}
     </div>
   );

@@ -16,7 +16,7 @@ import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language } from "../i18n/index.ts";
 import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
-import { Button, dotted, Named, ProblemNote } from "../parts/parts.tsx";
+import { Button, dotted, Facts, Named, ProblemNote } from "../parts/parts.tsx";
 import { Counts } from "./GraphList.tsx";
 import { ofClass, ofPredicate, ranked, TermList } from "./TermList.tsx";
 import { Path } from "./TermPages.tsx";
@@ -48,10 +48,10 @@ export function GraphPage({ graph }: { graph: string }) {
           {known.description}
         </p>
       )}
-      {known && <Counts graph={known} />}
-      {known && <About graph={known} created={holds.value?.created ?? ""} />}
       {known && (
         <>
+          <Counts graph={known} />
+          <About graph={known} created={holds.value?.created ?? ""} />
           <SearchBox graph={graph} />
           <Starters graph={graph} />
           <VerifiedList graph={graph} />
@@ -93,18 +93,8 @@ function About({ graph, created }: { graph: GraphSummary; created: string }) {
     [say.license, graph.license],
     [say.lastBuilt, created && formatTime(created)],
   ].filter(([, value]) => value);
-  return (
-    <dl class="about-graph">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <bdi>{value}</bdi>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  const shown = facts.map(([name, value]) => [name, <bdi key={name}>{value}</bdi>] as const);
+  return <Facts class="about-graph" facts={shown} />;
 }
 
 function Starters({ graph }: { graph: string }) {

@@ -22,7 +22,6 @@ export const say = texts({
     (name: string) => `Remove ${name} and its indices from this server?`,
     (name: string) => `${name} und seine Indizes von diesem Server entfernen?`,
   ],
-  cancel: ["Cancel", "Abbrechen"],
   remote: ["at an address", "an einer Adresse"],
   local: ["on this server", "auf diesem Server"],
   triples: ["triples", "Tripel"],

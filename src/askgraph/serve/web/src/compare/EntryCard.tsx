@@ -6,7 +6,7 @@ import { HeadlineView } from "../ask/HeadlineView.tsx";
 import { Progress } from "../ask/TurnView.tsx";
 import { formatNumber, formatSeconds } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { ProblemNote } from "../parts/parts.tsx";
+import { Facts, ProblemNote } from "../parts/parts.tsx";
 import { ResultView } from "../results/ResultView.tsx";
 import { differences } from "./agreement.ts";
 import { say } from "./words.ts";
@@ -105,16 +105,7 @@ function Numbers({ run, answer }: { run: RunView; answer: AnswerView }) {
     [say.tokens, formatNumber(tokens)],
     [say.money, usage.money === 0 ? "0" : usage.money.toFixed(4)],
   ];
-  return (
-    <dl class="numbers">
-      {numbers.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd class="number">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts class="numbers number" facts={numbers} />;
 }
 
 // A query beside another one: the lines of both, and those of only one of them.

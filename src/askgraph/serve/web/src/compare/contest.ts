@@ -3,8 +3,8 @@
 import { signal } from "@preact/signals";
 import { ask, runOf, watch } from "../api/ask.ts";
 import { problemFrom } from "../api/http.ts";
-import type { Asking, RunEvent } from "../api/types.ts";
-import { Turn } from "../ask/conversation.ts";
+import type { Asking } from "../api/types.ts";
+import { follow, Turn } from "../ask/conversation.ts";
 
 /** A comparison: a question to graphs, and the methods that answer it. */
 export interface Contest {
@@ -35,7 +35,11 @@ export function begin(
     return new Turn(contest.question, contest.graphs, asking);
   });
   for (const turn of entries.value) {
-    void follow(turn, ask(turn.asking ?? { question: turn.question }, turn.leaving.signal), begun);
+    void follow(
+      turn,
+      () => ask(turn.asking ?? { question: turn.question }, turn.leaving.signal),
+      begun,
+    );
   }
 }
 
@@ -60,24 +64,8 @@ async function recalled(turn: Turn): Promise<void> {
   const id = turn.id.value ?? "";
   try {
     turn.settle(await runOf(id));
-    if (turn.isRunning) await follow(turn, watch(id, turn.leaving.signal), () => undefined);
+    if (turn.isRunning) await follow(turn, () => watch(id, turn.leaving.signal));
   } catch (error) {
     turn.fail(problemFrom(error));
-  }
-}
-
-async function follow(
-  turn: Turn,
-  events: AsyncGenerator<RunEvent>,
-  begun: () => void,
-): Promise<void> {
-  try {
-    for await (const event of events) {
-      turn.take(event);
-      if (event.event === "run") begun();
-      if (event.event === "handed_back") turn.state.value = "stopped";
-    }
-  } catch (error) {
-    if (!turn.leaving.signal.aborted) turn.fail(problemFrom(error));
   }
 }

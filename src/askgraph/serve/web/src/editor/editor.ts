@@ -111,13 +111,10 @@ async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diag
     ...spanOf(view.state.doc, finding),
     severity: finding.severity,
     message: finding.message,
-    ...(repaired === null
-      ? {}
-      : {
-          actions: [
-            { name: wishes.repairLabel, apply: (at: EditorView) => replaceText(at, repaired) },
-          ],
-        }),
+    actions:
+      typeof repaired === "string"
+        ? [{ name: wishes.repairLabel, apply: (at) => replaceText(at, repaired) }]
+        : [],
   }));
 }
 
@@ -128,16 +125,7 @@ function completions(
   const before = context.matchBefore(/[?$]?[\p{L}\p{N}_:-]*/u);
   if (!before || (before.text.length < 2 && !context.explicit)) return null;
   const found = options(before.text, context.state.doc.toString(), vocabulary);
-  return {
-    from: before.from,
-    filter: false,
-    options: found.slice(0, 60).map(({ label, detail, kind, boost }) => ({
-      label,
-      detail,
-      type: kind,
-      boost,
-    })),
-  };
+  return { from: before.from, filter: false, options: found.slice(0, 60) };
 }
 
 /** SPARQL as a language of CodeMirror. */

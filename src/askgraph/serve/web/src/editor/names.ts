@@ -1,16 +1,8 @@
 // Completing a query: names of the graph by their labels, its variables, the words of SPARQL.
 
+import type { Completion } from "@codemirror/autocomplete";
 import type { Vocabulary, VocabularyTerm } from "../api/types.ts";
 import { FUNCTIONS, KEYWORDS } from "./sparql.ts";
-
-interface NameOption {
-  /** What is written into the query. */
-  readonly label: string;
-  /** What is shown beside it. */
-  readonly detail: string;
-  readonly kind: "class" | "property" | "variable" | "keyword" | "function";
-  readonly boost: number;
-}
 
 /** An IRI as a prefixed name, by the longest namespace; else in angle brackets. */
 export function compact(iri: string, prefixes: Readonly<Record<string, string>>): string {
@@ -31,7 +23,7 @@ export function options(
   typed: string,
   query: string,
   vocabulary: Vocabulary | null,
-): readonly NameOption[] {
+): readonly Completion[] {
   if (/^[?$]/.test(typed)) return variables(query, typed);
   const names = vocabulary ? named(typed.toLowerCase(), vocabulary) : [];
   if (typed.includes(":")) return names;
@@ -43,11 +35,11 @@ export function options(
   return [...names, ...words];
 }
 
-function named(typed: string, vocabulary: Vocabulary): NameOption[] {
-  const term = (kind: "class" | "property") => (one: VocabularyTerm) => ({
+function named(typed: string, vocabulary: Vocabulary): Completion[] {
+  const term = (type: "class" | "property") => (one: VocabularyTerm) => ({
     label: compact(one.iri, vocabulary.prefixes),
     detail: one.label,
-    kind,
+    type,
     boost: Math.min(20, Math.log2(1 + one.count)),
   });
   return [
@@ -59,14 +51,14 @@ function named(typed: string, vocabulary: Vocabulary): NameOption[] {
   );
 }
 
-function variables(query: string, typed: string): NameOption[] {
+function variables(query: string, typed: string): Completion[] {
   const all = new Set(query.match(/[?$][\p{L}\p{N}_]+/gu) ?? []);
   all.delete(typed);
-  return [...all].map((label) => ({ label, detail: "", kind: "variable", boost: 30 }));
+  return [...all].map((label) => ({ label, type: "variable", boost: 30 }));
 }
 
-function wordOption(word: string, kind: "keyword" | "function"): NameOption {
-  return { label: word.toUpperCase(), detail: "", kind, boost: -20 };
+function wordOption(word: string, type: "keyword" | "function"): Completion {
+  return { label: word.toUpperCase(), type, boost: -20 };
 }
 
 function isLocal(rest: string): boolean {

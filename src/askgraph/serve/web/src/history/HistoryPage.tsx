@@ -7,7 +7,7 @@ import { graphTitle, knownGraphs } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { Button, Dialog, dotted, ProblemNote, SearchField } from "../parts/parts.tsx";
+import { Button, dotted, ProblemNote, SearchField, SureDialog } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 const PAUSE = 180;
@@ -49,9 +49,11 @@ export function HistoryPage({ query }: { query: URLSearchParams }) {
         )}
       </div>
       {isAsking && (
-        <ForgetAll
+        <SureDialog
+          title={say.forgetAll}
+          question={say.sure}
           close={() => askToForget(false)}
-          forget={() => {
+          go={() => {
             askToForget(false);
             void drop(null);
           }}
@@ -87,24 +89,6 @@ function Nothing({ isSearch }: { isSearch: boolean }) {
     <p class="muted">
       {isSearch ? say.nothingFound : say.nothing} {!isSearch && <a href="/">{say.ask}</a>}
     </p>
-  );
-}
-
-function ForgetAll({ close, forget: go }: { close: () => void; forget: () => void }) {
-  return (
-    <Dialog title={say.forgetAll} close={close}>
-      <div class="stack">
-        <p>{say.sure}</p>
-        <div class="row">
-          <Button look="primary" onClick={go}>
-            {say.forgetAll}
-          </Button>
-          <Button look="quiet" onClick={close}>
-            {say.cancel}
-          </Button>
-        </div>
-      </div>
-    </Dialog>
   );
 }
 

@@ -19,7 +19,6 @@ export const say = texts({
     "Delete all your questions and their answers? Confirmed answers stay.",
     "Alle Ihre Fragen und die Antworten löschen? Bestätigte Antworten bleiben.",
   ],
-  cancel: ["Cancel", "Abbrechen"],
   today: ["Today", "Heute"],
   yesterday: ["Yesterday", "Gestern"],
   states: [

@@ -2,9 +2,11 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Icon, type IconName } from "./Icon.tsx";
 
 interface PopoverProps {
   readonly label: ComponentChildren;
+  readonly icon?: IconName;
   /** An explanation of the button, if its label is not enough. */
   readonly title?: string;
   readonly class?: string;
@@ -13,7 +15,7 @@ interface PopoverProps {
   readonly onOpen?: () => void;
 }
 
-export function Popover({ label, title, children, onOpen, ...classes }: PopoverProps) {
+export function Popover({ label, icon, title, children, onOpen, ...classes }: PopoverProps) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const root = useRef<HTMLSpanElement>(null);
@@ -65,6 +67,7 @@ export function Popover({ label, title, children, onOpen, ...classes }: PopoverP
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
       >
+        {icon && <Icon name={icon} />}
         {label}
       </button>
       {open && (

@@ -18,6 +18,7 @@ const say = texts({
     "Läuft er noch, und besteht eine Verbindung? Nichts ging verloren: versuchen Sie es noch einmal.",
   ],
   refused: ["This is not allowed", "Das ist nicht erlaubt"],
+  cancel: ["Cancel", "Abbrechen"],
   again: ["Try again", "Noch einmal versuchen"],
 });
 
@@ -82,7 +83,7 @@ export function SearchField({ label, value, onText, ...rest }: SearchProps) {
   );
 }
 
-interface FieldProps {
+export interface FieldProps {
   readonly label: string;
   readonly value: string;
   readonly onText: (text: string) => void;
@@ -277,6 +278,31 @@ export function Dialog({ title, close, children }: DialogProps) {
   );
 }
 
+interface SureProps {
+  /** Names what is done, as title and on the button that does it. */
+  readonly title: string;
+  readonly question: string;
+  readonly close: () => void;
+  readonly go: () => void;
+}
+
+/** A dialog that asks before something is done that cannot be undone. */
+export function SureDialog({ title, question, close, go }: SureProps) {
+  return (
+    <Dialog title={title} close={close}>
+      <p>{question}</p>
+      <div class="row dialog-buttons">
+        <Button look="quiet" onClick={close}>
+          {say.cancel}
+        </Button>
+        <Button look="primary" onClick={go}>
+          {title}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
 interface FoldedProps {
   readonly title: ComponentChildren;
   /** Something about it, at the line's end. */
@@ -298,17 +324,36 @@ export function Folded({ title, more, open = false, children }: FoldedProps) {
   );
 }
 
+interface NoteProps {
+  /** `good`, `warn` or `bad`; `stack` if there is more in it than a sentence. */
+  readonly look?: string;
+  readonly title?: string;
+  readonly text?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+/** Something to know about what stands beside it. */
+export function Note({ look = "", title, text, children }: NoteProps) {
+  return (
+    <div class={`note ${look}`}>
+      {title && <h3>{title}</h3>}
+      {text && <p dir="auto">{text}</p>}
+      {children}
+    </div>
+  );
+}
+
 interface FactsProps {
   readonly class: string;
-  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+  readonly facts: readonly (readonly [name: ComponentChildren, value: ComponentChildren])[];
 }
 
 /** Names with their values. */
 export function Facts({ facts, ...rest }: FactsProps) {
   return (
     <dl class={rest.class}>
-      {facts.map(([name, value]) => (
-        <div key={name}>
+      {facts.map(([name, value], at) => (
+        <div key={at}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

@@ -3,7 +3,6 @@
 import { download, withQuery } from "../api/http.ts";
 import { formatNumber } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
 import { Button, ProblemNote } from "../parts/parts.tsx";
 import { say } from "./words.ts";
@@ -44,15 +43,7 @@ export function Downloads({ runId, graph, total }: Props) {
   );
   return (
     <>
-      <Popover
-        panelClass="downloads"
-        label={
-          <>
-            <Icon name="save" size={14} />
-            {say.download}
-          </>
-        }
-      >
+      <Popover panelClass="downloads" icon="save" label={say.download}>
         {(close) => (
           <>
             {list(say.downloadAll(formatNumber(total)), false, close)}

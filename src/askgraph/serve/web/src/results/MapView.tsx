@@ -229,27 +229,19 @@ interface TilesProps {
 function Tiles({ template, view, width, height }: TilesProps) {
   const zoom = Math.max(0, Math.min(CLOSEST, Math.round(Math.log2(view.world / SIZE))));
   const count = 2 ** zoom;
-  const across = range(
-    (view.x - width / view.world / 2) * count,
-    (view.x + width / view.world / 2) * count,
-    count,
-  );
-  const down = range(
-    (view.y - height / view.world / 2) * count,
-    (view.y + height / view.world / 2) * count,
-    count,
-  );
+  const seen = (middle: number, pixels: number) => {
+    const half = pixels / view.world / 2;
+    return range((middle - half) * count, (middle + half) * count, count);
+  };
+  const [across, down] = [seen(view.x, width), seen(view.y, height)];
   const side = view.world / count;
   return (
     <g>
       {down.flatMap((y) =>
         across.map((x) => {
           const at = pixelOf({ x: x / count, y: y / count }, view, width, height);
-          const href = template
-            .replace("{s}", "a")
-            .replace("{z}", `${zoom}`)
-            .replace("{x}", `${x}`)
-            .replace("{y}", `${y}`);
+          const parts: Readonly<Record<string, unknown>> = { s: "a", z: zoom, x, y };
+          const href = template.replace(/\{([szxy])\}/g, (_, name) => String(parts[name]));
           return (
             <image
               key={href}
