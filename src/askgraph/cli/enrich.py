@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common, DefinitionsOption, Drafting, JsonOption, graph_names
+from askgraph.cli.options import Common, DefinitionsOption, Drafting, JsonOption, NameArgument
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.metadata.advise import AdviceKind
@@ -22,9 +22,7 @@ from askgraph.workspace import Progress, Workspace
 
 def enrich(
     common: Common,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", autocompletion=graph_names, help="A graph.")
-    ],
+    name: NameArgument,
     drafts: Drafting,
     definitions: DefinitionsOption = None,
     inverse: Annotated[bool, typer.Option("--inverse", help="Inverse properties.")] = False,

@@ -45,6 +45,9 @@ FormatOption = Annotated[
 MetricOption = Annotated[
     str, typer.Option("--metric", metavar="METRIC", help="The main metric: 'askgraph metrics'.")
 ]
+SplitOption = Annotated[
+    str | None, typer.Option("--split", metavar="SPLIT", help="Only questions of this split.")
+]
 SettingOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method; repeatable."),
@@ -99,9 +102,7 @@ class Selected(Reading):
         str | None,
         typer.Option("--kg", metavar="KG", help="Only questions with this 'kg', as 'cars.ttl'."),
     ] = None
-    split: Annotated[
-        str | None, typer.Option("--split", metavar="SPLIT", help="Only questions of this split.")
-    ] = None
+    split: SplitOption = None
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, metavar="N", help="Only the first N of each benchmark."),

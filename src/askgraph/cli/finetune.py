@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from askgraph.cli.context import Commands
-from askgraph.cli.figures import Reading
+from askgraph.cli.figures import Reading, SplitOption
 from askgraph.cli.options import Common, GraphOption, JsonOption, ModelOption
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
@@ -100,6 +100,9 @@ finetune.command("writer")(writer)
 PairsArgument = Annotated[
     list[Path], typer.Argument(metavar="PAIRS...", help="Files that 'finetune pairs' wrote.")
 ]
+OutputOption = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes.")
+]
 DownloadOption = Annotated[
     bool, typer.Option("--download", help="Fetch the model from its hub if it is not here.")
 ]
@@ -116,9 +119,7 @@ def pairs(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the pairs go.")
     ] = Path("pairs.jsonl"),
-    split: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only questions of this split.")
-    ] = None,
+    split: SplitOption = None,
     seed: Annotated[int, typer.Option(help="Of the wrong candidates and their order.")] = 42,
     once: Annotated[
         bool, typer.Option("--once", help="One pair a question, in place of one to three.")
@@ -152,9 +153,7 @@ def train(
     common: Common,
     model: Annotated[str, typer.Argument(help="The folder of a model, or its name on a hub.")],
     pairs: PairsArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes.")
-    ],
+    output: OutputOption,
     measure: Annotated[
         list[Path] | None,
         typer.Option(metavar="PAIRS", help="Other pairs, to measure while training; repeatable."),
@@ -208,9 +207,7 @@ def train(
 def merge(
     common: Common,
     adapters: Annotated[Path, typer.Argument(help="The folder of adapters.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes.")
-    ],
+    output: OutputOption,
     download: DownloadOption = False,
     json: JsonOption = False,
 ) -> None:

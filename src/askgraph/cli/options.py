@@ -67,6 +67,9 @@ GraphArgument = Annotated[
         help="The graph; may be left out if there is only one.",
     ),
 ]
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", autocompletion=graph_names, help="A graph.")
+]
 GraphOption = Annotated[
     str | None,
     typer.Option(
