@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs import Done, Options, Task
-from askgraph.evaluation.runs.one_question import asked, collect
+from askgraph.evaluation.runs.one_question import asked, asker
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Confirming, Method, searches, wants_links, with_others
 from askgraph.workspace import Progress, Workspace, silent
@@ -75,7 +75,7 @@ class Host:
                     f"the graph {graph.name!r} here is another one than where the run was planned; "
                     "build it from the same files"
                 )
-            ask = partial(collect, method=self._as_asked(task.method, method), graphs=[graph])
+            ask = asker(self._as_asked(task.method, method), [graph])
             prefixes = graph.prefixes.namespaces
             return await asked(task, ask, graph.endpoint, graph=graph.name, prefixes=prefixes)
 

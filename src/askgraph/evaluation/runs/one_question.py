@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 from askgraph.agent.own_predicates import with_own_predicates
 from askgraph.answers.codec import Json, answer_object, status_of
@@ -86,6 +87,11 @@ async def asked(
         attempts=attempt.number,
         steps=tuple(step_object(step) for step in attempt.steps),
     )
+
+
+def asker(method: Method, graphs: Sequence[KnowledgeGraph]) -> Asker:
+    """Return a function that answers a question and puts each step into a list as it comes."""
+    return partial(collect, method=method, graphs=graphs)
 
 
 async def trace_of(
