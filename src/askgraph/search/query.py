@@ -86,6 +86,16 @@ def term_of(text: str) -> Term:
     return Literal(value, datatype=NamedNode(datatype))
 
 
+def plain(value: float) -> str:
+    """Return a number as SPARQL, whole numbers without a point unless they are very large."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def number_term(value: float) -> Term:
+    """Return a number as a term; see `plain`."""
+    return term_of(plain(value))
+
+
 @lru_cache(maxsize=4096)
 def _predicate(iri: str, walked: bool) -> Predicate:
     if walked and iri == RDF_TYPE:

@@ -23,8 +23,7 @@ from askgraph.rdf.prefixes import namespace_of
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, frame_of
 from askgraph.search.linking.text import Reading
-from askgraph.search.operators.ages import is_age
-from askgraph.search.operators.measures import plain
+from askgraph.search.query import plain
 from askgraph.search.run import schema_of
 from askgraph.sparql.elapsed import elapsed_text
 from askgraph.tools._facts import Variants, own_types
@@ -383,7 +382,7 @@ def time_lines(
     frame = frame_of(reading)
     if asks_of_time(frame):
         yield from _times(graph, [p.iri for p in near], short)
-    if any(is_age(one.measure) or one.name == "lasting" for one in frame.operators):
+    if frame.of("lasting") or _asks_age(frame):
         expression = elapsed_text("years", Variable("from"), Variable("to"))
         yield f"whole years from a date to a later one: {expression}"
     yield from _units(reading, graph, near, short)
@@ -392,8 +391,11 @@ def time_lines(
 def asks_of_time(frame: Frame) -> bool:
     """Return whether a question is about what holds at a time, or how old something is."""
     dated = any(q.days is not None for q in frame.reading.quantities)
-    aged = any(is_age(one.measure) for one in frame.operators)
-    return dated or aged or bool(frame.of(*_TIMED))
+    return dated or _asks_age(frame) or bool(frame.of(*_TIMED))
+
+
+def _asks_age(frame: Frame) -> bool:
+    return any(one.measure is not None and one.measure.is_age for one in frame.operators)
 
 
 def _times(

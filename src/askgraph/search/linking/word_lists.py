@@ -24,6 +24,11 @@ class Measure:
     measures: tuple[str, ...]
     dates: tuple[str, ...]
 
+    @property
+    def is_age(self) -> bool:
+        """Whether it measures an age that dates give: "old"."""
+        return "age" in self.measures and bool(self.dates)
+
 
 @dataclass(frozen=True)
 class WordList:

@@ -7,14 +7,12 @@ from askgraph.index.names import Kind
 from askgraph.metadata.units import unit_at
 from askgraph.rdf.vocabulary import XSD_DATE
 from askgraph.search.linking.operators import Operator
-from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators.aggregates import count
 from askgraph.search.operators.draft import day_term
 from askgraph.search.operators.lookups import DATED, Slot
-from askgraph.search.operators.measures import number_term
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import Spanned, overlapping, spanned
-from askgraph.search.query import condition
+from askgraph.search.query import condition, number_term
 from askgraph.sparql.elapsed import elapsed
 from askgraph.sparql.tree import Call, Term
 from askgraph.traversal.literals import Sort
@@ -23,16 +21,6 @@ _OLDEST = 200
 """No age that is compared is so great: it is a year, or of what has no age."""
 _DAY, _YEAR = 86_400.0, 31_557_600.0
 """The seconds of units that a duration is asked for in."""
-
-
-def is_age(measure: Measure | None) -> bool:
-    """Whether an adjective measures an age that dates give: "old"."""
-    return measure is not None and "age" in measure.measures and bool(measure.dates)
-
-
-def is_duration(measure: Measure | None) -> bool:
-    """Whether an adjective may measure how long something lasts: "long"."""
-    return measure is not None and "duration" in measure.measures
 
 
 def age(work: QueryBuilder, operator: Operator) -> Variable | None:

@@ -10,15 +10,10 @@ from askgraph.index.names import Kind
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity
-from askgraph.search.operators.ages import compared_age, is_age
+from askgraph.search.operators.ages import compared_age
 from askgraph.search.operators.draft import FIRST_DAY, day_term, year_of
 from askgraph.search.operators.lookups import DATED, NUMERIC
-from askgraph.search.operators.measures import (
-    by_dimension,
-    compared_nodes,
-    number_of,
-    number_term,
-)
+from askgraph.search.operators.measures import by_dimension, compared_nodes, number_of
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import asked_span, is_point, overlapping, spanned
 from askgraph.search.query import (
@@ -29,6 +24,7 @@ from askgraph.search.query import (
     average_of,
     condition,
     denied,
+    number_term,
     pattern,
     term_of,
 )
@@ -73,7 +69,7 @@ def _of_unit(work: QueryBuilder, operator: Operator, quantity: Quantity, sign: s
     if quantity.unit is not None and following < len(work.reading.tokens):
         word = work.reading.tokens[following].folded
         for measure in work.reading.words.adjectives.get(word, ()):
-            if measure.degree == "plain" and is_age(measure) and quantity.value is not None:
+            if measure.degree == "plain" and measure.is_age and quantity.value is not None:
                 old = replace(operator, measure=measure)
                 if compared_age(work, old, quantity.value, sign):
                     work.take_tokens(range(quantity.first, following + 1))
@@ -168,7 +164,7 @@ def comparative(work: QueryBuilder, operator: Operator) -> bool:
     if spot is not None:
         bound(work, spot, quantity, sign)
     elif (
-        not is_age(measure)
+        not measure.is_age
         or quantity.value is None
         or not compared_age(work, operator, quantity.value, sign)
     ):

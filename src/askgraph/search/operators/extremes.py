@@ -6,7 +6,7 @@ from pyoxigraph import Variable
 
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.word_lists import Measure
-from askgraph.search.operators.ages import age, duration, is_age, is_duration
+from askgraph.search.operators.ages import age, duration
 from askgraph.search.operators.aggregates import aggregated, alone
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot
@@ -90,12 +90,12 @@ def measure(work: QueryBuilder, operator: Operator) -> bool:
     if measure is None:
         return False
     found = work.by_words(measure.measures, NUMERIC)
-    if found is None and is_age(measure):
+    if found is None and measure.is_age:
         years = age(work, operator)
         if years is not None:
             work.projected.append((operator.first, years))
             return True
-    if found is None and is_duration(measure) and duration(work, operator):
+    if found is None and "duration" in measure.measures and duration(work, operator):
         return True
     found = found or work.by_words(measure.dates, DATED + NUMERIC)
     if found is None:

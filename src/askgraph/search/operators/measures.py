@@ -14,22 +14,12 @@ from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.lookups import NUMERIC, Slot
 from askgraph.search.operators.query_builder import QueryBuilder, Spot, unnamed_spot
-from askgraph.search.query import Value, aggregate, condition, function_of, term_of, variable_of
-from askgraph.sparql.tree import Call, Term, Values
+from askgraph.search.query import Value, aggregate, condition, function_of, number_term, variable_of
+from askgraph.sparql.tree import Call, Values
 from askgraph.traversal.arrays import Ids
 
 _NEAR = 5
 """A step named so few words before a number is what the number is of."""
-
-
-def plain(value: float) -> str:
-    """Return a number as SPARQL, whole numbers without a point unless they are very large."""
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
-
-
-def number_term(value: float) -> Term:
-    """Return a number as a term; see `plain`."""
-    return term_of(plain(value))
 
 
 def number_of(work: QueryBuilder, predicate: int, quantity: Quantity) -> float:

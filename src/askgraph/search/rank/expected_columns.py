@@ -18,7 +18,6 @@ from askgraph.sparql.tree import (
     AGGREGATES,
     Bind,
     Call,
-    Element,
     Expression,
     Filter,
     Group,
@@ -30,6 +29,7 @@ from askgraph.sparql.tree import (
     Term,
     Union,
     variables_of,
+    walk,
 )
 from askgraph.sparql.write import tree_of
 
@@ -110,7 +110,7 @@ class QueryColumns:
     @cached_property
     def chooses_extreme(self) -> bool:
         """Whether anything in it can keep the first or the greatest: LIMIT, MIN, MAX, negation."""
-        return any(_chooses(part) for part in _parts(self.query))
+        return any(_chooses(part) for part in walk(self.query))
 
     @cached_property
     def has_alternatives(self) -> bool:
@@ -122,13 +122,13 @@ class QueryColumns:
                 and (isinstance(part.predicate, Variable) or _has_alternatives(part.predicate))
             )
             or (isinstance(part, Call) and part.name in ("GROUP_CONCAT", "CONCAT", "COALESCE"))
-            for part in _parts(self.query)
+            for part in walk(self.query)
         )
 
     @cached_property
     def kept_for(self) -> frozenset[str]:
         """The variables by which it sorts, or which its conditions name."""
-        conditions = [p.condition for p in _parts(self.query) if isinstance(p, Filter)]
+        conditions = [p.condition for p in walk(self.query) if isinstance(p, Filter)]
         used = (*(value for value, _ in self.query.order), *self.query.having, *conditions)
         return frozenset(name.value for value in used for name in variables_of(value))
 
@@ -137,7 +137,7 @@ class QueryColumns:
 def columns_of(query: str) -> QueryColumns:
     """Read a query for its columns; raises `QuerySyntaxError` if it cannot be read."""
     tree = tree_of(query)
-    parts = list(_parts(tree))
+    parts = list(walk(tree))
     bound = [(part.variable.value, part.value) for part in parts if isinstance(part, Bind)]
     for part in parts:
         if isinstance(part, Query):
@@ -149,39 +149,6 @@ def columns_of(query: str) -> QueryColumns:
         for step in _steps(part.subject, part.predicate, part.object, f"__{number}")
     ]
     return QueryColumns(tree, tuple(steps), tuple(bound))
-
-
-def _parts(part: Query | Group | Element | Expression | None) -> Iterator[object]:
-    """A part of a query and all that is inside it."""
-    if part is None:
-        return
-    yield part
-    for inner in _inside(part):
-        yield from _parts(inner)
-
-
-def _inside(
-    part: Query | Group | Element | Expression,
-) -> tuple[Query | Group | Element | Expression | None, ...]:
-    match part:
-        case Query():
-            columns = (value for _, value in part.columns)
-            keys = (value for value, _ in (*part.group_by, *part.order))
-            return (part.where, *columns, *keys, *part.having)
-        case Group():
-            return part.elements
-        case Nested():
-            return (part.group,)
-        case Union():
-            return part.groups
-        case Filter():
-            return (part.condition,)
-        case Bind():
-            return (part.value,)
-        case Call():
-            return part.arguments
-        case _:
-            return ()
 
 
 def _said(group: Group) -> Iterator[Pattern]:
@@ -241,7 +208,8 @@ def _chooses(part: object) -> bool:
             return False
 
 
-_LABEL_SUFFIX = "Label"  # ?cityLabel of the label service, which no pattern binds
+_LABEL_SUFFIX = "Label"
+"""Ends ?cityLabel of the label service, which no pattern binds."""
 
 
 def answer_columns_of(
@@ -284,9 +252,7 @@ class _Chooser:
             cls for p in profile.predicates if is_unit_like(p) for cls, _ in p.subject_classes
         }
         self.numeric = {
-            p.iri
-            for p in profile.predicates
-            if p.datatypes and p.datatypes[0][0] in NUMERIC_DATATYPES
+            p.iri for p in profile.predicates if {n for n, _ in p.datatypes[:1]} & NUMERIC_DATATYPES
         }
         self.domains = {
             p.iri: frozenset(cls for cls, _ in p.subject_classes) for p in profile.predicates
@@ -304,17 +270,13 @@ class _Chooser:
 
     def with_measurements(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """The names, and the nodes that tell in what unit a number among them is given."""
-        numbers = [step for name in names for step in self.steps(name) if self.is_number(step)]
-        sources = {str(step.source)[1:] for step in numbers}
+        steps = [step for name in names for step in self.steps(name)]
+        sources = {str(one.source)[1:] for one in steps if one.predicate in self.numeric}
         return tuple(
             name
             for name in self.shown
             if name in names or (name in sources and self.classes(name) & self.measured)
         )
-
-    def is_number(self, step: Step) -> bool:
-        """Whether a step leads to numbers."""
-        return step.predicate in self.numeric
 
     def without(self, names: Sequence[str], context: Iterable[str]) -> tuple[str, ...]:
         """The names without some; all of them if none would be left."""
@@ -370,14 +332,13 @@ class _Chooser:
     def narrowed(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Of several columns, those that the question names."""
         expected = self.expected
-        if len(names) < 2 or (expected.columns or 0) >= len(names):
-            return names
-        if expected.again:
+        if len(names) < 2 or (expected.columns or 0) >= len(names) or expected.again:
             return names
         asked = [name for name in names if self.is_asked(name)]
         numbers = [name for name in names if self.made[name].aggregate]
         if numbers and (expected.grouped or expected.counted):
-            return self.counted(names, numbers)
+            alone = expected.nouns == 1 and not expected.grouped
+            return tuple(numbers) if alone else names  # "for each X the number": both
         if expected.kind == "when" and (values := [n for n in names if self.is_literal(n)]):
             return names if expected.grouped else tuple(values)
         if asked and len(asked) >= expected.nouns:
@@ -392,11 +353,6 @@ class _Chooser:
         return self.without(
             names, (name for name in names if name not in asked and self.owns(name, names))
         )
-
-    def counted(self, names: tuple[str, ...], numbers: list[str]) -> tuple[str, ...]:
-        """ "For each X the number": both, but the number alone if nothing else is asked for."""
-        alone = self.expected.nouns == 1 and not self.expected.grouped
-        return tuple(numbers) if alone else names
 
     def has_asked_property(self, name: str) -> bool:
         """Whether a column holds values of a property that the question names."""
