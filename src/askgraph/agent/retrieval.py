@@ -18,7 +18,6 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.tokens import stem, tokens
 from askgraph.llm.estimate import estimated_tokens
-from askgraph.metadata.examples import QueryExample
 from askgraph.sparql.lexer import with_declared
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
@@ -27,6 +26,7 @@ from askgraph.trace import Question
 
 if TYPE_CHECKING:
     from askgraph.metadata.descriptions import Description
+    from askgraph.metadata.examples import QueryExample
     from askgraph.tools.veil import Veil
 
 _MOST = 4_000  # tokens of the message, whatever the room
@@ -184,7 +184,7 @@ def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[P
     return pieces
 
 
-def _wording(example: QueryExample, language: str) -> str:
+def _wording(example: "QueryExample", language: str) -> str:
     """The question of an example, in the language of the one asked if it is there."""
     same = (one.text for one in example.wordings if (one.language or "").startswith(language))
     return " ".join(next(same, example.question).split())

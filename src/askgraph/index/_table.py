@@ -246,13 +246,7 @@ class TableWriter:
         return ranks, names
 
     def _add(self, resource: Resource, file: IO[bytes]) -> None:
-        fields = (
-            resource.iri,
-            resource.label,
-            resource.synonyms,
-            resource.score,
-            resource.infos,
-        )
+        fields = (resource.iri, resource.label, resource.synonyms, resource.score, resource.infos)
         record = f"{json.dumps(fields, ensure_ascii=False, separators=(',', ':'))}\n".encode()
         file.write(record)
         self._starts.append(self._end)

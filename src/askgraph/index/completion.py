@@ -21,7 +21,7 @@ _LEAST = 2  # letters
 
 @dataclass(frozen=True)
 class Completion:
-    """A name, and where in the text the words begin that it completes, in characters."""
+    """A name, and the start of the words in the text that it completes, in characters."""
 
     name: Name
     start: int

@@ -155,13 +155,7 @@ class EmbeddingsServer:
     """Asks `address`/embeddings, at most 256 texts at once, busy servers up to `tries` times."""
 
     def __init__(
-        self,
-        model: str,
-        address: str,
-        *,
-        timeout: float = 60.0,
-        tries: int = 4,
-        wait: float = 0.5,
+        self, model: str, address: str, *, timeout: float = 60.0, tries: int = 4, wait: float = 0.5
     ) -> None:
         self.name = f"openai:{model}@{address}"
         self._model = model

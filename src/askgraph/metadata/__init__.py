@@ -163,17 +163,6 @@ def with_parts(parts: Sequence[Part], more: Mapping[str, Part]) -> tuple[Part, .
     return tuple(sorted(by_name.values(), key=lambda part: order.get(part.name, len(order))))
 
 
-def lines_of(profile: Profile) -> tuple[str, ...]:
-    """Return a sentence for each part that is not known in full."""
-    return tuple(_line(part) for part in profile.completeness if part.share != 1.0)
-
-
-def _line(part: Part) -> str:
-    total = "an unknown number" if part.total is None else f"{part.total:,}"
-    note = f": {part.note}" if part.note else ""
-    return f"{part.name}: {part.seen:,} of {total}{note}"
-
-
 def sorted_counts(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
     """Return (name, number) pairs, the highest number first, equal ones by name."""
     return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))

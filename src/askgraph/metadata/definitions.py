@@ -134,7 +134,7 @@ class Definitions:
 def virtual_paths(definitions: Definitions) -> VirtualPaths:
     """Return the paths of the properties, over the graph's own predicates only.
 
-    A path may use another defined property; `SetupError` if one leads back to itself, and where
+    A path may use another defined property; `SetupError` if one leads back to itself, and if
     a property is defined twice.
     """
     for iri, times in Counter(one.iri for one in definitions.properties).items():

@@ -145,10 +145,7 @@ async def _profiled(inquiry: Inquiry, source: str) -> tuple[Profile, list[Name]]
     if graphs is None:
         graphs, part = await ask_graphs(inquiry)
     parts = with_parts(profile.completeness, {GRAPHS: part} if part else {})
-    return (
-        replace(profile, graphs=graphs, completeness=parts, cuts=(*cuts, *profile.cuts)),
-        names,
-    )
+    return (replace(profile, graphs=graphs, completeness=parts, cuts=(*cuts, *profile.cuts)), names)
 
 
 async def _any(inquiry: Inquiry) -> bool:

@@ -30,6 +30,9 @@ class Span:
     life: bool = False
 
 
+_Pair = tuple[Span, PredicateProfile]
+
+
 @dataclass(frozen=True)
 class Times:
     """Spans, those of most things first; dates (IRIs) that are no part of one; the rank, if any.
@@ -77,11 +80,9 @@ def _is_dated(p: PredicateProfile) -> bool:
     return 2 * dates > p.triples
 
 
-def _only(pairs: Sequence[tuple[Span, PredicateProfile]], end: PredicateProfile) -> Sequence[
-    tuple[Span, PredicateProfile]
-]:  # fmt: skip
+def _only(pairs: Sequence[_Pair], end: PredicateProfile) -> Sequence[_Pair]:
     """Return the one other date of the same things, if only the end says by its name what it is."""
-    says = any(_words(end) & ends for _, ends in _sets())
+    says = any(_words(end) & ends for _, ends in _read()[0])
     return pairs if says and len(pairs) == 1 and pairs[0][0].things > 1 else ()
 
 
@@ -123,17 +124,18 @@ def _values(arrays: GraphArrays, things: Ids, number: int) -> NDArray[np.float64
 def _fit(start: PredicateProfile, end: PredicateProfile) -> float:
     """Return the fit of the names of two predicates; 0 if they do not go together."""
     best = 0.0
-    for starts, ends in _sets():
+    sets, plain = _read()
+    for starts, ends in sets:
         for one in _names(start):
             for other in _names(end):
                 if one & starts and other & ends and not one & ends - starts:
-                    left, right = one - starts - _plain(), other - ends - _plain()
+                    left, right = one - starts - plain, other - ends - plain
                     best = max(best, 1.0 if left == right else 0.6)
     return best
 
 
 def _is_life(start: PredicateProfile, end: PredicateProfile) -> bool:
-    starts, ends = _sets()[_LIFE]
+    starts, ends = _read()[0][_LIFE]
     return bool(_words(start) & starts and _words(end) & ends)
 
 
@@ -143,27 +145,16 @@ def _words(p: PredicateProfile) -> frozenset[str]:
 
 def _names(p: PredicateProfile) -> Iterator[frozenset[str]]:
     for text in (*(text for text, _ in p.names), local_name(p.iri).replace("_", " ")):
-        yield frozenset(stem(word) for word in tokens(text))
+        yield _stems(text)
 
 
 @lru_cache(maxsize=1)
-def _raw() -> dict[str, object]:
+def _read() -> tuple[tuple[tuple[frozenset[str], frozenset[str]], ...], frozenset[str]]:
+    """Return the stems that starts and ends have, by set, and those that only name a date."""
     text = files("askgraph.metadata").joinpath("times.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-@lru_cache(maxsize=1)
-def _sets() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    sets = _raw()["sets"]
-    assert isinstance(sets, list)
-    return tuple((_stems(one["start"]), _stems(one["end"])) for one in sets)
-
-
-@lru_cache(maxsize=1)
-def _plain() -> frozenset[str]:
-    words = _raw()["words"]
-    assert isinstance(words, dict)
-    return _stems(words["date"])
+    raw = tomllib.loads(text)
+    sets = tuple((_stems(one["start"]), _stems(one["end"])) for one in raw["sets"])
+    return sets, _stems(raw["words"]["date"])
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -134,21 +134,15 @@ def _table() -> dict[tuple[str, ...], Unit]:
     found: dict[tuple[str, ...], Unit] = {}
     for key in ("symbols", "names"):
         for entry in _raw()["units"]:
-            for text in _texts(entry[key]):
+            for text in entry[key]:
                 found.setdefault(tokens(text), _unit(entry))
     return found
 
 
 @lru_cache(maxsize=1)
 def _qudt() -> dict[str, Unit]:
-    return {name: _unit(entry) for entry in _raw()["units"] for name in _texts(entry["qudt"])}
+    return {name: _unit(entry) for entry in _raw()["units"] for name in entry["qudt"]}
 
 
-def _unit(entry: dict[str, object]) -> Unit:
-    factor, offset = entry["factor"], entry.get("offset", 0.0)
-    assert isinstance(factor, float) and isinstance(offset, float)
-    return Unit(str(entry["dimension"]), factor, offset, _texts(entry["names"])[0])
-
-
-def _texts(listed: object) -> list[str]:
-    return [str(text) for text in listed] if isinstance(listed, list) else []
+def _unit(entry: dict[str, Any]) -> Unit:
+    return Unit(entry["dimension"], entry["factor"], entry.get("offset", 0.0), entry["names"][0])

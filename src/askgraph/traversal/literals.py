@@ -6,19 +6,10 @@ from enum import IntEnum
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-_XSD = "http://www.w3.org/2001/XMLSchema#"
-_STRING = _XSD + "string"
-_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
-_NUMERIC = frozenset(
-    _XSD + name
-    for name in (
-        "integer decimal double float int long short byte nonNegativeInteger positiveInteger "
-        "nonPositiveInteger negativeInteger unsignedInt unsignedLong unsignedShort unsignedByte"
-    ).split()
-)
+from askgraph.rdf import vocabulary as v
+
 _DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?)?)?)?")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_DATE_TYPES = frozenset(_XSD + name for name in ("date", "dateTime", "gYearMonth", "dateTimeStamp"))
 
 
 class Sort(IntEnum):
@@ -39,10 +30,10 @@ def split_literal(text: str) -> tuple[str, str, str | None]:
     end = text.rindex('"')
     body, rest = text[1:end], text[end + 1 :]
     if "\\" in body:
-        body = _unescaped(body)
+        body = _ESCAPE.sub(_character, body)
     if rest.startswith("@"):
-        return body, _LANG_STRING, rest[1:]
-    return body, rest[3:-1] if rest else _STRING, None
+        return body, v.RDF_LANG_STRING, rest[1:]
+    return body, rest[3:-1] if rest else v.XSD_STRING, None
 
 
 def term_of(text: str) -> NamedNode | BlankNode | Literal:
@@ -64,13 +55,11 @@ def measured(text: str) -> tuple[Sort, float]:
     that value under a sort of its own.
     """
     value, datatype, language = split_literal(text)
-    if datatype in _NUMERIC:
+    if datatype in v.NUMERIC_DATATYPES:
         return _number(value, Sort.NUMBER)
-    if datatype in _DATE_TYPES:
-        return _date(value, Sort.DATE)
-    if datatype == _XSD + "gYear":
-        return _date(value, Sort.YEAR)
-    if datatype == _XSD + "boolean":
+    if datatype in v.DATE_DATATYPES:
+        return _date(value, Sort.YEAR if datatype == v.XSD_G_YEAR else Sort.DATE)
+    if datatype == v.XSD_BOOLEAN:
         return Sort.BOOLEAN, float(value in ("true", "1"))
     if language is None and len(value) <= 25:
         if _NUMBER.fullmatch(value):
@@ -104,10 +93,6 @@ def _date(value: str, sort: Sort) -> tuple[Sort, float]:
     except ValueError:
         return Sort.TEXT, float("nan")
     return sort, days + (hour * 3600 + minute * 60 + second) / 86400
-
-
-def _unescaped(body: str) -> str:
-    return _ESCAPE.sub(_character, body)
 
 
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)

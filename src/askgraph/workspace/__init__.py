@@ -173,7 +173,7 @@ class Workspace:
         return self.graph(graph, progress=progress)
 
     def stale(self, name: str) -> str | None:
-        """Return why what was built of a graph is not what it would be now; None where it is.
+        """Return why what was built of a graph is not what it would be now; None if it is.
 
         Raises `SetupError` if there is no such graph.
         """
@@ -295,11 +295,7 @@ class Workspace:
         return name, graphs[name]
 
     def _ready(
-        self,
-        name: str,
-        settings: GraphSettings,
-        progress: Progress,
-        use: Callable[[], Content],
+        self, name: str, settings: GraphSettings, progress: Progress, use: Callable[[], Content]
     ) -> Content:
         """Use a data folder, building it again first if it is missing, old or damaged."""
         try:

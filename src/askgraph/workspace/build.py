@@ -137,11 +137,7 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
 
 
 def _enriched_arrays(
-    files: Sequence[Path],
-    folder: Path,
-    graphs: Sequence[str],
-    enrich: Path,
-    progress: Progress,
+    files: Sequence[Path], folder: Path, graphs: Sequence[str], enrich: Path, progress: Progress
 ) -> GraphArrays:
     """Load the files and what is said of the terms; the arrays hold the virtual triples as well."""
     definitions = read_definitions(enrich)

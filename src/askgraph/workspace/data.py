@@ -96,11 +96,7 @@ def known_paths(folder: Path) -> "VirtualPaths":
 
 
 def open_endpoint(
-    settings: GraphSettings,
-    data: Path,
-    *,
-    cache: Path,
-    prefixes: Mapping[str, str] | None = None,
+    settings: GraphSettings, data: Path, *, cache: Path, prefixes: Mapping[str, str] | None = None
 ) -> Endpoint:
     """Open only the endpoint of a graph; queries need not declare `prefixes`.
 

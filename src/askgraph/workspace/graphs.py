@@ -166,9 +166,7 @@ class WorkspaceServices(Mapping[str, Endpoint]):
     """
 
     def __init__(
-        self,
-        graphs: Callable[[], Mapping[str, GraphSettings]],
-        opened: Callable[[str], Endpoint],
+        self, graphs: Callable[[], Mapping[str, GraphSettings]], opened: Callable[[str], Endpoint]
     ) -> None:
         self._graphs = graphs
         self._opened = opened

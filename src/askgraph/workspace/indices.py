@@ -78,7 +78,7 @@ def made_of(data: Path, key: str) -> Made | None:
 def open_index(ground: Ground, key: str) -> DiskIndex:
     """Open an index as the settings want it.
 
-    Raises `SetupError` if there is none, if it is damaged, and where the graph, the settings
+    Raises `SetupError` if there is none, if it is damaged, and if the graph, the settings
     or the files that it was built from have changed since.
     """
     made = made_of(ground.data, key)
@@ -227,7 +227,7 @@ def _alone(ground: Ground) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the resources of an index come from, by kind, and by name or files."""
+    """The source of an index's resources, by kind, and by name or files."""
 
     kind: Literal["graph", "queries", "query", "rows", "dump"]
     name: str = ""
@@ -242,7 +242,7 @@ class Source:
 
 
 def source_for(ground: Ground, key: str) -> Source:
-    """Return where an index of a graph is built from; `SetupError` for what is no source."""
+    """Return the source of an index as the settings say; `SetupError` for what is none."""
     settings = ground.settings
     named = {"entities": settings.entities, "properties": settings.properties}.get(key)
     if named is None and settings.dump and key != "literals":

@@ -19,7 +19,7 @@ key_env = "ANTHROPIC_API_KEY"            # the name of a variable; a key is neve
 import inspect
 import os
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -28,7 +28,7 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Prices
-from askgraph.workspace.settings import CHOICE, FILE, check_fields, model_tables
+from askgraph.workspace.settings import FILE, check_fields, model_tables
 
 PROVIDERS = ("openai", "anthropic", "google", "transformers")
 _KEY = "ASKGRAPH_API_KEY"
@@ -139,51 +139,6 @@ class Models:
             await model.close()
 
 
-def with_model(
-    plugin: registry.Plugin, settings: Mapping[str, object], models: Models
-) -> dict[str, object]:
-    """Return the settings of a method with the model that they name, if it has one.
-
-    The settings `model` (a name, or a model), `provider`, `base_url` and `key_env` choose it; a
-    method whose `model` has a default gets one only if they are given. `prices` become those of
-    the model, unless they are given, or those of the file that they name. `sent` logs what it is
-    sent; a method without a model sends nothing.
-    """
-    values = dict(settings)
-    ours = {f.name: f for f in fields(plugin)} if is_dataclass(plugin) else {}
-    field = ours.get("model")
-    if field is None or "LanguageModel" not in str(field.type):
-        if "sent" not in ours:
-            values.pop("sent", None)
-        if idle := [key for key in CHOICE if key in values and key not in ours]:
-            raise SetupError(
-                f"the method works without a language model: leave out {' and '.join(idle)}, or "
-                "choose another method"
-            )
-        return values
-    chosen = {key: values.pop(key) for key in CHOICE if key in values}
-    name = chosen.pop("model", None)
-    if not isinstance(name, str | None):
-        if chosen:
-            raise SetupError(f"a model is given: {', '.join(chosen)} would change nothing")
-        return {**values, "model": name}
-    required = inspect.signature(plugin).parameters["model"].default is inspect.Parameter.empty
-    if not required and name is None and not chosen.keys() - {"sent"}:
-        return values
-    values["model"] = models.model(name, **chosen)
-    if "prices" in ours:
-        values["prices"] = _given_prices(values, models.settings(name, **chosen), models)
-    return values
-
-
-def _given_prices(values: Mapping[str, object], settings: ModelSettings, models: Models) -> object:
-    """The prices that are given, those in the file that is named, or those of the model."""
-    if "prices" not in values:
-        return models.prices(settings)
-    given = values["prices"]
-    return models.prices_in(given) if isinstance(given, str) else given
-
-
 def _kept(table: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Any]:
     """A table without what is for another server than the one that is asked now."""
     there = {"provider": "openai", **table}
@@ -288,7 +243,7 @@ def _here(plugin: registry.Plugin, settings: ModelSettings, folder: Path) -> Lan
 
 
 def _log_file(settings: ModelSettings, folder: Path, takes: Container[str]) -> Path:
-    """Where all is logged that is sent; `SetupError` for a provider that cannot do it."""
+    """The file that logs what is sent; `SetupError` for a provider that cannot do it."""
     if "sent" not in takes:
         raise SetupError(
             f"the provider {settings.provider!r} does not log what it sends: leave out `sent`, or "

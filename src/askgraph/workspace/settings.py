@@ -319,7 +319,7 @@ def method_spec(spec: str) -> tuple[str, dict[str, object]]:
 
 
 def named_setting(text: str) -> tuple[str, object]:
-    """Return the name and the value of `NAME=VALUE`; the value is JSON where it can be, else text.
+    """Return the name and the value of `NAME=VALUE`; the value is JSON if it can be, else text.
 
     Raises `SetupError` for another text.
     """

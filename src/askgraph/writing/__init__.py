@@ -14,7 +14,7 @@ class Listed:
     """A term that a query may name: what a question was linked to, or what comes near.
 
     `target` is an IRI, or a literal as N-Triples text. `positions` are the question's tokens that
-    mean it, none where it was only retrieved; `score` says how well they fit (0–1).
+    mean it, none if it was only retrieved; `score` says how well they fit (0–1).
     """
 
     kind: Kind

@@ -23,8 +23,6 @@ from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.sparql.results import SelectResult, value_of
 
-KINDS = ("entities", "properties")
-
 
 def graphs() -> tuple[str, ...]:
     """Return the graphs that have queries of their own."""

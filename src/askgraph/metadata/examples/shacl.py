@@ -93,7 +93,7 @@ class Executable:
 
 
 Item = tuple[str, Executable | str]
-"""Where an executable stands; it, or the reason why there is none."""
+"""The place of an executable; it, or the reason why there is none."""
 
 
 def read_shacl(path: Path, *, declared: Mapping[str, str] | None = None) -> Collection:

@@ -287,10 +287,7 @@ def _schematic(step: Listed, other: Listed, about: _About, *, first: bool) -> st
 
 
 def _edges(
-    words: int,
-    listed: Sequence[Listed],
-    steps: Sequence[tuple[int, Listed]],
-    arrays: GraphArrays,
+    words: int, listed: Sequence[Listed], steps: Sequence[tuple[int, Listed]], arrays: GraphArrays
 ) -> Iterator[tuple[int, int, str, str]]:
     """Which listed predicates touch which listed things, values and classes in the graph."""
     numbers = {arrays.number(step.target): at for at, step in steps}
