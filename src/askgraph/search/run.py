@@ -124,10 +124,10 @@ def proposed(
     frame = timely(frame_of(linked.reading), schema, float(day))
     if not operators:
         frame = replace(frame, operators=())
-    grower = Grower(schema.graph, schema, linked, frame)
+    weights = weights_for("") if weights is None else weights
+    grower = Grower(schema.graph, schema, linked, frame, weights)
     found = grown(grower)[:states]
     finisher = Finisher(grower, frame)
-    weights = weights_for("") if weights is None else weights
     candidates = ranked(list(finisher.candidates(found)), linked, frame, schema, weights)
     return Proposal(linked, frame, tuple(candidates), schema)
 

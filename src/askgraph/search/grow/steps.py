@@ -2,7 +2,7 @@
 
 import heapq
 import math
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -13,10 +13,7 @@ from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.weights import (
-    BEAM_COVERED,
-    BEAM_PATTERN,
-    BEAM_SPREAD,
-    BEAM_UNKNOWN,
+    BEAM_DOUBT,
     DOUBT_BACK,
     DOUBT_BRIDGE,
     DOUBT_DATE,
@@ -65,18 +62,19 @@ _COMPARED, _MARKED = 32, 16
 
 @dataclass
 class Grower:
-    """Grows the states of one question over one graph."""
+    """Grows the states of one question over one graph; `weights` are those of the ranking."""
 
     graph: GraphArrays
     schema: Schema
     linked: Linked
     frame: Frame
+    weights: Mapping[str, float]
     beam: int = 48
     widest: int = 20_000
     by_predicate: dict[int, list[Link]] = field(default_factory=dict)
     total: float = 1.0
     _left: dict[int, dict[int, list[Link]]] = field(default_factory=dict)
-    _weights: dict[int, float] = field(default_factory=dict)
+    _by_mask: dict[int, float] = field(default_factory=dict)
     _present: dict[tuple[bytes, bool], frozenset[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -110,11 +108,16 @@ class Grower:
 
     def score(self, state: PartialMatch) -> float:
         """How good a state is to go on with."""
+        worth = self.worth(state.gain, state.patterns, state.unknown)
+        return worth + self.weights["spread"] * state.spread
+
+    def worth(self, gain: float, patterns: int = 0, unknown: float = 0.0) -> float:
+        """What words, patterns and doubts speak for or against, by the weights of the ranking."""
+        weights = self.weights
         return (
-            BEAM_COVERED * state.gain / self.total
-            - BEAM_PATTERN * state.patterns
-            - BEAM_UNKNOWN * state.unknown
-            - BEAM_SPREAD * state.spread
+            weights["covered"] * gain / self.total
+            + weights["patterns"] * patterns
+            + BEAM_DOUBT * weights["unknown"] * unknown
         )
 
     def gain(self, link: Link, used: int) -> float:
@@ -136,16 +139,16 @@ class Grower:
 
     def weight_of(self, mask: int) -> float:
         """How much some words tell."""
-        if mask not in self._weights:
+        if mask not in self._by_mask:
             told = enumerate(self.linked.weights)
-            self._weights[mask] = sum(weight for at, weight in told if mask >> at & 1)
-        return self._weights[mask]
+            self._by_mask[mask] = sum(weight for at, weight in told if mask >> at & 1)
+        return self._by_mask[mask]
 
     def level(self, states: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
         """All steps from some states, without those that cannot be among the best of the level."""
         best: list[float] = []
         for state in sorted(states, key=lambda s: -self.score(s)):
-            unnamed = self.score(state) - BEAM_PATTERN - BEAM_UNKNOWN * _LEAST_DOUBT
+            unnamed = self.score(state) + self.worth(0.0, 1, _LEAST_DOUBT)
             hopeless = len(best) >= self.beam and unnamed < best[0]
             for grown in self.hops(state, linked=hopeless):
                 yield grown

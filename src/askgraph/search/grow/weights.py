@@ -1,21 +1,14 @@
 """Weights by which candidates grow and are finished: what a guess costs, and what a word is worth.
 
 A *doubt* is counted in guessed steps: 1 is a step that no word names. All were set by hand on the
-development questions before the ranking was fitted; `ranking.toml` weighs the sums of them. The
-weights of the beam are not the fitted ones: those rank whole queries, and with them the beam keeps
-other partial matches, and answers change.
+development questions before the ranking was fitted; `ranking.toml` weighs the sums of them, in the
+beam as in the ranking.
 """
 
 from typing import Final
 
-BEAM_COVERED: Final = 2.0
-"""All words of content used; the scale of the others."""
-BEAM_PATTERN: Final = 0.05
-"""Each pattern: of two queries with the same words the shorter is meant."""
-BEAM_UNKNOWN: Final = 0.16
-"""Each doubt; about a twelfth of all words."""
-BEAM_SPREAD: Final = 0.01
-"""Each doubling of the answer set along a step."""
+BEAM_DOUBT: Final = 5 / 3
+"""A doubt in the beam, as a factor: it does not know yet if an answer is of the sort asked for."""
 
 SURE: Final = 0.9
 """A name is surely meant from this similarity on: all of it is there, but for a bent word."""

@@ -15,9 +15,6 @@ from askgraph.rdf.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
 from askgraph.search.grow.partial_match import Node, PartialMatch
 from askgraph.search.grow.steps import Grower
 from askgraph.search.grow.weights import (
-    BEAM_COVERED,
-    BEAM_PATTERN,
-    BEAM_UNKNOWN,
     DOUBT_CLASS_GUESSED,
     DOUBT_DATE_SHOWN,
     DOUBT_PATH,
@@ -96,10 +93,8 @@ class Finisher:
             if self._hope(state) < best - _BEHIND:
                 continue
             for candidate in self.finish(state, afar=place < _AFAR or place >= len(states)):
-                covered = BEAM_COVERED * candidate.gain / self.grower.total
-                reached = covered - BEAM_PATTERN * candidate.patterns
-                reached -= BEAM_UNKNOWN * candidate.unknown
-                best = max(best, reached)
+                reached = candidate.gain, candidate.patterns, candidate.unknown
+                best = max(best, self.grower.worth(*reached))
                 yield candidate
 
     def finish(self, state: PartialMatch, *, afar: bool = True) -> Iterator[Candidate]:
@@ -132,7 +127,7 @@ class Finisher:
     def _hope(self, state: PartialMatch) -> float:
         """The score of a state if all words that may be of use were used for nothing."""
         left = self.grower.weight_of(self.usable & ~state.used)
-        return self.grower.score(state) + BEAM_COVERED * left / self.grower.total + _LUCK
+        return self.grower.score(state) + self.grower.worth(left) + _LUCK
 
     def _domains(self) -> Iterator[PartialMatch]:
         """The subjects of linked predicates: the members if no class or thing is named."""
