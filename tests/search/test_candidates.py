@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.search.asking import Known
 from tests.search.zoo import QUESTIONS
@@ -69,6 +69,7 @@ def test_candidates_for_a_sample_question_parse_and_only_read(
     check_best(space, proposal)
 
 
+@example(words=["is", "weight", "average", "weight"])
 @given(words=st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=12))
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_candidates_for_any_words_parse_and_patterns_alone_are_never_empty(

@@ -388,7 +388,7 @@ def closed(work: QueryBuilder) -> Candidate | None:
         return None  # what was hung on the pattern does not go together
     if work.grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
         draft.group = []
-    values = (*draft.columns, *(key for key, _ in draft.order))
+    values = () if draft.ask else (*draft.columns, *(key for key, _ in draft.order))
     if not draft.having and not any(map(_is_aggregate, values)):
         draft.group = []
     else:
