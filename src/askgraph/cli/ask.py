@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from askgraph.answers.build import chosen_answer
-from askgraph.answers.codec import answer_object
 from askgraph.cli.context import NO_ANSWER
 from askgraph.cli.options import Asking, Common, CsvOption, JsonOption
 from askgraph.cli.output import csv_text, on_terminal, print_json, progress_bar, show
@@ -20,7 +19,6 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed, converses
 from askgraph.operations.answering import head_of, steps_of
-from askgraph.sparql.comparison import of_columns
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, follow_up
 from askgraph.workspace.graphs import ready_graphs
 from askgraph.workspace.synchronous import result_of
@@ -84,6 +82,8 @@ def ask(
                 Trace(asks, name, ()), chosen, ready.graphs, asking.timeout, kept=trace, quiet=quiet
             )
             if json:
+                from askgraph.answers.codec import answer_object
+
                 print_json(answer_object(outcome, limit=asking.limit))
                 return isinstance(outcome, Answer)
             if csv:
@@ -160,6 +160,8 @@ def _print_csv(outcome: Outcome, limit: int | None, *, context: bool) -> bool:
     if outcome.boolean is not None:
         typer.echo(f"answer\n{str(outcome.boolean).lower()}")
     else:
+        from askgraph.sparql.comparison import of_columns
+
         whole = outcome.result
         result = whole if context else of_columns(whole, outcome.answer_columns)
         typer.echo(csv_text(result.variables, result.rows[:limit]), nl=False)

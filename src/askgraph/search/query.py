@@ -21,7 +21,6 @@ from askgraph.rdf.vocabulary import (
     XSD_DECIMAL,
     XSD_INTEGER,
 )
-from askgraph.sparql.elapsed import elapsed_in
 from askgraph.sparql.lexer import number_type
 from askgraph.sparql.tree import (
     Call,
@@ -243,6 +242,8 @@ def _read(comparison: Expression) -> Condition:
 
 def operands_of(value: Expression) -> list[Term]:
     """Return what is computed with: of the time between two dates only these."""
+    from askgraph.sparql.elapsed import elapsed_in  # few queries compute a time
+
     between = elapsed_in(value)
     parts = value if between is None else (between.start, between.end)
     return [one for one in walk(parts) if isinstance(one, Variable | Literal | NamedNode)]
