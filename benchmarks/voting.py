@@ -33,7 +33,7 @@ from _recorded import Ran, Recorded, recorded_in, recorded_of, run_again
 from askgraph import registry, sample
 from askgraph.evaluation import Metric, Table
 from askgraph.evaluation.reports.statistics import paired_difference
-from askgraph.methods.guided.opinions import Opinion, Vote, voted
+from askgraph.methods.guided.voting import Opinion, Vote, voted
 from askgraph.operations.evaluation import Crew, evaluated
 from askgraph.operations.plans import Wishes, method_choices
 from askgraph.operations.selection import Selection, selected
