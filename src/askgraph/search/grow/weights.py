@@ -78,3 +78,14 @@ WORTH_INDEFINITE: Final = 0.05
 """On top, after "no", "each" or "how many"."""
 WORTH_KNOWN: Final = 0.04
 """Each tenfold of what the graph says of a thing, as a share."""
+
+BESIDE: Final = 3
+"""So many words on an operator looks for what it goes with: an article and an adjective between."""
+NEAR: Final = 4
+"""The same with a verb between."""
+APART: Final = 5
+"""The same with a verb of two words between."""
+FAR: Final = 6
+"""The same with a short clause between."""
+ACROSS: Final = 8
+"""The same with a phrase between that has an "of" of its own."""

@@ -4,6 +4,7 @@ from functools import partial
 
 from pyoxigraph import Variable
 
+from askgraph.search.grow.weights import ACROSS, BESIDE
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder
@@ -75,11 +76,13 @@ def aggregated(work: QueryBuilder, operator: Operator, function: str) -> bool:
 
 def _aggregand(work: QueryBuilder, operator: Operator) -> Variable | None:
     """The number that an aggregate is over; several aggregates may share one."""
-    slot = work.next_slot(operator.last, 8)
+    slot = work.next_slot(operator.last, ACROSS)
     spot = work.spot(slot, sorts=_MEASURABLE)
     if slot is not None and spot is not None:
         others = work.frame.of("average", "sum", "minimum", "maximum")
-        shared = any(0 < one.first - operator.last <= 3 and one.last < slot.first for one in others)
+        shared = any(
+            0 < one.first - operator.last <= BESIDE and one.last < slot.first for one in others
+        )
         return work.hang(spot) if shared else work.take_spot(spot)
     for column in work.draft.columns:
         if isinstance(column, Call) and function_of(column) != "COUNT":

@@ -7,6 +7,7 @@ import numpy as np
 from pyoxigraph import Literal, Variable
 
 from askgraph.index.names import Kind
+from askgraph.search.grow.weights import APART, BESIDE, FAR, NEAR
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity
@@ -74,7 +75,7 @@ def _of_unit(work: QueryBuilder, operator: Operator, quantity: Quantity, sign: s
                 if compared_age(work, old, quantity.value, sign):
                     work.take_tokens(range(quantity.first, following + 1))
                     return True
-    near = (work.last_slot(operator.first, 5), work.next_slot(quantity.last, 3))
+    near = (work.last_slot(operator.first, APART), work.next_slot(quantity.last, BESIDE))
     return compared_nodes(work, [s for s in near if s is not None], quantity, sign)
 
 
@@ -85,8 +86,8 @@ def _compared(
     sorts: tuple[Sort, ...] = NUMERIC + DATED if quantity.days is not None else NUMERIC
     sorts = DATED if temporal else sorts
     near = [
-        work.last_slot(operator.first, 5),
-        work.next_slot(quantity.last, 3),
+        work.last_slot(operator.first, APART),
+        work.next_slot(quantity.last, BESIDE),
         work.next_slot(operator.last, 2),
     ]
     for slot in near:
@@ -116,7 +117,7 @@ def _counted_against(work: QueryBuilder, operator: Operator, quantity: Quantity,
     """ "More than two X": a condition on how many things X names."""
     if quantity.value is None:
         return False
-    place = work.next_place(quantity.last, 3)
+    place = work.next_place(quantity.last, BESIDE)
     counted: Variable | None = None
     if place is work.root and isinstance(place.end, Variable):
         if not _grouped_before(work, operator):
@@ -125,7 +126,7 @@ def _counted_against(work: QueryBuilder, operator: Operator, quantity: Quantity,
     elif place is not None and isinstance(place.end, Variable):
         counted = place.end
     else:
-        spot = work.spot(work.next_slot(quantity.last, 3))
+        spot = work.spot(work.next_slot(quantity.last, BESIDE))
         if spot is not None:
             counted = work.take_spot(spot)
     if counted is None:
@@ -141,7 +142,7 @@ def _counted_against(work: QueryBuilder, operator: Operator, quantity: Quantity,
 
 def _grouped_before(work: QueryBuilder, operator: Operator) -> bool:
     """ "Grades that have at least 4 students": one row for each value named before."""
-    slot = work.last_slot(operator.first, 5)
+    slot = work.last_slot(operator.first, APART)
     spot = work.spot(slot)
     if slot is None or spot is None:
         return False
@@ -191,12 +192,12 @@ def _against(work: QueryBuilder, operator: Operator, sign: str | None) -> bool:
     return any(
         _against_thing(work, operator, link, sign)
         for link in work.linked.of(Kind.ENTITY, Kind.VALUE)
-        if 0 < link.positions[0] - operator.last <= 3 and work.grower.gain(link, work.used)
+        if 0 < link.positions[0] - operator.last <= BESIDE and work.grower.gain(link, work.used)
     )
 
 
 def _against_average(work: QueryBuilder, operator: Operator, mean: Operator, sign: str) -> bool:
-    near = (work.next_slot(mean.last, 3), work.last_slot(operator.first, 5))
+    near = (work.next_slot(mean.last, BESIDE), work.last_slot(operator.first, APART))
     spot = next((one for slot in near if (one := work.spot(slot, sorts=NUMERIC))), None)
     if spot is not None:
         work.use_spot(spot)
@@ -220,7 +221,7 @@ def _against_average(work: QueryBuilder, operator: Operator, mean: Operator, sig
 
 def _against_thing(work: QueryBuilder, operator: Operator, link: Link, sign: str) -> bool:
     thing = work.graph.terms.find(f"<{link.target}>" if link.kind is Kind.ENTITY else link.target)
-    near = (work.next_slot(operator.last, 6), work.last_slot(operator.first, 4))
+    near = (work.next_slot(operator.last, FAR), work.last_slot(operator.first, NEAR))
     slot = next((one for one in near if one is not None and not one.mask & link.mask), None)
     spot = work.spot(slot, sorts=_MEASURED)
     if spot is None and operator.measure is not None:
@@ -261,7 +262,7 @@ def between(work: QueryBuilder, operator: Operator) -> bool:
     first = work.frame.quantity_after(operator, 2)
     if first is None:
         return False
-    later = [q for q in work.reading.quantities if 0 < q.first - first.last <= 3]
+    later = [q for q in work.reading.quantities if 0 < q.first - first.last <= BESIDE]
     if not later:
         return False
     if between_days(work, first, later[0]):
@@ -377,13 +378,13 @@ def days_in(quantity: Quantity) -> tuple[float, float] | None:
 def quoting(work: QueryBuilder, operator: Operator, function: str) -> bool:
     """ "Containing 'x'", "starting with 'x'", "ending with 'x'"."""
     tokens = work.reading.tokens
-    following = tokens[operator.last + 1 : operator.last + 4]
+    following = tokens[operator.last + 1 : operator.last + 1 + BESIDE]
     number = next((token.quote for token in following if token.quote is not None), None)
     if number is None:
         return False
     positions = [at for at, token in enumerate(tokens) if token.quote == number]
     text = work.reading.text[tokens[positions[0]].start : tokens[positions[-1]].end]
-    spot = work.spot(work.last_slot(operator.first, 4))
+    spot = work.spot(work.last_slot(operator.first, NEAR))
     if spot is not None:
         variable = work.take_spot(spot)
     else:
@@ -406,7 +407,7 @@ def exists(work: QueryBuilder, operator: Operator) -> bool:
 
 def without(work: QueryBuilder, operator: Operator) -> bool:
     """ "Without X": no value of the predicate that X names."""
-    spot = work.spot(work.next_slot(operator.last, 4))
+    spot = work.spot(work.next_slot(operator.last, NEAR))
     if spot is None or spot.path:
         return False
     if work.schema.sort(spot.predicate) is Sort.BOOLEAN:

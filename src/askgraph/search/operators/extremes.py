@@ -4,6 +4,7 @@ from functools import partial
 
 from pyoxigraph import Variable
 
+from askgraph.search.grow.weights import APART, BESIDE, FAR, NEAR
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators.ages import age, duration
@@ -62,7 +63,7 @@ def _measured_by(
 ) -> tuple[Variable, bool] | None:
     """The number or date that an adjective of measure is about."""
     every = NUMERIC + DATED
-    slot = work.next_slot(operator.last, 5)
+    slot = work.next_slot(operator.last, APART)
     if slot is None and measure is not None and measure.dates:
         slot = work.last_slot(operator.first, 2)
     spot = work.spot(slot, sorts=every)
@@ -126,12 +127,12 @@ def _limit(work: QueryBuilder, operator: Operator) -> None:
 
 def _most_of(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
     """ "The most X": the member with the most things that X names."""
-    place = work.next_place(operator.last, 4)
+    place = work.next_place(operator.last, NEAR)
     counted: Variable | None = None
     if place is not None and place is not work.root and isinstance(place.end, Variable):
         counted = place.end
     else:
-        spot = work.spot(work.next_slot(operator.last, 4))
+        spot = work.spot(work.next_slot(operator.last, NEAR))
         if spot is not None:
             counted = work.take_spot(spot)
             if work.schema.is_functional(spot.predicate) and not spot.inverse:
@@ -148,8 +149,8 @@ def _most_of(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
 
 def _most_frequent(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
     """A slot before the operator is the key, the members are counted."""
-    slot = work.last_slot(operator.first, 6)
-    if work.next_place(operator.last, 4) is not work.root:
+    slot = work.last_slot(operator.first, FAR)
+    if work.next_place(operator.last, NEAR) is not work.root:
         return False
     spot = work.spot(slot)
     if slot is None or spot is None:
@@ -185,7 +186,7 @@ def order(work: QueryBuilder, operator: Operator) -> bool:
     """ "Sorted by X": by what X names, else by what is shown."""
     near = work.frame.of("descending")
     descending = any(abs(one.first - operator.last) <= _NEAR for one in near)
-    slot = work.next_slot(operator.last, 5)
+    slot = work.next_slot(operator.last, APART)
     if slot is not None:
         return _ordered(work, slot, descending)
     work.notes.append("order_shown_desc" if descending else "order_shown")
@@ -202,7 +203,9 @@ def _ordered(work: QueryBuilder, slot: Slot | None, descending: bool) -> bool:
 
 def directed(work: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
     """ "In ascending order", "in descending order"."""
-    if not work.draft.order and not _ordered(work, work.next_slot(operator.last, 3), descending):
+    if not work.draft.order and not _ordered(
+        work, work.next_slot(operator.last, BESIDE), descending
+    ):
         work.notes.append("order_shown_desc" if descending else "order_shown")
     return True
 

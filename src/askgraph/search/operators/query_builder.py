@@ -10,11 +10,13 @@ from pyoxigraph import Variable
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.weights import (
+    BESIDE,
     DOUBT_CLASS_LIKE,
     DOUBT_KEY,
     DOUBT_MISTAKEN,
     DOUBT_OTHER_FITS,
     DOUBT_STEP,
+    NEAR,
 )
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
@@ -290,17 +292,17 @@ class QueryBuilder:
         """Count a link's words as used."""
         self.take(link.mask, self.grower.gain(link, self.used))
 
-    def next_slot(self, after: int, within: int = 3) -> Slot | None:
+    def next_slot(self, after: int, within: int = BESIDE) -> Slot | None:
         """The first slot not yet used that starts within some words after a place."""
         fits = [s for s in self.slots if self.is_left(s) and 0 < s.first - after <= within]
         return min(fits, key=lambda slot: slot.first) if fits else None
 
-    def last_slot(self, before: int, within: int = 4) -> Slot | None:
+    def last_slot(self, before: int, within: int = NEAR) -> Slot | None:
         """The last slot not yet used that ends within some words before a place."""
         fits = [s for s in self.slots if self.is_left(s) and 0 < before - s.last <= within]
         return max(fits, key=lambda slot: slot.last) if fits else None
 
-    def next_place(self, after: int, within: int = 4) -> Place | None:
+    def next_place(self, after: int, within: int = NEAR) -> Place | None:
         """The place of the pattern whose words start soonest after a token."""
         best: tuple[int, int, Place] | None = None
         for place in self.draft.places:

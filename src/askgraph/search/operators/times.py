@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
+from askgraph.search.grow.weights import BESIDE
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
@@ -66,7 +67,7 @@ def lasted(work: QueryBuilder, operator: Operator) -> bool:
 def during(work: QueryBuilder, operator: Operator) -> bool:
     """ "During X": at the time between the start and the end of a thing that X names."""
     for link in work.linked.of(Kind.ENTITY, Kind.VALUE):
-        near = 0 < link.positions[0] - operator.last <= 3
+        near = 0 < link.positions[0] - operator.last <= BESIDE
         if near and work.grower.gain(link, work.used) and _during(work, link):
             work.take_link(link)
             return True

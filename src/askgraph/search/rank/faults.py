@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.search.grow.weights import BESIDE
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.linking.quantities import Quantity
@@ -321,7 +322,7 @@ def _counted_noun(subject: Subject) -> bool:
 
 def _counts_noun(quantity: Quantity, subject: Subject) -> bool:
     reading = subject.proposal.reading
-    after = range(quantity.last + 1, min(quantity.last + 4, len(reading.tokens)))
+    after = range(quantity.last + 1, min(quantity.last + 1 + BESIDE, len(reading.tokens)))
     content = (at for at in after if not reading.is_stop(at) and not subject.frame.mask >> at & 1)
     at = next(content, None)
     if at is None or reading.tokens[at].stem == reading.tokens[at].folded:
