@@ -28,7 +28,9 @@ def _drawn(graph: str, weights: dict[str, float], number: int = 60) -> list[Case
     chance = np.random.default_rng(len(graph))
     cases = []
     for at in range(number):
-        tables = [dict(zip(FEATURES, row, strict=True)) for row in chance.random((6, 12))]
+        tables = [
+            dict(zip(FEATURES, row, strict=True)) for row in chance.random((6, len(FEATURES)))
+        ]
         best = max(tables, key=lambda table: sum(weights[n] * table[n] for n in FEATURES))
         found = [Found("", (table,), float(table is best), False) for table in tables]
         cases.append(_case(graph, *found, number=at))

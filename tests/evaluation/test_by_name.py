@@ -1,0 +1,72 @@
+"""Things count as their names when gold has names, and never when gold has something else."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode, Variable
+
+from askgraph.evaluation import Table
+from askgraph.evaluation.by_name import by_name, names_of_things
+from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.sparql.results import SelectResult
+
+NAMES = {f"urn:{at}": {("text", name)} for at, name in enumerate(["Ann", "Bob", "Cleo"])}
+
+
+def _table(*rows: tuple[str, ...]) -> Table:
+    """A table; cells that start with "urn:" are things."""
+    terms = tuple(
+        tuple(NamedNode(cell) if cell.startswith("urn:") else Literal(cell) for cell in row)
+        for row in rows
+    )
+    variables = tuple(f"v{at}" for at in range(len(rows[0])))
+    assert all(Variable(name) for name in variables)
+    return Table.of_result(SelectResult(variables, terms))
+
+
+def test_things_are_as_good_as_their_names() -> None:
+    things, gold = _table(("urn:0",), ("urn:1",)), _table(("Ann",), ("Bob",))
+
+    assert best_column(things, gold).f1 == 0
+    assert by_name(things, gold, NAMES).f1 == 1
+
+
+def test_another_thing_is_as_wrong_as_before() -> None:
+    score = by_name(_table(("urn:0",), ("urn:2",)), _table(("Ann",), ("Bob",)), NAMES)
+
+    assert (score.precision, score.recall) == (0.5, 0.5)
+
+
+def test_what_a_thing_is_not_called_does_not_count() -> None:
+    assert by_name(_table(("urn:0",)), _table(("42",)), NAMES).f1 == 0
+
+
+def test_a_thing_beside_the_value_asked_for_is_found_column_by_column() -> None:
+    gold = _table(("Ann", "42"), ("Bob", "7"))
+
+    assert by_name(_table(("urn:0", "42"), ("urn:1", "7")), gold, NAMES).f1 == 1
+
+
+def test_names_are_read_from_the_index_of_a_graph() -> None:
+    index = NameIndex.of(
+        [
+            Name("Ann", "urn:0", Kind.ENTITY),
+            Name("Annie", "urn:0", Kind.ENTITY, preferred=False),
+            Name("person", "urn:Person", Kind.CLASS),
+        ]
+    )
+
+    assert names_of_things(index) == {"urn:0": {("text", "Ann"), ("text", "Annie")}}
+
+
+CELLS = st.sampled_from(["urn:0", "urn:1", "urn:2", "urn:9", "Ann", "Bob", "7"])
+ROWS = st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5)
+
+
+@given(ROWS, ROWS)
+def test_it_is_never_below_the_strict_score_and_never_above_one(
+    predicted: list[tuple[str, ...]], gold: list[tuple[str, ...]]
+) -> None:
+    one, other = _table(*predicted), _table(*gold)
+
+    assert best_column(one, other).f1 <= by_name(one, other, NAMES).f1 <= 1

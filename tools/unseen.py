@@ -1,0 +1,278 @@
+"""How right graph search is on graphs and styles that nothing was fitted to.
+
+    python tools/unseen.py --cache unseen                  # everything; goes on after a stop
+    python tools/unseen.py --cache unseen --jobs 8
+    python tools/unseen.py --cache quick --sample 6 --as-it-is
+    python tools/unseen.py --cache after --against before  # two states side by side
+
+The questions are those of a folder of graphs in several styles (`spider-graphs` in the data; see
+`tools/unseen_cases.py`). For each style the weights of the ranking are fitted to the graphs of all
+other styles, candidates are ranked by these, and the weights and the curve of confidence are
+fitted to the answers over the other styles' graphs. So no figure of a style comes from weights
+that saw a graph of it. With `--as-it-is` everything is weighed as the package weighs it, which
+tells something only as long as the package was fitted to other graphs.
+
+An answer that gives a thing where gold has its name counts (`by_name`). *Sure* are confidences
+from 0.9 on; *right* is an answer with an F1 of 1; the oracle is the best F1 among the first
+clusters. A cache holds for the code that made it: take another folder after a change.
+"""
+
+import argparse
+import gzip
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tools.accuracy_floors import data_folder
+from tools.unseen_cases import Attempt, Case, Item, attempted, cases_of, items_of, kept
+from tools.unseen_fit import confidence_without, confidences, ranking_without
+
+from askgraph.evaluation.files import replaced
+from askgraph.evaluation.reports.confidence import calibration, mean_at
+from askgraph.evaluation.reports.statistics import bootstrap_interval, paired_difference
+from askgraph.search.decide.confidence import calibrated, weighed
+
+__all__ = ["Outcome", "changes", "compared", "measured", "table", "work_over"]
+
+SURE = 0.9
+RIGHT = 1 - 1e-9
+MOST = 40
+DEPTHS = (5, 20, 40)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A question's answer: its style, F1 plain and by name, confidence, best F1 at each depth."""
+
+    id: str
+    graph: str
+    style: str
+    f1: float
+    by_name: float
+    confidence: float
+    query: str = ""
+    oracle: tuple[float, ...] = ()
+
+    @property
+    def sure(self) -> bool:
+        """Whether the answer is called sure."""
+        return self.confidence >= SURE
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing of the answer is wrong or missing."""
+        return self.by_name >= RIGHT
+
+
+def table(found: Sequence[Outcome]) -> str:
+    """Return the figures by style and in total, one line each."""
+    heads = ("style", "n", "F1 by name, 95 %", "F1 strict", "surest half", "sure", "sure: right",
+             "wrong", "ECE", *(f"oracle {depth}" for depth in DEPTHS))  # fmt: skip
+    lines = [heads, *(_line(style, chosen) for style, chosen in _by_style(found))]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(heads))]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    )
+
+
+def _by_style(found: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcome]]]:
+    for style in sorted({one.style for one in found}):
+        yield style, [one for one in found if one.style == style]
+    yield "all", list(found)
+
+
+def _line(style: str, found: Sequence[Outcome]) -> tuple[str, ...]:
+    sure = [one for one in found if one.sure]
+    pairs = [(one.confidence, one.by_name) for one in found]
+    rights = [(one.confidence, float(one.right)) for one in found]
+    f1 = bootstrap_interval([one.by_name for one in found], samples=2_000)
+    held = bootstrap_interval([float(one.right) for one in sure], samples=2_000)
+    oracles = [
+        f"{sum(one.oracle[at] for one in found) / len(found):.3f}" if found[0].oracle else "-"
+        for at in range(len(DEPTHS))
+    ]
+    return (
+        style,
+        str(len(found)),
+        f"{f1.mean:.3f} [{f1.low:.3f}, {f1.high:.3f}]",
+        f"{sum(one.f1 for one in found) / len(found):.3f}",
+        f"{mean_at(pairs, 0.5):.3f}",
+        f"{len(sure) / len(found):.3f}",
+        f"{held.mean:.3f} [{held.low:.3f}, {held.high:.3f}]" if sure else "-",
+        str(sum(not one.right for one in sure)),
+        f"{calibration(rights).ece:.3f}",
+        *oracles,
+    )
+
+
+def compared(before: Sequence[Outcome], after: Sequence[Outcome]) -> str:
+    """Return both tables, and the difference in F1 by style."""
+    lines = ["before", table(before), "", "after", table(after), "", "difference in F1 by name"]
+    for (style, one), (_, other) in zip(_by_style(before), _by_style(after), strict=True):
+        told = paired_difference({o.id: o.by_name for o in one}, {o.id: o.by_name for o in other})
+        gain = told.difference
+        lines.append(
+            f"{style:>5}  {100 * gain.mean:+.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
+            f"  better {told.better}, worse {told.worse}"
+        )
+    return "\n".join(lines)
+
+
+def changes(before: Sequence[Outcome], after: Sequence[Outcome], items: Sequence[Item]) -> str:
+    """Return the questions whose F1 changed, the worse ones first, each with both queries."""
+    texts, were = {item.id: item.text for item in items}, {one.id: one for one in before}
+    pairs = [(were[one.id], one) for one in after if one.id in were]
+    moved = [(a, b) for a, b in pairs if abs(a.by_name - b.by_name) > 1e-6]
+    return "\n".join(
+        f"{a.by_name:.2f} ({a.confidence:.2f}) -> {b.by_name:.2f} ({b.confidence:.2f})  {b.id} "
+        f"[{b.style}] {texts.get(b.id, '')}\n    - {' '.join(a.query.split())}\n"
+        f"    + {' '.join(b.query.split())}"
+        for a, b in sorted(moved, key=lambda pair: pair[1].by_name - pair[0].by_name)
+    )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is done graph by graph: by several processes, each graph kept when it is done."""
+
+    data: Path
+    cache: Path
+    graphs: Path
+    items: Sequence[Item]
+    jobs: int
+
+    def over_graphs(
+        self,
+        folder: str,
+        of: type,
+        make: Callable[..., Any],
+        by_style: Mapping[str, Any],
+        *more: Any,
+    ) -> list[Any]:
+        """Do some work over all graphs, the largest first; return all of it in their order."""
+        graphs = list(dict.fromkeys(item.graph for item in self.items))
+        graphs.sort(key=lambda graph: -(self.data / "kg" / graph).stat().st_size)
+        found: dict[str, list[Any]] = {}
+        with ProcessPoolExecutor(self.jobs) as pool:
+            waiting = {}
+            for graph in graphs:
+                own = [item for item in self.items if item.graph == graph]
+                path = self.cache / folder / f"{Path(graph).stem}.json.gz"
+                weights = by_style.get(own[0].style)
+                job = pool.submit(_made, path, of, make, self.data, graph, own, self.graphs,
+                                  weights, *more)  # fmt: skip
+                waiting[job] = graph
+            for done, job in enumerate(as_completed(waiting), 1):
+                found[waiting[job]] = job.result()
+                _told(f"{folder}: {done} of {len(graphs)} graphs", last=done == len(graphs))
+        return [one for graph in sorted(found) for one in found[graph]]
+
+
+def _told(text: str, *, last: bool) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{text}", end="\n" if last else "", file=sys.stderr, flush=True)
+    elif last:
+        print(text, file=sys.stderr)
+
+
+def _made(path: Path, of: type, make: Callable[..., list[Any]], *given: Any) -> list[Any]:
+    return kept(path, of, lambda: make(*given))
+
+
+def work_over(
+    data: Path,
+    cache: Path,
+    *,
+    graphs: Path | None = None,
+    jobs: int = 2,
+    sample: int | None = None,
+) -> Work:
+    """Return the work on the questions of a folder, or on so many of each graph."""
+    cache.mkdir(parents=True, exist_ok=True)
+    return Work(data, cache, graphs or cache, items_of(data, sample=sample), jobs)
+
+
+def measured(work: Work, *, as_it_is: bool) -> list[Outcome]:
+    """Ask all questions; return how each went."""
+    if as_it_is:
+        attempts = work.over_graphs("as-it-is", Attempt, attempted, {})
+        return [_outcome(one, calibrated(weighed(one.evidence)) if one.evidence else 0.0)
+                for one in attempts]  # fmt: skip
+    cases = work.over_graphs("clusters", Case, cases_of, {}, MOST)
+    rankings = ranking_without(cases)
+    attempts = work.over_graphs("attempts", Attempt, attempted, rankings)
+    models = confidence_without(attempts)
+    given = confidences(attempts, models)
+    best = {case.id: _oracle(case) for case in cases}
+    return [
+        replace(_outcome(one, chance), oracle=best[one.id])
+        for one, chance in zip(attempts, given, strict=True)
+    ]
+
+
+def _outcome(one: Attempt, chance: float) -> Outcome:
+    return Outcome(one.id, one.graph, one.style, one.f1, one.by_name, chance * one.left, one.query)
+
+
+def _oracle(case: Case) -> tuple[float, ...]:
+    return tuple(
+        max((found.by_name for found in case.found[:depth]), default=0.0) for depth in DEPTHS
+    )
+
+
+def _read(cache: Path) -> list[Outcome]:
+    path = cache / "outcomes.json.gz"
+    if not path.is_file():
+        raise SystemExit(f"unseen: {cache} holds no finished run")
+    return [
+        Outcome(**{**one, "oracle": tuple(one["oracle"])})
+        for one in json.loads(gzip.decompress(path.read_bytes()))
+    ]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--cache", type=Path, required=True, help="what was found is kept here")
+    add("--graphs", type=Path, metavar="FOLDER", help="built graphs and scores; the cache if none")
+    add("--data", type=Path, help="the folder of questions; spider-graphs of the data if none")
+    add("--jobs", type=int, default=2, help="processes")
+    add("--sample", type=int, metavar="N", help="so many questions of each graph")
+    add("--as-it-is", action="store_true", help="the package's own weights; nothing is fitted")
+    add("--against", type=Path, metavar="CACHE", help="a finished run to set beside this one")
+    add("--changes", action="store_true", help="list the questions whose F1 changed, too")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure and print."""
+    chosen = _arguments()
+    data = chosen.data or data_folder() / "spider-graphs"
+    if not (data / "questions.jsonl").is_file():
+        raise SystemExit(f"unseen: {data} holds no questions.jsonl")
+    work = work_over(
+        data, chosen.cache, graphs=chosen.graphs, jobs=chosen.jobs, sample=chosen.sample
+    )
+    found = measured(work, as_it_is=chosen.as_it_is)
+    with replaced(chosen.cache / "outcomes.json.gz") as file:
+        file.write(gzip.compress(json.dumps([asdict(one) for one in found]).encode()))
+    if chosen.against is None:
+        print(table(found))
+        return
+    before = _read(chosen.against)
+    print(compared(before, found))
+    if chosen.changes:
+        print("\n" + changes(before, found, work.items))
+
+
+if __name__ == "__main__":
+    main()
