@@ -27,7 +27,7 @@ from askgraph.operations.answering import outcome_of
 from askgraph.operations.generation import results_of, same
 from askgraph.operations.plans import Asked
 from askgraph.search.decide.confidence import calibrated, weighed
-from askgraph.search.decide.decision import evidence_for
+from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.rank.score import weights_for
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from tools.calibration_cases import Case, Floats, shares
 
-from askgraph.search.decide.confidence import FOR, weights_text
+from askgraph.search.decide.confidence import sign_of, weights_text
 
 __all__ = ["L2", "confidences", "features_of", "fitted", "weights_file", "without"]
 
@@ -23,8 +23,9 @@ def fitted(train: Sequence[Case], *, l2: float = L2) -> dict[str, float]:
     """Fit weights to whether answers are right, by coordinate descent on the cross-entropy.
 
     Cases weigh as `shares` has it; `l2` holds each weight to zero, in the units of its evidence, as
-    so many answers would. What speaks for an answer (`FOR`) gets no weight below 0, all other none
-    above. Each step minimises a bound of the loss (Böhning and Lindsay, 1988), so it never rises.
+    so many answers would. What speaks for an answer gets no weight below 0, what speaks
+    against it none above (`sign_of`). Each step minimises a bound of the loss (Böhning and
+    Lindsay, 1988), so it never rises.
     """
     names = features_of(train)
     table = np.array([[case.evidence[name] for name in names] for case in train], dtype=float)
@@ -33,7 +34,7 @@ def fitted(train: Sequence[Case], *, l2: float = L2) -> dict[str, float]:
     mean = share @ table / share.sum()
     columns = (table - mean).T
     steep = 0.25 * (share * columns**2).sum(axis=1) + l2
-    signs = np.array([1.0 if name in FOR else -1.0 for name in names])
+    signs = np.array([sign_of(name) for name in names])
     bias, weights, linear = 0.0, np.zeros(len(names)), np.zeros(len(train))
     for _ in range(_SWEEPS):
         before = weights.copy()
@@ -42,7 +43,7 @@ def fitted(train: Sequence[Case], *, l2: float = L2) -> dict[str, float]:
         for at, column in enumerate(columns):
             slope = float((share * (right - _logistic(linear))) @ column) - l2 * weights[at]
             new = weights[at] + slope / steep[at]
-            new = new if new * signs[at] > 0 else 0.0
+            new = new if new * signs[at] >= 0 else 0.0
             linear = linear + (new - weights[at]) * column
             weights[at] = new
         if np.abs(weights - before).max() + abs(step) < _STILL:

@@ -23,7 +23,8 @@ from askgraph.evaluation.files import replaced
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import query_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.decide.decision import EMPTY, evidence_for
+from askgraph.search.decide.decision import EMPTY
+from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
 from askgraph.sparql.comparison import Cell
@@ -155,7 +156,7 @@ class _Judge:
         if path.is_file():
             kept = json.loads(gzip.decompress(path.read_bytes()))
             known = {key: (f1, named, empty) for key, (f1, named, empty) in kept.items()}
-        return cls(found, names_of_things(found.names), path, known=known)
+        return cls(found, names_of_things(found), path, known=known)
 
     def __enter__(self) -> "_Judge":
         """Use the graph."""

@@ -1,5 +1,8 @@
 """Things count as their names when gold has names, and never when gold has something else."""
 
+import asyncio
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Variable
@@ -7,8 +10,9 @@ from pyoxigraph import Literal, NamedNode, Variable
 from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import by_name, names_of_things
 from askgraph.evaluation.metrics.best_column import best_column
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.results import SelectResult
+from askgraph.workspace import Workspace
 
 NAMES = {f"urn:{at}": {("text", name)} for at, name in enumerate(["Ann", "Bob", "Cleo"])}
 
@@ -47,16 +51,30 @@ def test_a_thing_beside_the_value_asked_for_is_found_column_by_column() -> None:
     assert by_name(_table(("urn:0", "42"), ("urn:1", "7")), gold, NAMES).f1 == 1
 
 
-def test_names_are_read_from_the_index_of_a_graph() -> None:
-    index = NameIndex.of(
-        [
-            Name("Ann", "urn:0", Kind.ENTITY),
-            Name("Annie", "urn:0", Kind.ENTITY, preferred=False),
-            Name("person", "urn:Person", Kind.CLASS),
-        ]
-    )
+TURTLE = """@prefix : <http://example.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:a a :Boat ; rdfs:label "Albatross" ; :boatId 7 ; :age 3 .
+:b a :Boat ; rdfs:label "Bittern" ; :boatId 8 ; :age 4 .
+"""
 
-    assert names_of_things(index) == {"urn:0": {("text", "Ann"), ("text", "Annie")}}
+
+async def _closed(graph: KnowledgeGraph) -> None:
+    await graph.endpoint.close()
+
+
+def test_names_and_keys_are_read_from_a_graph(tmp_path: Path) -> None:
+    (tmp_path / "boats.ttl").write_text(TURTLE)
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.add("boats", [tmp_path / "boats.ttl"])
+
+    graph = workspace.find("boats")
+    names = names_of_things(graph)
+    asyncio.run(_closed(graph))
+
+    assert names == {
+        "http://example.org/a": {("text", "Albatross"), ("number", 7)},
+        "http://example.org/b": {("text", "Bittern"), ("number", 8)},
+    }
 
 
 CELLS = st.sampled_from(["urn:0", "urn:1", "urn:2", "urn:9", "Ann", "Bob", "7"])

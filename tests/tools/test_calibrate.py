@@ -12,7 +12,7 @@ from tools.calibration_curve import curve_file, curve_of, curve_report, held_out
 from tools.calibration_rejection import rejection_report
 from tools.calibration_weights import confidences, fitted, without
 
-from askgraph.search.decide.confidence import FOR, own_weights, read_curve, read_weights
+from askgraph.search.decide.confidence import own_weights, read_curve, read_weights, sign_of
 from askgraph.workspace import Workspace
 
 NAMES = tuple(name for name in own_weights() if name != "bias")
@@ -21,7 +21,7 @@ TRUE = dict.fromkeys(own_weights(), 0.0) | {"bias": -1.0, "score": 2.0, "unused_
 
 def _drawn(graph: str, number: int, bias: float = 0.0) -> list[Case]:
     chance = np.random.default_rng(number)
-    rows = chance.random((number, len(NAMES))) * 3
+    rows = (chance.random((number, len(NAMES))) - 0.5) * 3
     evidence = [dict(zip(NAMES, row.tolist(), strict=True)) for row in rows]
     sure = confidences(TRUE | {"bias": TRUE["bias"] + bias}, evidence)
     right = (chance.random(number) < sure).astype(float)
@@ -39,9 +39,7 @@ def test_no_weight_has_the_wrong_sign() -> None:
 
     found = fitted(against)
 
-    assert all(
-        value >= 0 if name in FOR else value <= 0 for name, value in found.items() if name != "bias"
-    )
+    assert all(value * sign_of(name) >= 0 for name, value in found.items() if name != "bias")
     assert found["score"] == 0.0 == found["unused_names"]
 
 

@@ -3,15 +3,21 @@
 A benchmark made from a relational database has names in its gold, and never the things themselves.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics.best_column import best_column
-from askgraph.index.names import Kind, NameIndex
-from askgraph.sparql.comparison import Cell, cell_of_json
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import Kind, name_tokens
+from askgraph.index.tokens import stem
+from askgraph.metadata import PredicateProfile
+from askgraph.metadata.names import local_name
+from askgraph.search.linking.word_lists import shared_words
+from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term
+from askgraph.traversal.arrays import GraphArrays
 
 
 def by_name(predicted: Table, gold: Table, names: Mapping[str, Set[Cell]]) -> Score:
@@ -41,12 +47,40 @@ def _named(cell: Cell | None, names: Set[Cell]) -> Cell | None:
     return min(names, key=str) if names else cell
 
 
-def names_of_things(index: NameIndex) -> dict[str, set[Cell]]:
-    """Return the names of each thing of a graph, by its IRI, as cells of a table."""
+def names_of_things(graph: KnowledgeGraph) -> dict[str, set[Cell]]:
+    """Return what each thing of a graph goes by, by its IRI, as cells of a table.
+
+    That are its names, and its keys: values that no two things share, of a predicate that is
+    called an id, code or number.
+    """
     found: dict[str, set[Cell]] = {}
-    for at in range(len(index)):
-        name = index.name(at)
+    for at in range(len(graph.names)):
+        name = graph.names.name(at)
         cell = cell_of_json(name.text)
         if name.kind is Kind.ENTITY and cell is not None:
             found.setdefault(name.target, set()).add(cell)
+    if graph.arrays is not None:
+        for predicate in filter(_is_key, graph.profile.predicates):
+            for iri, cell in _values(graph.arrays, predicate.iri):
+                found.setdefault(iri, set()).add(cell)
     return found
+
+
+def _values(arrays: GraphArrays, predicate: str) -> Iterator[tuple[str, Cell]]:
+    """Yield the things that have a predicate, each with its value."""
+    number = arrays.number(predicate)
+    if number is None:
+        return
+    for bearer, value in zip(*arrays.pairs(arrays.ends(number), number), strict=True):
+        thing, cell = arrays.terms.term(int(bearer)), cell_of_term(arrays.terms.term(int(value)))
+        if isinstance(thing, NamedNode) and cell is not None:
+            yield thing.value, cell
+
+
+def _is_key(predicate: PredicateProfile) -> bool:
+    """Whether the values of a predicate tell things apart, and it is called so."""
+    if not predicate.literal or predicate.objects < predicate.triples or predicate.triples < 2:
+        return False
+    texts = [text for text, _ in predicate.names] or [local_name(predicate.iri)]
+    keys = shared_words().names["keys"]
+    return any(stem(words[-1]) in keys for text in texts if (words := name_tokens(text)))

@@ -1,7 +1,7 @@
 """The logistic model of confidence: weights of evidence, from a file in the package.
 
 `confidence.toml` beside this file holds them; `tools/calibrate.py --write` fits and writes it. The
-sign of each weight is given beforehand: evidence for an answer never lowers its confidence on a
+sign of most weights is given beforehand: evidence for an answer never lowers its confidence on a
 graph that happens to be odd, and evidence against never raises it.
 
 A monotone curve, fitted to answers that were scored, turns what the model gives into a chance; it
@@ -23,13 +23,28 @@ WEIGHTS_FILE = Path(__file__).with_name("confidence.toml")
 """The weights that the package uses."""
 
 FOR = frozenset(["score", "margin", "covered"])
-"""The evidence that speaks for an answer; all other speaks against it."""
+"""The evidence that speaks for an answer."""
 
-EVIDENCE = FOR | {
-    *("rivals", "faults", "unused_names", "guess", "weakest", "required", "unsaid_order"),
-    *("denies", "groups", "scattered"),
-}
+SHAPE = frozenset(
+    ["long", "patterns", "compares", "aggregates", "grouped", "ranked", "columns", "yes_or_no"]
+)
+"""How much a query says, which may speak for it or against it; all other evidence is against."""
+
+EVIDENCE = (
+    FOR
+    | SHAPE
+    | {
+        *("rivals", "disputed", "faults", "unused", "unlinked", "unused_names", "unheard"),
+        *("inexact", "beaten", "ambiguous", "guess", "weakest", "required", "unsaid_order"),
+        *("unsaid", "spread", "kind", "head_missed", "afar", "denies", "groups", "scattered"),
+    }
+)
 """The names of all evidence, as `evidence_for` gives it."""
+
+
+def sign_of(name: str) -> int:
+    """Return 1 for evidence that speaks for an answer, -1 for what is against it, 0 for either."""
+    return 0 if name in SHAPE else 1 if name in FOR else -1
 
 
 def weighed(evidence: Mapping[str, float], weights: Mapping[str, float] | None = None) -> float:
@@ -74,7 +89,7 @@ def weights_text(weights: Mapping[str, float], about: Sequence[str]) -> str:
 def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"{name} = {value!r} is no number")
-    if name != "bias" and value * (1 if name in FOR else -1) < 0:
+    if name != "bias" and value * sign_of(name) < 0:
         raise ValueError(f"{name} = {value!r} has the wrong sign")
     return float(value)
 

@@ -1,19 +1,14 @@
-"""The decision on the best candidate: its evidence and confidence; answer, or what to ask back."""
+"""The decision on the best candidate: its confidence; answer, refuse, or what to ask back."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from askgraph.index.tokens import tokens
 from askgraph.search.decide.confidence import calibrated, weighed
-from askgraph.search.linking.text import Reading
-from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import keys_of, predicate_of, variable_of
+from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank.clusters import Cluster
-from askgraph.search.rank.faults import Subject, faults_of
 from askgraph.search.run import Proposal
-from askgraph.sparql.tree import Call
 from askgraph.trace import Answer, Option
 
 EMPTY = 0.6
@@ -48,101 +43,6 @@ def decided(confidence: float, thresholds: Thresholds | None = None) -> Decision
     if confidence >= limits.answer:
         return "answer"
     return "ask" if confidence >= limits.ask else "refuse"
-
-
-_CLOSE = 0.2
-"""A rival whose score is so near is one."""
-_ALONE = 0.5
-"""The margin of a result that has no rival: being alone proves little."""
-_NOUNS_HAVE_CAPITALS = frozenset(["de"])
-
-
-def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, float]:
-    """Return the evidence on the best of some clusters; the names are those of `own_weights`.
-
-    What each says is in docs/how-it-works.md. All comes from the words, the candidates and their
-    answer sets; nothing is run.
-    """
-    best = found[0].best
-    subject = Subject(proposal, best)
-    return {
-        "score": best.score,
-        "margin": min(1.0, found[0].score - found[1].score) if len(found) > 1 else _ALONE,
-        "rivals": math.log1p(sum(one.score > found[0].score - _CLOSE for one in found[1:])),
-        "faults": float(len(faults_of(subject))),
-        **_words_left(proposal, best),
-        **_doubts(subject),
-        **_kind(subject),
-    }
-
-
-def _words_left(proposal: Proposal, best: Candidate) -> dict[str, float]:
-    """What the query takes of the question's words, and what it leaves."""
-    reading, weights = proposal.reading, proposal.linked.weights
-    content = [at for at, weight in enumerate(weights) if weight]
-    unused = [at for at in content if not best.used >> at & 1]
-    linked = {at for link in proposal.linked.links for at in link.positions}
-    nouns = reading.language in _NOUNS_HAVE_CAPITALS
-    names = [
-        at
-        for at in unused
-        if at > 0 and reading.tokens[at].capital and not (nouns and at in linked)
-    ]
-    return {
-        "covered": 1.0 - sum(weights[at] for at in unused) / (sum(weights) or 1.0),
-        "unused_names": float(len(names)),
-    }
-
-
-def _doubts(subject: Subject) -> dict[str, float]:
-    """How loosely the query hangs together with the words that it takes."""
-    best, proposal = subject.candidate, subject.proposal
-    links = [part.link for part in best.state.node.walk() if part.link is not None]
-    return {
-        "guess": float(_is_guess(best, proposal.reading)),
-        "weakest": 1.0 - min((link.score * link.quality for link in links), default=1.0),
-        "required": float(best.notes.count("required")),
-        "unsaid_order": _unsaid_order(subject),
-    }
-
-
-def _is_guess(best: Candidate, reading: Reading) -> bool:
-    """Whether the words name one thing, and the answer is a link of it that no word names."""
-    edges = best.state.node.edges
-    if len(edges) != 1 or best.shown_words or best.notes:
-        return False
-    edge, child = edges[0]
-    if child.link is None or child.edges or edge.link is not None:
-        return False
-    words = [reading.tokens[at] for at in child.link.positions]
-    several = any(word.stem != word.folded for word in words)  # "chip fabs": what is one
-    return best.state.node.cls_link is None and (edge.inverse or not several)
-
-
-def _unsaid_order(subject: Subject) -> float:
-    """How loosely words name what the rows are first ordered by."""
-    keys = [key for key, _ in keys_of(subject.tree)[:1]]
-    into = [predicate_of(one) for one in subject.patterns if one.object in keys]
-    return 1.0 - max(subject.said.get(iri, 0.0) for iri in into) if into else 0.0
-
-
-def _kind(subject: Subject) -> dict[str, float]:
-    """What of a query is more often wrong than right, whatever was asked."""
-    variables = [variable_of(one) for one in subject.shown]
-    owners = {one.subject for one in subject.patterns if one.object in variables}
-    denies = bool(subject.denied) and bool(subject.frame.of("not"))
-    return {
-        "denies": float(denies),
-        "groups": float(_groups_unasked(subject)),
-        "scattered": float(max(0, len(owners) - 1)),
-    }
-
-
-def _groups_unasked(subject: Subject) -> bool:
-    """Whether rows are grouped, neither "for each" nor to count for a limit or an order."""
-    query = subject.tree
-    counted = query.having or any(isinstance(key, Call) for key, _ in keys_of(query))
-    return bool(query.group_by) and not counted and not subject.expected.grouped
 
 
 _MOST = 4

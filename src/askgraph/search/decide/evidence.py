@@ -1,0 +1,176 @@
+"""The evidence for and against the best candidate: the same kinds of it on every graph.
+
+All comes from the words, the candidates and their answer sets; nothing is run. What each piece
+says is in docs/how-it-works.md.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from askgraph.search.linking.link import Link
+from askgraph.search.linking.text import Reading
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query import aggregates_of, groups_of, keys_of, predicate_of, variable_of
+from askgraph.search.rank.clusters import Cluster
+from askgraph.search.rank.faults import Subject, faults_of
+from askgraph.search.run import Proposal
+from askgraph.sparql.tree import Call
+
+_CLOSE = 0.2
+"""A rival whose score is so near is one."""
+_ALONE = 0.5
+"""The margin of a result that has no rival: being alone proves little."""
+_NOUNS_HAVE_CAPITALS = frozenset(["de"])
+_AS_GOOD = 0.05
+"""A link may be so much worse and still be as good a reading of its words."""
+
+
+def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, float]:
+    """Return the evidence on the best of some clusters; the names are those of `own_weights`."""
+    best = found[0].best
+    subject = Subject(proposal, best)
+    return {
+        "score": best.score,
+        **_rivals(found),
+        "faults": float(len(faults_of(subject))),
+        **_words_left(subject),
+        **_readings(subject),
+        **_doubts(subject),
+        **_kind(subject),
+        **_shape(subject),
+    }
+
+
+def _rivals(found: Sequence[Cluster]) -> dict[str, float]:
+    """How near other results come, and whether those that do show something else."""
+    first, *others = found
+    near = [one for one in others if one.score > first.score - _CLOSE]
+    return {
+        "margin": min(1.0, first.score - others[0].score) if others else _ALONE,
+        "rivals": math.log1p(len(near)),
+        "disputed": float(any(one.best.shown != first.best.shown for one in near)),
+    }
+
+
+def _words_left(subject: Subject) -> dict[str, float]:
+    """What the query takes of the question's words, and what it leaves."""
+    proposal, best = subject.proposal, subject.candidate
+    reading, weights = proposal.reading, proposal.linked.weights
+    content = [at for at, weight in enumerate(weights) if weight]
+    unused = [at for at in content if not best.used >> at & 1]
+    linked = {at for link in proposal.linked.links for at in link.positions}
+    nouns = reading.language in _NOUNS_HAVE_CAPITALS
+    names = [
+        at
+        for at in unused
+        if at > 0 and reading.tokens[at].capital and not (nouns and at in linked)
+    ]
+    operators = [one for one in subject.frame.operators if not one.mask & best.used]
+    return {
+        "covered": 1.0 - sum(weights[at] for at in unused) / (sum(weights) or 1.0),
+        "unused": float(len(unused)),
+        "unlinked": float(sum(at not in linked for at in unused)),
+        "unused_names": float(len(names)),
+        "unheard": float(len(operators)),
+    }
+
+
+def links_of(best: Candidate) -> Iterator[Link]:
+    """Yield the links that a candidate's pattern rests on."""
+    for node in best.state.node.walk():
+        yield from (link for link in (node.link, node.cls_link) if link is not None)
+        yield from (edge.link for edge, _ in node.edges if edge.link is not None)
+
+
+def _readings(subject: Subject) -> dict[str, float]:
+    """How well, and how uniquely, words name what the query takes them for."""
+    weights, every = subject.linked.weights, subject.linked.links
+    used = list(links_of(subject.candidate))
+    inexact = beaten = several = total = 0.0
+    for link in used:
+        weight = sum(weights[at] for at in link.positions)
+        over = [one for one in every if one.mask & link.mask and one.target != link.target]
+        better = [one for one in over if _fit(one) > _fit(link) + _AS_GOOD]
+        alike = [one for one in over if abs(_fit(one) - _fit(link)) <= _AS_GOOD]
+        inexact += weight * (1.0 - link.score * link.quality)
+        beaten += weight * bool(better)
+        several += weight * math.log1p(sum(one.positions == link.positions for one in alike))
+        total += weight
+    total = total or 1.0
+    return {"inexact": inexact / total, "beaten": beaten / total, "ambiguous": several / total}
+
+
+def _fit(link: Link) -> float:
+    """How well a link fits, the longer the better."""
+    return link.score * link.quality * len(link.positions)
+
+
+def _doubts(subject: Subject) -> dict[str, float]:
+    """How loosely the query hangs together with the words that it takes."""
+    best, proposal = subject.candidate, subject.proposal
+    links = [part.link for part in best.state.node.walk() if part.link is not None]
+    return {
+        "guess": float(_is_guess(best, proposal.reading)),
+        "weakest": 1.0 - min((link.score * link.quality for link in links), default=1.0),
+        "required": float(best.notes.count("required")),
+        "unsaid_order": _unsaid_order(subject),
+        "unsaid": best.unknown,
+        "spread": best.state.spread,
+        "kind": 1.0 - min(1.0, best.features["asks"]),
+        "head_missed": 1.0 - min(1.0, best.features["head"]),
+        "afar": best.features["far"],
+    }
+
+
+def _is_guess(best: Candidate, reading: Reading) -> bool:
+    """Whether the words name one thing, and the answer is a link of it that no word names."""
+    edges = best.state.node.edges
+    if len(edges) != 1 or best.shown_words or best.notes:
+        return False
+    edge, child = edges[0]
+    if child.link is None or child.edges or edge.link is not None:
+        return False
+    words = [reading.tokens[at] for at in child.link.positions]
+    several = any(word.stem != word.folded for word in words)  # "chip fabs": what is one
+    return best.state.node.cls_link is None and (edge.inverse or not several)
+
+
+def _unsaid_order(subject: Subject) -> float:
+    """How loosely words name what the rows are first ordered by."""
+    keys = [key for key, _ in keys_of(subject.tree)[:1]]
+    into = [predicate_of(one) for one in subject.patterns if one.object in keys]
+    return 1.0 - max(subject.said.get(iri, 0.0) for iri in into) if into else 0.0
+
+
+def _kind(subject: Subject) -> dict[str, float]:
+    """What of a query is more often wrong than right, whatever was asked."""
+    variables = [variable_of(one) for one in subject.shown]
+    owners = {one.subject for one in subject.patterns if one.object in variables}
+    denies = bool(subject.denied) and bool(subject.frame.of("not"))
+    return {
+        "denies": float(denies),
+        "groups": float(_groups_unasked(subject)),
+        "scattered": float(max(0, len(owners) - 1)),
+    }
+
+
+def _groups_unasked(subject: Subject) -> bool:
+    """Whether rows are grouped, neither "for each" nor to count for a limit or an order."""
+    query = subject.tree
+    counted = query.having or any(isinstance(key, Call) for key, _ in keys_of(query))
+    return bool(query.group_by) and not counted and not subject.expected.grouped
+
+
+def _shape(subject: Subject) -> dict[str, float]:
+    """How much a query says: the more there is to it, the more can be wrong."""
+    query = subject.tree
+    return {
+        "long": math.log1p(sum(1 for weight in subject.linked.weights if weight)),
+        "patterns": float(subject.candidate.patterns),
+        "compares": float(len(subject.conditions)),
+        "aggregates": float(len(list(aggregates_of(query)))),
+        "grouped": float(bool(groups_of(query))),
+        "ranked": float(query.limit is not None),
+        "columns": float(max(0, len(subject.shown) - 1)),
+        "yes_or_no": float(subject.candidate.asks),
+    }
