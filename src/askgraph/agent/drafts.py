@@ -14,8 +14,9 @@ from askgraph.llm.structured import Structured, read_structured
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.definitions import Comment
 from askgraph.metadata.examples import Wording
-from askgraph.metadata.names import SCHEMA_SPACES, called
+from askgraph.metadata.names import called
 from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 
 _COMMENTING = """\
 You document the vocabulary of a knowledge graph for people who will query it. Of each numbered term

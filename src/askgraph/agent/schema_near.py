@@ -25,11 +25,11 @@ from askgraph.explanation.labels import descriptions_of, labels_of
 from askgraph.index import Resource
 from askgraph.index.hybrid import HybridIndex
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.metadata.shapes import Shape, ShapeLine, known_shape, shape_at
 from askgraph.metadata.shex import shex_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Linked
 from askgraph.tools import Context
 from askgraph.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines

@@ -257,6 +257,8 @@ class Names:
                     last = texts.pop()
                     texts[-1] = self.phrases.say("of", last, texts[-1])
                 return Relation("noun", texts[0])
+            case Path(operator="|", parts=(one, Path(operator="^", parts=(back,)))) if one == back:
+                return self.relation(one)  # holds in both directions
             case Path(operator="^", parts=(inner,)):
                 return Relation("noun", self.phrases.say("back", self.relation(inner).text))
             case Path(parts=parts):

@@ -17,7 +17,6 @@ from pyoxigraph import NamedNode
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.definitions import DefinedProperty, Definitions, NodeName
 from askgraph.metadata.names import (
-    SCHEMA_SPACES,
     called,
     chain_label,
     closure_label,
@@ -25,10 +24,11 @@ from askgraph.metadata.names import (
     role_label,
     virtual_iri,
 )
-from askgraph.metadata.profile import names_of
+from askgraph.metadata.stated import names_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label
 from askgraph.rdf.prefixes import namespace_of
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.sparql.tree import Path, Predicate
 from askgraph.traversal.arrays import GraphArrays, Ids
 

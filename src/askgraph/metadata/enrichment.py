@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.errors import SetupError
 from askgraph.metadata.definitions import DefinedProperty, Definitions, NodeName, virtual_paths
-from askgraph.metadata.profile import names_of
+from askgraph.metadata.stated import names_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.tree import Path, Predicate

@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -11,13 +11,14 @@ import numpy as np
 from askgraph.index.names import Kind, Name
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.metadata.superclasses import classes_above
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.prefixes import namespace_of
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import Sort
 
-SCHEMA_SPACES = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SH, v.VOID)
 _LONGEST_VALUE = 80
 _MOST_VALUE_TOKENS = 8
 _ALIKE = 5
@@ -72,6 +73,8 @@ _FUNCTION_WORDS = frozenset("a an the of in on at by to for has have had is are 
 
 def names_in(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
     """Yield all names of a graph, schema first."""
+    above = classes_above(graph, profile)
+    profile = replace(profile, classes=(*profile.classes, *above))
     yield from schema_names(profile)
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
     yield from _entities(graph, profile, schema)

@@ -18,6 +18,7 @@ from askgraph.metadata import (
     sorted_counts,
 )
 from askgraph.metadata.names import NameShape, naming_role, standard_naming
+from askgraph.metadata.stated import names_of, objects_of
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
@@ -70,7 +71,7 @@ def _class(
         iri=iri,
         instances=len(members),
         names=names_of(graph, iri),
-        parents=_objects(graph, iri, v.RDFS_SUB_CLASS_OF),
+        parents=objects_of(graph, iri, v.RDFS_SUB_CLASS_OF),
         name_predicate=name,
         nary=name is None and _links(graph, members) >= 2,
     )
@@ -116,7 +117,7 @@ def _predicate(graph: GraphArrays, number: int) -> PredicateProfile:
         datatypes=datatypes,
         languages=languages,
         transitive=_is_transitive(graph, number, iri, resources),
-        inverse_of=_objects(graph, iri, v.OWL_INVERSE_OF),
+        inverse_of=objects_of(graph, iri, v.OWL_INVERSE_OF),
     )
     samples = [graph.terms.value(int(at)) for at in literals[:: max(1, len(literals) // 200)]]
     texts = bool(len(literals)) and float(np.mean(graph.sorts[literals] == Sort.TEXT)) > 0.8
@@ -161,7 +162,7 @@ def _literal_types(
 
 
 def _is_transitive(graph: GraphArrays, number: int, iri: str, resources: Ids) -> bool:
-    if v.OWL_TRANSITIVE_PROPERTY in _objects(graph, iri, v.RDF_TYPE):
+    if v.OWL_TRANSITIVE_PROPERTY in objects_of(graph, iri, v.RDF_TYPE):
         return True
     if iri in (v.RDF_TYPE, v.OWL_SAME_AS):
         return False
@@ -207,29 +208,6 @@ def _mirrored(graph: GraphArrays, first: str, second: str) -> bool:
     forwards = graph.pairs(graph.ends(p), p)
     backwards = graph.pairs(graph.ends(q, inverse=True), q, inverse=True)
     return all(np.array_equal(a, b) for a, b in zip(forwards, backwards, strict=True))
-
-
-def names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
-    """Return the (text, language) names that a resource has by the standard name predicates."""
-    found: list[tuple[str, str]] = []
-    at = graph.terms.iri(iri)
-    for predicate in v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES:
-        number = graph.number(predicate)
-        if at is None or number is None:
-            continue
-        for literal in graph.step(np.array([at], dtype=np.int32), number):
-            if graph.terms.is_literal(int(literal)):
-                text, _, language = split_literal(graph.terms.text(int(literal)))
-                found.append((text, language or ""))
-    return tuple(dict.fromkeys(found))
-
-
-def _objects(graph: GraphArrays, iri: str, predicate: str) -> tuple[str, ...]:
-    at, number = graph.terms.iri(iri), graph.number(predicate)
-    if at is None or number is None:
-        return ()
-    found = graph.step(np.array([at], dtype=np.int32), number)
-    return tuple(graph.terms.value(int(o)) for o in found if graph.terms.is_iri(int(o)))
 
 
 def _summed(pairs: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:

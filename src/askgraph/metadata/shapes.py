@@ -17,8 +17,8 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.endpoint import Endpoint
 from askgraph.metadata import Partition, PredicateProfile, Profile, sorted_counts
-from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.sparql.results import Term
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import split_literal

@@ -11,13 +11,13 @@ from askgraph.errors import SetupError
 from askgraph.explanation.labels import labels_of
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.descriptions import Description
-from askgraph.metadata.names import SCHEMA_SPACES
 from askgraph.metadata.shacl import shapes_of_shacl
 from askgraph.metadata.shapes import Shape, frequent, known_shape, shape_at
 from askgraph.metadata.void import profile_of_void
 from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.statements import read_statements
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import Progress, result_of
 

@@ -28,6 +28,7 @@ OWL_OBJECT_PROPERTY = OWL + "ObjectProperty"
 OWL_DATATYPE_PROPERTY = OWL + "DatatypeProperty"
 OWL_ANNOTATION_PROPERTY = OWL + "AnnotationProperty"
 OWL_TRANSITIVE_PROPERTY = OWL + "TransitiveProperty"
+OWL_SYMMETRIC_PROPERTY = OWL + "SymmetricProperty"
 OWL_INVERSE_OF = OWL + "inverseOf"
 OWL_SAME_AS = OWL + "sameAs"
 
@@ -207,3 +208,6 @@ CLASS_TYPES = frozenset({RDFS_CLASS, OWL_CLASS})
 PROPERTY_TYPES = frozenset(
     {RDF_PROPERTY, OWL_OBJECT_PROPERTY, OWL_DATATYPE_PROPERTY, OWL_ANNOTATION_PROPERTY}
 )
+
+SCHEMA_SPACES = (RDF, RDFS, OWL, XSD, SH, VOID)
+"""Namespaces of the languages that schemas are written in: their terms are no content."""

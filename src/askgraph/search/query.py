@@ -96,18 +96,23 @@ def number_term(value: float) -> Term:
 
 
 @lru_cache(maxsize=4096)
-def _predicate(iri: str, walked: bool) -> Predicate:
+def _predicate(iri: str, walked: bool, either: bool) -> Predicate:
     if walked and iri == RDF_TYPE:
         return _TYPE_OR_BELOW
-    return Path("+", (NamedNode(iri),)) if walked else NamedNode(iri)
+    step: Predicate = NamedNode(iri)
+    if either:
+        step = Path("|", (step, Path("^", (step,))))
+    return Path("+", (step,)) if walked else step
 
 
-def pattern(subject: Term, predicate: str, object_: Term, *, walked: bool = False) -> Pattern:
+def pattern(
+    subject: Term, predicate: str, object_: Term, *, walked: bool = False, either: bool = False
+) -> Pattern:
     """Return a pattern; one that is `walked` goes along its predicate once or more.
 
-    Of `rdf:type` that is to a class or one above it.
+    Of `rdf:type` that is to a class or one above it. `either` goes there or back.
     """
-    return Pattern(subject, _predicate(predicate, walked), object_)
+    return Pattern(subject, _predicate(predicate, walked, either), object_)
 
 
 def predicate_of(one: Pattern) -> str:

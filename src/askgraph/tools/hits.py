@@ -14,10 +14,11 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Hit, Resource
 from askgraph.index.tokens import tokens
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.metadata.names import SCHEMA_SPACES, code_of
+from askgraph.metadata.names import code_of
 from askgraph.metadata.shapes import ends_of, narrowest
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._facts import Meeting, Variants, facts_of

@@ -6,7 +6,7 @@ from rapidfuzz import fuzz
 
 from askgraph.index.names import Kind
 from askgraph.index.tokens import stem, tokens
-from askgraph.metadata.names import SCHEMA_SPACES
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Link, Linked
 from askgraph.tools import Context
 from askgraph.tools.hits import Found, found_anywhere, key_of

@@ -15,11 +15,12 @@ from pyoxigraph import Variable
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.metadata.names import SCHEMA_SPACES, local_name
+from askgraph.metadata.names import local_name
 from askgraph.metadata.times import times_of
 from askgraph.metadata.units import Unit, unit_at, unit_said
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.prefixes import namespace_of
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, frame_of
 from askgraph.search.linking.text import Reading

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from askgraph.index.names import Kind
+from askgraph.search.grow.apposition import with_apposition
 from askgraph.search.grow.partial_match import (
     Node,
     PartialMatch,
@@ -103,6 +104,7 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
         found = _seed(grower, one)
         if found is not None:
             yield found
+            yield from with_apposition(grower, found)
     yield from _alternatives(grower)
     for quantity in grower.linked.reading.quantities:
         yield from _measured(grower, quantity)

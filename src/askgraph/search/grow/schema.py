@@ -10,11 +10,13 @@ import numpy as np
 
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.names import SCHEMA_SPACES, local_name, standard_naming
+from askgraph.metadata.names import local_name, standard_naming
+from askgraph.metadata.superclasses import classes_above
 from askgraph.metadata.times import Times, times_of
 from askgraph.metadata.units import Unit, is_unit_like, unit_by_iri, unit_of_text, unit_said
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.traversal.arrays import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
@@ -157,15 +159,19 @@ class Schema:
 
     @cached_property
     def classes(self) -> dict[str, ClassProfile]:
-        """Profiles by class IRI, without those of the schema languages themselves."""
-        return {c.iri: c for c in self.profile.classes if not c.iri.startswith(SCHEMA_SPACES)}
+        """Profiles by class IRI, without those of the schema languages themselves.
+
+        Classes that have all their instances by those below them are among them.
+        """
+        listed = (*self.profile.classes, *classes_above(self.graph, self.profile))
+        return {c.iri: c for c in listed if not c.iri.startswith(SCHEMA_SPACES)}
 
     @_kept
     def instances(self, cls: str) -> Ids:
         """All instances of a class or of a class below it."""
         below, listed = {cls}, [cls]
         for one in listed:
-            for other in self.profile.classes:
+            for other in self.classes.values():
                 if one in other.parents and other.iri not in below:
                     below.add(other.iri)
                     listed.append(other.iri)

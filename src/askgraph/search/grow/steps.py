@@ -10,8 +10,10 @@ from typing import Final
 import numpy as np
 
 from askgraph.index.names import Kind
+from askgraph.search.grow.codes import holds_codes
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.schema import Schema
+from askgraph.search.grow.symmetry import is_mirrored, stepped
 from askgraph.search.grow.weights import (
     BEAM_DOUBT,
     DOUBT_BACK,
@@ -31,6 +33,7 @@ from askgraph.search.grow.weights import (
     WORTH_AGAIN,
     WORTH_LITTLE,
 )
+from askgraph.search.linking.chance import without_chance
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.text import bits
@@ -78,8 +81,9 @@ class Grower:
     _present: dict[tuple[bytes, bool], frozenset[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        named = without_chance(self.linked, self.frame)
         self.linked = replace(
-            self.linked, links=tuple(one for one in self.linked.links if self._plausible(one))
+            self.linked, links=tuple(one for one in named if self._plausible(one))
         )
         for one in self.linked.of(Kind.PREDICATE):
             number = self.schema.number(one.target)
@@ -190,15 +194,21 @@ class Grower:
     def _hop(
         self, state: PartialMatch, predicate: int, inverse: bool, linked: bool, literal: bool
     ) -> Iterator[PartialMatch]:
+        mirrored = is_mirrored(self.schema, predicate)
+        if mirrored and inverse and predicate in self.present(state.ids):
+            return  # the same step as the other way round
         back = any(
-            edge.predicate == predicate and edge.inverse == inverse for edge, _ in state.node.edges
+            edge.predicate == predicate and (mirrored or edge.inverse == inverse)
+            for edge, _ in state.node.edges
         )
         links = [] if back else self.left_links(state.used).get(predicate, [])
-        if not links and linked:
+        if (not links and linked) or (literal and self._is_other_code(state, predicate)):
             return
         for plus in self._ways(predicate, inverse):
-            step = self.graph.closure if plus else self.graph.step
-            ids = step(state.ids, predicate, inverse=inverse)
+            if plus:
+                ids = self.graph.closure(state.ids, predicate, inverse=inverse)
+            else:
+                ids = stepped(self.schema, state.ids, predicate, inverse=inverse)
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
@@ -211,6 +221,13 @@ class Grower:
                 unknown = doubt if one is None else self._mistaken(edge, ids, state)
                 unknown += DOUBT_BACK if back else 0.0
                 yield self._stepped(state, edge, ids, unknown, literal)
+
+    def _is_other_code(self, state: PartialMatch, predicate: int) -> bool:
+        """Whether words mean a code, and not all values of a predicate are such codes."""
+        meant = state.node.link
+        if meant is None or not meant.code:
+            return False
+        return not holds_codes(self.schema, predicate, meant.code)
 
     def left_links(self, used: int) -> dict[int, list[Link]]:
         """The predicates that the words not yet used name, with their links."""
@@ -257,7 +274,7 @@ class Grower:
 
     def _ways(self, predicate: int, inverse: bool) -> tuple[bool, ...]:
         """Once, or once and more: what lies in a place lies there at any depth."""
-        if predicate not in self.schema.transitive:
+        if predicate not in self.schema.transitive or is_mirrored(self.schema, predicate):
             return (False,)
         return (True,) if inverse else (True, False)
 
@@ -297,6 +314,8 @@ class Grower:
     def _doubt_of_value(self, state: PartialMatch, predicate: int) -> float:
         """A year is looked for if dates are, other values if they occur."""
         quantity = state.node.quantity
+        if state.node.link is not None and state.node.link.code:
+            return 0.0  # the code tells its predicate
         if quantity is None or quantity.days is None:
             return DOUBT_VALUE
         dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)

@@ -18,6 +18,8 @@ from rapidfuzz.process import extract
 
 from askgraph.index.names import Kind, Match, NameIndex, rarity
 from askgraph.index.tokens import tokens
+from askgraph.search.linking.abbreviations import with_abbreviations
+from askgraph.search.linking.codes import coded
 from askgraph.search.linking.text import Reading, Token, bits
 from askgraph.search.linking.word_lists import shared_words
 
@@ -37,6 +39,8 @@ _WHOLE: Final = 0.9
 """From this similarity on all of a name is there, but for a bent word."""
 _BENT_WHOLE, _BENT_PART = 0.1, 0.4
 """What words in another form take from a whole name of a thing, and from a part of one."""
+_CODED: Final = 0.9
+"""How well a word fits the code that data write for it."""
 _ALL_WORDS: Final = 0.99
 """The share of a name from which on none of its words is missing."""
 _OWN_WORD: Final = 0.85
@@ -72,7 +76,7 @@ class Link:
     """A reading of some words: `positions` are their tokens, `quality` how well each fits.
 
     `similarity` is the share of the name that the words hold; `target` is an IRI, or a literal as
-    N-Triples text.
+    N-Triples text. A literal that is a code for the words has the `code`'s table.
     """
 
     kind: Kind
@@ -82,6 +86,7 @@ class Link:
     positions: tuple[int, ...]
     qualities: tuple[float, ...]
     preferred: bool = True
+    code: str = ""
 
     @cached_property
     def quality(self) -> float:
@@ -124,6 +129,7 @@ class Variant:
 
 def link(reading: Reading, index: NameIndex) -> Linked:
     """Link a question's words to the names of a graph."""
+    reading = with_abbreviations(reading, index)
     found = variants(reading, index)
     sure = [(v.position, v.word, v.quality) for v in found if v.how != "short"]
     every = [(v.position, v.word, v.quality) for v in found]
@@ -136,6 +142,10 @@ def link(reading: Reading, index: NameIndex) -> Linked:
             if match.name.kind in (Kind.CLASS, Kind.PREDICATE) and match.name not in known
         ]
     links = [one for match in matches for one in _links(match, reading, index)]
+    links += [
+        Link(Kind.VALUE, name.target, name.text, _CODED, (at,), (_CODED,), code=table)
+        for at, name, table in coded(reading, index)
+    ]
     return Linked(reading, tuple(_best(links)), _weights(reading, found, index))
 
 

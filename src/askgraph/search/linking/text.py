@@ -43,7 +43,10 @@ class Token:
 
 @dataclass(frozen=True)
 class Reading:
-    """A question as read: at most 120 tokens; `cut` says that there were more."""
+    """A question as read: at most 120 tokens; `cut` says that there were more.
+
+    `abbreviations` are tokens in capitals that name something: US and WHO, not the pronouns.
+    """
 
     text: str
     tokens: tuple[Token, ...]
@@ -51,6 +54,7 @@ class Reading:
     quantities: tuple[Quantity, ...]
     genitives: frozenset[int] = frozenset()
     cut: bool = False
+    abbreviations: frozenset[int] = frozenset()
 
     @property
     def language(self) -> str:
@@ -64,12 +68,16 @@ class Reading:
 
     def says(self, phrase: Phrase, at: int) -> bool:
         """Whether the words of a phrase stand at a token."""
-        return self.folded[at : at + len(phrase)] == phrase
+        if self.folded[at : at + len(phrase)] != phrase:
+            return False
+        return self.abbreviations.isdisjoint(range(at, at + len(phrase)))
 
     def is_stop(self, at: int) -> bool:
         """Whether a token is a function word outside of a quotation."""
         token = self.tokens[at]
-        return token.quote is None and token.folded in self.words.stop
+        if token.quote is not None or at in self.abbreviations:
+            return False
+        return token.folded in self.words.stop
 
     def on(self, today: float) -> "Reading":
         """Return it as read on a day (days from 1970-01-01): last year has days then."""

@@ -90,6 +90,15 @@ class WordList:
 
 
 @dataclass(frozen=True)
+class Code:
+    """What data write for some words: `held` (folded) for those `said` (stems), in one `table`."""
+
+    table: str
+    said: frozenset[str]
+    held: frozenset[str]
+
+
+@dataclass(frozen=True)
 class SharedWords:
     """Words that are read before a language is known, and those in a graph's own names (stems)."""
 
@@ -97,6 +106,16 @@ class SharedWords:
     endings: Mapping[str, tuple[str, ...]]
     roman: tuple[str, ...]
     names: Mapping[str, frozenset[str]]
+    truths: Mapping[str, frozenset[str]]
+    codes: tuple[Code, ...]
+
+    @cached_property
+    def held(self) -> Mapping[str, frozenset[str]]:
+        """All that data write for the codes of each table."""
+        found: dict[str, frozenset[str]] = {}
+        for code in self.codes:
+            found[code.table] = found.get(code.table, frozenset()) | code.held
+        return found
 
 
 @cache
@@ -144,6 +163,16 @@ def shared_words() -> SharedWords:
             name: frozenset(stem(word) for text in listed for word in tokens(text))
             for name, listed in raw["names"].items()
         },
+        truths=_words_by_name(raw["truths"]),
+        codes=tuple(
+            Code(
+                table,
+                frozenset(stem(phrase[0]) for phrase in _phrases(code["said"])),
+                frozenset(phrase[0] for phrase in _phrases(code["held"])),
+            )
+            for table, listed in raw["codes"].items()
+            for code in listed.values()
+        ),
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from pyoxigraph import Literal, Variable
 
 from askgraph.index.names import Kind
+from askgraph.search.grow.codes import truths_of
 from askgraph.search.grow.weights import APART, BESIDE, FAR, NEAR
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import COMPARING, Operator
@@ -410,8 +411,9 @@ def without(work: QueryBuilder, operator: Operator) -> bool:
     spot = work.spot(work.next_slot(operator.last, NEAR))
     if spot is None or spot.path:
         return False
-    if work.schema.sort(spot.predicate) is Sort.BOOLEAN:
-        work.draft.filters.append(condition(work.take_spot(spot), "=", term_of("false")))
+    truths = truths_of(work.schema, spot.predicate)
+    if truths is not None and truths[1]:
+        work.draft.filters.append(condition(work.take_spot(spot), "=", term_of(truths[1])))
         return True
     value = work.draft.beside(spot.place.end, spot.predicate, inverse=spot.inverse)
     work.draft.denied.append(denied(value))

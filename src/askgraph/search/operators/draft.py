@@ -10,6 +10,7 @@ from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_G_YEAR, XSD_G_YEAR_MONTH
 from askgraph.search.grow.partial_match import Edge, Node
 from askgraph.search.grow.schema import Schema
+from askgraph.search.grow.symmetry import is_mirrored
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.query import (
     Value,
@@ -130,7 +131,8 @@ class Draft:
     def _edge(self, start: Term, edge: Edge, end: Term) -> Pattern:
         ends = (end, start) if edge.inverse else (start, end)
         iri = self.schema.graph.iri_of(edge.predicate)
-        return pattern(ends[0], iri, ends[1], walked=edge.plus)
+        either = is_mirrored(self.schema, edge.predicate)
+        return pattern(ends[0], iri, ends[1], walked=edge.plus, either=either)
 
     def _constant(self, node: Node) -> Term | None:
         if len(node.terms) != 1 or node.quantity is not None:
@@ -236,8 +238,8 @@ class Draft:
             None if self.ask else self.columns,
             group=self.group,
             having=self.having,
-            order=self.order,
-            limit=self.limit,
+            order=() if self.ask else self.order,
+            limit=None if self.ask else self.limit,
             offset=self.offset,
         )
 

@@ -12,6 +12,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
+from askgraph.search.grow.codes import truths_of
 from askgraph.search.grow.partial_match import Node, PartialMatch
 from askgraph.search.grow.steps import Grower
 from askgraph.search.grow.weights import (
@@ -23,8 +24,8 @@ from askgraph.search.grow.weights import (
 )
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups
-from askgraph.search.operators.query_builder import Candidate, QueryBuilder
+from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
+from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
 from askgraph.search.query import (
     Value,
     condition,
@@ -229,14 +230,22 @@ def show_rest(work: QueryBuilder) -> None:
         variable = work.take_spot(spot)
         if spot.path:
             work.unknown += DOUBT_PATH * len(spot.path)
-        if work.schema.sort(spot.predicate) is Sort.BOOLEAN:
-            work.draft.filters.append(condition(variable, "=", term_of("true")))
+        truths = truths_of(work.schema, spot.predicate)
+        if truths is not None and not _is_shown(work, slot, spot):
+            work.draft.filters.append(condition(variable, "=", term_of(truths[0])))
             continue
         if work.zones.is_head(slot.first) and not _restricts_count(work, slot.first):
             work.shown_words |= slot.mask
             work.projected.append((slot.first, work.shown(variable, spot)))
         else:
             work.notes.append("required")
+
+
+def _is_shown(work: QueryBuilder, slot: Slot, spot: Spot) -> bool:
+    """Whether codes for yes and no are asked for: "name and approval", not "is approved"."""
+    if work.schema.sort(spot.predicate) is Sort.BOOLEAN:
+        return False
+    return work.zones.is_head(slot.first) and work.zones.is_listed(slot.first)
 
 
 def _restricts_count(work: QueryBuilder, at: int) -> bool:

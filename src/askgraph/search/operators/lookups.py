@@ -8,6 +8,7 @@ import numpy as np
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, PartialMatch
 from askgraph.search.grow.steps import Grower
+from askgraph.search.grow.symmetry import stepped
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Frame, Zones
 from askgraph.traversal.arrays import Ids
@@ -138,8 +139,9 @@ class Lookups:
         return self._steps[key]
 
     def _stepped(self, ids: Ids, edge: Edge, *, back: bool) -> Ids:
-        step = self.graph.closure if edge.plus else self.graph.step
-        return step(ids, edge.predicate, inverse=edge.inverse != back)
+        if edge.plus:
+            return self.graph.closure(ids, edge.predicate, inverse=edge.inverse != back)
+        return stepped(self.schema, ids, edge.predicate, inverse=edge.inverse != back)
 
     def is_key(self, number: int, link: Link) -> bool:
         """Whether a predicate holds the number of a thing that the words name: a foreign key."""

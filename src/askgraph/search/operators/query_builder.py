@@ -9,6 +9,7 @@ from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
+from askgraph.search.grow.symmetry import is_mirrored, leaving
 from askgraph.search.grow.weights import (
     BESIDE,
     DOUBT_CLASS_LIKE,
@@ -181,7 +182,7 @@ class QueryBuilder:
     def _narrow(self, place: Place, predicate: int, inverse: bool) -> None:
         """Keep the nodes at a place that have a predicate."""
         ids = self.ids_at(place)
-        self.keep(place, self.graph.bearers(ids, predicate, inverse=inverse))
+        self.keep(place, leaving(self.schema, ids, predicate, inverse=inverse))
 
     def keep_where(self, spot: Spot, sign: str, bound: float) -> None:
         """Keep the nodes whose value compares to a bound as the sign says, if there are any."""
@@ -220,6 +221,12 @@ class QueryBuilder:
             )
             if repeated or not self.lookups.applies(ids, number, inverse):
                 continue
+            if (
+                inverse
+                and is_mirrored(self.schema, number)
+                and self.lookups.applies(ids, number, False)
+            ):
+                continue  # the same as the other way round
             turned = inverse != self.schema.names_subject(number)
             if (
                 turned
