@@ -16,7 +16,17 @@ from askgraph.search.linking.word_lists import (
 )
 
 DEGREES = {"plain", "comparative", "superlative"}
-TABLES = ("asks", "operators", "clauses", "yes_or_no", "numbers", "times", "naming", "follow")
+TABLES = (
+    "asks",
+    "operators",
+    "clauses",
+    "yes_or_no",
+    "numbers",
+    "times",
+    "texts",
+    "naming",
+    "follow",
+)
 
 
 def raw(language: str) -> Mapping[str, Any]:

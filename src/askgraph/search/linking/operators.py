@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Self
 
 from askgraph.metadata.units import Unit, unit_at
+from askgraph.search.linking.held_texts import is_about_text
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.text import Reading, bits
 from askgraph.search.linking.word_lists import Measure
@@ -17,6 +18,7 @@ COMPARING = {
     "less_than": "<",
     "at_least": ">=",
     "at_most": "<=",
+    "exactly": "=",
     "before": "<",
     "after": ">",
 }
@@ -122,9 +124,8 @@ def frame_of(reading: Reading) -> Frame:
 
 def _at(reading: Reading, at: int) -> Operator | None:
     token = reading.tokens[at]
-    if token.quote is not None:
-        return None
-    if any(one.relative and at in one.positions for one in reading.quantities):
+    relative = any(one.relative and at in one.positions for one in reading.quantities)
+    if token.quote is not None or relative:
         return None
     lists = reading.words
     found: list[tuple[int, int, Operator]] = []
@@ -142,13 +143,26 @@ def _at(reading: Reading, at: int) -> Operator | None:
         if reading.says(phrase, at) and _may_stand(name, at, reading):
             rank = 2 if name in _FIRST else int(name == "past")
             found.append((len(phrase), rank, Operator(name, at, at + len(phrase) - 1)))
+    if _holds(reading, at):
+        found.append((1, _HOLDS, Operator("containing", at, at)))
     return max(found, key=lambda one: one[:2])[2] if found else None
 
 
+def _holds(reading: Reading, at: int) -> bool:
+    """Whether a word says that a text holds what follows: "contains 'x'", "has the letter x"."""
+    texts, word = reading.words.texts, reading.tokens[at].folded
+    having = word in texts["has"]
+    return (having or word in texts["contains"]) and is_about_text(reading, at, having=having)
+
+
+_HOLDS = 4
+"""Before all other operators that a word may be: it is known by what follows."""
 _THAN = ("more_than", "less_than", "before", "after")
 _FIRST = ("most", "fewest")
 _ASKS_WITHIN, _ASKS_AT = 8, 6
 """A question word ends within so many words, and begins among so many and the next."""
+_COUNTED = 2
+"""Tokens after the first of "exactly" within which its number stands."""
 _BETWEEN = 8
 """Tokens after "between" within which both of its numbers stand."""
 _LOUD = frozenset(
@@ -173,6 +187,8 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
     if name in ("between", "top"):
         following = {quantity.first for quantity in reading.quantities}
         return any(at + step in following for step in (1, 2, 3))
+    if name == "exactly":
+        return any(at < quantity.first <= at + _COUNTED for quantity in reading.quantities)
     return name not in ("average_of_all",)
 
 

@@ -37,7 +37,8 @@ class WordList:
     `clauses` are words that open a part of a question, and possessives; `following` is how
     questions lean on the one before, longest phrases first. With a `decimal_comma` points group
     the thousands; `minus` are phrases that end in a word for it; words `in_dates` part day,
-    month and year.
+    month and year. `texts` are words for parts of a text and for having them, `text_holders` what
+    stands between a text and what holds it.
     """
 
     language: str
@@ -55,6 +56,8 @@ class WordList:
     months: Mapping[str, int]
     decades: Mapping[str, int]
     times: Mapping[str, tuple[Phrase, ...]]
+    texts: Mapping[str, frozenset[str]]
+    text_holders: tuple[Phrase, ...]
     measures: tuple[Measure, ...]
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
@@ -141,6 +144,8 @@ def word_list(language: str) -> WordList:
         months=_folded(numbers["months"]),
         decades=_folded(numbers["decades"]),
         times=_phrases_by_name(raw["times"]),
+        texts=_words_by_name(raw["texts"]),
+        text_holders=_phrases(raw["texts"]["holders"]),
         measures=tuple(_measures(raw["adjectives"])),
         synonyms=_synonyms(raw["synonyms"]["sets"]),
         naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),

@@ -1,10 +1,9 @@
-"""Conditions: values that are compared, texts that hold words, what exists and what must not."""
+"""Conditions: values that are compared, what exists and what must not."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.codes import truths_of
@@ -175,7 +174,7 @@ def comparative(work: QueryBuilder, operator: Operator) -> bool:
     return True
 
 
-_DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
+_DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "=": "!="}
 
 
 def _is_denied(work: QueryBuilder, operator: Operator) -> bool:
@@ -228,7 +227,7 @@ def _against_thing(work: QueryBuilder, operator: Operator, link: Link, sign: str
     if spot is None and operator.measure is not None:
         words = (*operator.measure.measures, *operator.measure.dates)
         spot = work.by_words(words, _MEASURED)
-    subject = None if thing is None or spot is None else _bearer(work, link, thing, spot)
+    subject = None if thing is None or spot is None else bearer(work, link, thing, spot)
     if spot is None or subject is None:
         return False
     mine = work.hang(spot)
@@ -242,12 +241,13 @@ def _against_thing(work: QueryBuilder, operator: Operator, link: Link, sign: str
     return True
 
 
-def _bearer(work: QueryBuilder, link: Link, thing: int, spot: Spot) -> Term | None:
-    """What carries the value compared with: the thing itself, or what has it for a name."""
+def bearer(work: QueryBuilder, link: Link, thing: int, spot: Spot) -> Term | None:
+    """Return what carries the value compared with: a thing itself, or what has it for a name."""
     ids, graph = np.array([thing], dtype=np.int32), work.graph
     if link.kind is Kind.ENTITY:
-        return graph.terms.term(thing) if work.lookups.applies(ids, spot.predicate, False) else None
-    bearers = graph.ends(spot.predicate)
+        applies = work.lookups.applies(ids, spot.predicate, spot.inverse)
+        return graph.terms.term(thing) if applies else None
+    bearers = graph.ends(spot.predicate, inverse=spot.inverse)
     for predicate in graph.predicates_of(ids, inverse=True)[0]:
         carriers = graph.step(ids, int(predicate), inverse=True)
         if len(in_both(carriers, bearers)):
@@ -329,7 +329,10 @@ def bound(
     """Bound a predicate's value; of a span of days the far end counts, or the near one."""
     variable, sort = work.hang(spot), work.schema.sort(spot.predicate)
     span = days_in(quantity)
-    if sort in _DATES and span is not None:
+    if sort in _DATES and span is not None and sign == "=":
+        bound(work, spot, quantity, ">=")
+        bound(work, spot, quantity, "<=")
+    elif sort in _DATES and span is not None:
         low, high = span
         day = high if sign in (">", "<=") else low
         if since and sign == ">":
@@ -376,28 +379,6 @@ def days_in(quantity: Quantity) -> tuple[float, float] | None:
     return day_number(year), day_number(year, 12, 31)
 
 
-def quoting(work: QueryBuilder, operator: Operator, function: str) -> bool:
-    """ "Containing 'x'", "starting with 'x'", "ending with 'x'"."""
-    tokens = work.reading.tokens
-    following = tokens[operator.last + 1 : operator.last + 1 + BESIDE]
-    number = next((token.quote for token in following if token.quote is not None), None)
-    if number is None:
-        return False
-    positions = [at for at, token in enumerate(tokens) if token.quote == number]
-    text = work.reading.text[tokens[positions[0]].start : tokens[positions[-1]].end]
-    spot = work.spot(work.last_slot(operator.first, NEAR))
-    if spot is not None:
-        variable = work.take_spot(spot)
-    else:
-        name = work.schema.any_name(work.root.node.ids)
-        if name is None:
-            return False
-        variable = work.draft.attach(work.root, name)
-    work.draft.filters.append(condition(variable, function, Literal(text)))
-    work.take(sum(1 << at for at in positions), sum(work.weights[at] for at in positions))
-    return True
-
-
 def exists(work: QueryBuilder, operator: Operator) -> bool:
     """ "Is there …": a question for yes or no."""
     if work.frame.asks is not None or work.draft.columns:
@@ -425,9 +406,6 @@ HANDLERS: Handlers = {
     **dict.fromkeys(COMPARING, comparison),
     "comparative": comparative,
     "between": between,
-    "containing": partial(quoting, function="CONTAINS"),
-    "starting": partial(quoting, function="STRSTARTS"),
-    "ending": partial(quoting, function="STRENDS"),
     "exists": exists,
     "not": without,
 }

@@ -64,6 +64,10 @@ def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
             from askgraph.search.operators.extremes import HANDLERS
         case "top" | "order" | "ascending" | "descending":
             from askgraph.search.operators.extremes import HANDLERS
+        case "same" | "different" | "other":
+            from askgraph.search.operators.alike import HANDLERS
+        case "containing" | "starting" | "ending":
+            from askgraph.search.operators.texts import HANDLERS
         case _:
             from askgraph.search.operators.conditions import HANDLERS
     return HANDLERS.get(name)
@@ -113,7 +117,7 @@ class Finisher:
                 converted(work)
             best_ranked(work)
             choose_columns(work)
-            candidate = closed(work)
+            candidate = closed(work) if self._holds_together(work) else None
             if candidate is not None:
                 yield candidate
             if not work.missed:
@@ -124,6 +128,14 @@ class Finisher:
         if not len(state.ids):
             return False
         return self.lookups.is_resource(state.ids) or bool(state.hops or state.node.edges)
+
+    def _holds_together(self, work: QueryBuilder) -> bool:
+        """Whether nothing contradicts itself, if need be by splitting it between two things."""
+        if not (self.frame.of("both") or len(work.draft.filters) > 1):
+            return True
+        from askgraph.search.operators.twins import twinned
+
+        return twinned(work)
 
     def _hope(self, state: PartialMatch) -> float:
         """The score of a state if all words that may be of use were used for nothing."""

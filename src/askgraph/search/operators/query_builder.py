@@ -36,7 +36,14 @@ _COST_DOUBT = 0.3
 
 _FIRST, _SHOWN, _NARY = 300, 200, 50
 """So many nodes stand for all: for the predicates of a place, for names, for kinds of nodes."""
-_COMPARES = {">": np.greater, "<": np.less, ">=": np.greater_equal, "<=": np.less_equal}
+_COMPARES = {
+    ">": np.greater,
+    "<": np.less,
+    ">=": np.greater_equal,
+    "<=": np.less_equal,
+    "=": np.equal,
+    "!=": np.not_equal,
+}
 
 _UNNAMED = Link(Kind.PREDICATE, "", "", 1.0, (), ())
 """Stands for the words of a predicate that no word of the question names."""

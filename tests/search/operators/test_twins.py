@@ -1,0 +1,59 @@
+"""Two things stand beside each other if one cannot fit both conditions."""
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.search.asking import Known
+
+from askgraph.search.rank.clusters import clusters
+
+HOSTS = """
+@prefix : <https://hosts.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:a a :Host ; :name "Ann" ; :age 50 ; :nation "Chile" ; :trade "Cook" .
+:b a :Host ; :name "Bob" ; :age 30 ; :nation "Chile" ; :trade "Clerk" .
+:c a :Host ; :name "Cid" ; :age 55 ; :nation "Peru" ; :trade "Cook" .
+:d a :Host ; :name "Dot" ; :age 61 ; :nation "Peru" ; :trade "Smith" .
+:e a :Host ; :name "Eve" ; :age 20 ; :nation "Cuba" ; :trade "Clerk" .
+"""
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Known:
+    store = Store()
+    store.bulk_load(HOSTS.encode(), RdfFormat.TURTLE)
+    return Known(store)
+
+
+def best_rows(known: Known, question: str) -> set[str]:
+    rows = known.rows(known.query(clusters(known.proposal(question).candidates)[0].best.query))
+    assert not isinstance(rows, bool)
+    return {str(row[-1]).strip('"') for row in rows}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which nations have both hosts with an age above 45 and hosts with an age below 35?",
+        "Show the nations that have hosts older than 45 and hosts younger than 35.",
+        "Which nations have both hosts with the trade Cook and hosts with the trade Clerk?",
+    ],
+)
+def test_what_is_shown_is_shared_by_two_things(question: str, hosts: Known) -> None:
+    assert best_rows(hosts, question) == {"Chile"}
+
+
+def test_conditions_that_no_single_thing_fits_are_never_proposed(hosts: Known) -> None:
+    for candidate in hosts.proposal(
+        "Which hosts are older than 45 and younger than 35?"
+    ).candidates:
+        query = hosts.query(candidate.query)
+        assert not ("> 45" in query and "< 35" in query)
+
+
+def test_exactly_so_many_are_counted(zoo: Known) -> None:
+    assert best_rows(zoo, "Which enclosures have exactly two animals?") == {
+        "<https://zoo.example/Rock>"
+    }
+    assert best_rows(zoo, "Which enclosures have only one animal?") == {
+        "<https://zoo.example/Hall>"
+    }
