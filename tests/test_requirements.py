@@ -9,16 +9,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 RUN = (ROOT / "requirements" / "run.txt").read_text(encoding="utf-8")
-SERVE = (ROOT / "requirements" / "serve.txt").read_text(encoding="utf-8")
 DEV = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
 LOCAL = (ROOT / "requirements" / "local.txt").read_text(encoding="utf-8")
-LOCKS = pytest.mark.parametrize(
-    "lock", [RUN, SERVE, DEV, LOCAL], ids=["run", "serve", "dev", "local"]
-)
-
-
-def _packages(lock: str) -> list[str]:
-    return re.split(r"\n(?=\S)", lock.strip())
+LOCKS = pytest.mark.parametrize("lock", [RUN, DEV, LOCAL], ids=["run", "dev", "local"])
 
 
 def _versions(lock: str) -> set[str]:
@@ -41,11 +34,9 @@ def test_a_lock_names_no_address(lock: str) -> None:
 
 @LOCKS
 def test_every_locked_package_has_a_hash(lock: str) -> None:
-    assert [package for package in _packages(lock) if "--hash=sha256:" not in package] == []
+    packages = re.split(r"\n(?=\S)", lock.strip())
 
-
-def test_what_serves_is_what_the_tests_are_installed_with() -> None:
-    assert set(_packages(SERVE)) <= set(_packages(DEV))
+    assert [package for package in packages if "--hash=sha256:" not in package] == []
 
 
 def test_what_runs_and_builds_the_package_is_locked() -> None:

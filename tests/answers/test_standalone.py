@@ -101,6 +101,66 @@ async def test_what_is_whole_or_cannot_be_completed_stays(
     assert await standalone(question, [space]) is question
 
 
+@pytest.mark.parametrize(
+    ("before", "text", "whole"),
+    [
+        (
+            ["moons of uranus"],
+            "And which of them is the largest?",
+            "which of moons of uranus is the largest?",
+        ),
+        (["moons of uranus"], "and the smallest?", "the smallest of moons of uranus"),
+        (
+            ["Which is the largest moon of Saturn?"],
+            "and the smallest?",
+            "Which is the smallest moon of Saturn?",
+        ),
+        (
+            ["missions launched from Baikonur"],
+            "how many of them had a crew?",
+            "how many of missions launched from Baikonur had a crew?",
+        ),
+        (["Which moons does Jupiter have?"], "how many?", "how many moons does Jupiter have"),
+        (
+            ["Which moons does Jupiter have?", "And Saturn?"],
+            "which of those is the largest",
+            "which of moons does Saturn have is the largest",
+        ),
+        (
+            ["Who flew to the Moon?"],
+            "how many of them are German?",
+            "how many of Who flew to the Moon are German?",
+        ),
+        (
+            ["Welche Monde hat Uranus?"],
+            "Und welcher davon ist der größte?",
+            "welcher von Monde hat Uranus ist der größte?",
+        ),
+        (
+            ["¿Qué lunas tiene Urano?"],
+            "¿Y cuál de ellas es la más grande?",
+            "cuál de lunas tiene Urano es la más grande?",
+        ),
+        (
+            ["Quelles lunes a Uranus ?"],
+            "Laquelle d'entre elles est la plus grande ?",
+            "Laquelle de lunes a Uranus est la plus grande ?",
+        ),
+    ],
+)
+async def test_a_word_for_several_things_stands_for_what_was_asked_for(
+    space: KnowledgeGraph, before: list[str], text: str, whole: str
+) -> None:
+    earlier = tuple(Earlier(one, ALL) for one in before)
+    assert (await standalone(Question(text, before=earlier), [space])).text == whole
+
+
+async def test_a_pronoun_for_what_the_question_names_itself_stays(space: KnowledgeGraph) -> None:
+    earlier = (Earlier("moons of uranus", ALL),)
+    question = Question("Which astronauts died before they were 50?", before=earlier)
+    assert (await standalone(question, [space])).text == question.text
+
+
 async def test_a_question_of_its_own_stays(space: KnowledgeGraph) -> None:
     question = Question("And Saturn?")
     assert await standalone(question, [space]) is question

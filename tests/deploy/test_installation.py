@@ -1,6 +1,5 @@
 """What the image is made of: the wheel from what enters the build, installed, started, asked."""
 
-import contextlib
 import fnmatch
 import os
 import re
@@ -8,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import httpx2
@@ -55,24 +53,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packages that the server's lock file names, and no others, linked to those here.
-
-    Where they have the locked versions, pip does not install them once more.
-    """
-    folder = tmp_path_factory.mktemp("locked")
-    lock = (ROOT / "requirements" / "serve.txt").read_text(encoding="utf-8")
-    for name in set(re.findall(r"^([a-z0-9-]+)==", lock, flags=re.MULTILINE)):
-        with contextlib.suppress(PackageNotFoundError):  # it is for another system
-            for file in distribution(name).files or ():
-                if ".." not in file.parts:
-                    (folder / file).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / file).symlink_to(str(file.locate()))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def installed(context: Path, locked: Path) -> Path:
+def installed(context: Path) -> Path:
     """The environment that the image holds, by the commands of the Dockerfile.
 
     The page and the environment that builds the wheel are those of this checkout.
@@ -82,20 +63,17 @@ def installed(context: Path, locked: Path) -> Path:
     subprocess.run(["make", "wheel", f"VENV={sys.prefix}", *kept], cwd=context, check=True)
     (wheel,) = (context / "dist").glob("askgraph-*.whl")
     environment = context / "opt"
-    same = f"{sys.prefix}/bin{os.pathsep}{os.environ['PATH']}"
-    quick = {**os.environ, "PATH": same, "PYTHONPATH": str(locked), "PIP_NO_COMPILE": "1"}
+    quick = {**os.environ, "PIP_NO_COMPILE": "1"}
     subprocess.run(["deploy/install.sh", wheel, environment], cwd=context, env=quick, check=True)
     return environment
 
 
 @pytest.fixture(scope="module")
-def address(
-    installed: Path, locked: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def address(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the installed server listens, started as the image starts it."""
     program = [str(installed / "bin" / "askgraph")]
     folder = tmp_path_factory.mktemp("workspace")
-    own = {"PYTHONPATH": str(locked), "PYTHONNOUSERSITE": "1"}
+    own = {"PYTHONPATH": "", "PYTHONNOUSERSITE": "1"}
     with ServedProcess.start(folder, "--sample", env=own, program=program) as server:
         yield server.url
 

@@ -266,6 +266,14 @@ def test_aggregates_groups_and_orders_are_read(query: str, text: str) -> None:
             "The name of the singers, as triples.",
         ),
         ("SELECT * { ?s ?p ?o }", "Everything that the graph says."),
+        (
+            "SELECT ?p ?v { :Mars ?p ?v VALUES ?p { :mass :orbits } }",
+            "What the graph says about Mars: mass, orbits.",
+        ),
+        (
+            "SELECT ?p ?v { :Mars ?p ?v VALUES ?p { :a :b :c :d :e :f :g } }",
+            "What the graph says about Mars: a, b, c, d, e, f …",
+        ),
     ],
 )
 def test_other_forms_are_read(query: str, text: str) -> None:

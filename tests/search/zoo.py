@@ -73,6 +73,13 @@ QUESTIONS: tuple[tuple[str, str, str], ...] = (
     ("star", "Which birds are cared for by Mara Lindqvist?", "Pip"),
     ("count", "How many animals live in Penguin Pool?", "3"),
     ("count", "How many birds are there?", "3"),
+    ("rate", "animals per enclosure", "Rock 2, Hall 1, Pool 3"),
+    ("rate", "births per year", "1998 1, 2012 1, 2014 1, 2016 1, 2019 1, 2020 1"),
+    (
+        "rate",
+        "How many animals were born per year?",
+        "1998 1, 2012 1, 2014 1, 2016 1, 2019 1, 2020 1",
+    ),
     ("sum", "What is the total weight of all birds?", "16.5"),
     ("average", "What is the average weight of the birds?", "5.5"),
     ("minimum", "What is the minimum weight of a bird?", "4.5"),

@@ -85,7 +85,7 @@ class Phrases:
     def punctuated(self, text: str) -> str:
         """Return a text as a sentence: with a capital, a full stop, and no comma too many."""
         text = re.sub(r",(?=[,.?]|$)| (?=,)", "", " ".join(text.split()))
-        return self.capitalised(text) + ("" if text.endswith("?") else ".")
+        return self.capitalised(text) + ("" if text.endswith(("?", "…")) else ".")
 
     def capitalised(self, text: str) -> str:
         """Return a text with a capital at its start, or behind the mark that it starts with."""

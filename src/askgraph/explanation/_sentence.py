@@ -16,9 +16,12 @@ from askgraph.sparql.tree import (
     Pattern,
     Query,
     Term,
+    Values,
     variables_of,
 )
 
+_LISTED = 6
+"""So many properties of a description are named."""
 _COUNTED = frozenset(["=", "<", ">", "<=", ">="])
 
 
@@ -191,6 +194,8 @@ class Sentence(Grouping):
     def select(self) -> str:
         if self.is_wrapper():
             return self.ordered(self.wrapped(), None)
+        if (described := self.described()) is not None:
+            return described
         if self.is_union():
             return self.ordered(self.alternatives(), None)
         root = self.root()
@@ -204,6 +209,21 @@ class Sentence(Grouping):
         for condition in () if self.having_done else self.query.having:
             text = self.say("having", text, self.expression(condition))
         return self.ordered(text, root)
+
+    def described(self) -> str | None:
+        """All that is said of one thing by some properties, a row for each value; else None."""
+        match self.scope.patterns, self.scope.values:
+            case [Pattern(subject, Variable() as name, Variable() as value)], [
+                Values((given,), rows)
+            ]:
+                shown = {column for column, _ in self.query.columns}
+                if name == given and not isinstance(subject, Variable) and shown == {name, value}:
+                    iris = [row[0] for row in rows if isinstance(row[0], NamedNode)]
+                    nouns = [self.names.relation(iri).text.strip("“”„«» ") for iri in iris]
+                    more = " …" if len(nouns) > _LISTED else ""
+                    about = self.say("describe", self.names.term(subject))
+                    return f"{about}: {', '.join(nouns[:_LISTED])}{more}"
+        return None
 
     def is_union(self) -> bool:
         """Whether there is nothing but a union of parts that do not speak of one thing alike."""

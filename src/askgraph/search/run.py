@@ -20,6 +20,7 @@ from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Linked, link
 from askgraph.search.linking.operators import Frame, Operator, frame_of
 from askgraph.search.linking.text import Reading, read
+from askgraph.search.operators.description import described, description_wanted, with_description
 from askgraph.search.operators.finish import Finisher
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank.score import ranked, weights_for
@@ -121,15 +122,39 @@ def proposed(
     """
     day = (today or date.today()).toordinal() - _FIRST_DAY
     linked = replace(linked, reading=linked.reading.on(float(day)))
-    frame = timely(frame_of(linked.reading), schema, float(day))
+    wanted = description_wanted(linked)
+    frame = timely(by_named_years(frame_of(linked.reading), linked), schema, float(day))
+    frame = with_description(frame, wanted)
     if not operators:
         frame = replace(frame, operators=())
     weights = weights_for("") if weights is None else weights
     grower = Grower(schema.graph, schema, linked, frame, weights)
     found = grown(grower)[:states]
     finisher = Finisher(grower, frame)
-    candidates = ranked(list(finisher.candidates(found)), linked, frame, schema, weights)
+    built = list(finisher.candidates(found))
+    if wanted is not None:
+        built += described(grower, frame, wanted)
+    candidates = ranked(built, linked, frame, schema, weights)
     return Proposal(linked, frame, tuple(candidates), schema)
+
+
+_YEARS = 0.9
+"""Words of a graph's own so near to "year" are meant by it."""
+
+
+def by_named_years(frame: Frame, linked: Linked) -> Frame:
+    """Return a frame in which "per year" is "per" and the year that the graph has by that name."""
+    named = {
+        one.positions
+        for one in linked.of(Kind.CLASS, Kind.PREDICATE)
+        if one.score >= _YEARS and len(one.positions) == 1
+    }
+
+    def read(one: Operator) -> Operator:
+        is_named = one.name == "yearly" and (one.last,) in named and one.last > one.first
+        return replace(one, name="each", last=one.last - 1) if is_named else one
+
+    return replace(frame, operators=tuple(map(read, frame.operators)))
 
 
 _OF_SPANS = frozenset("now past during ongoing lasted".split())

@@ -2,15 +2,19 @@
 
     Which moons does Jupiter have?   And Saturn?          Which moons does Saturn have?
     Which is the largest moon?       Who discovered it?   Who discovered Ganymede?
+    Moons of Uranus                  Which of them is     Which of moons of Uranus is the largest?
+                                     the largest?
 
 Only what is surely elliptical is completed: a few words that name one thing, class or property, in
-the place of the words of the earlier question that named one of the same kind.
+the place of the words of the earlier question that named one of the same kind; a word for several
+things; an operator with nothing that it is about.
 """
 
 from collections.abc import Callable, Sequence
 
 from askgraph.index.names import Kind, NameIndex
 from askgraph.search.linking.link import Link, Linked, link
+from askgraph.search.linking.operators import Operator, frame_of
 from askgraph.search.linking.text import Reading, read
 
 Alike = Callable[[str, str], bool]
@@ -28,8 +32,11 @@ def completed(
     Of several things that the earlier question names, the one that is `alike` gives way.
     """
     reading = read(text, language)
+    several = _of_several(reading, read(earlier, reading.language))
+    if several is not None:
+        return several
     rest = _after_lead(reading)
-    if rest is None:
+    if rest is None or _is_whole(reading, rest):
         return None
     here = _named(link(reading, names), rest)
     if here is None:
@@ -67,14 +74,86 @@ def with_thing(text: str, name: str, language: str | None = None) -> str:
     return text[: first.start] + name + text[last.end :]
 
 
+def _of_several(reading: Reading, earlier: Reading) -> str | None:
+    """A question about "them", or one that is nothing but an operator, with what is meant."""
+    meant = _asked_for(earlier)
+    rest = _after_lead(reading)
+    if not meant or rest is None:
+        return None
+    text, of = reading.text, reading.words.following["of"][0][0]
+    start = reading.tokens[rest[0]].start
+    found = _several(reading)
+    if found is not None:
+        first, last = found[1]
+        linking = f"{of} " if found[0] else ""
+        after = text[reading.tokens[last].end :]
+        return f"{text[start : reading.tokens[first].start]}{linking}{meant}{after}"
+    bare = _bare_operator(reading, rest)
+    if bare is None:
+        return None
+    said = text[start : reading.tokens[rest[-1]].end]
+    for before in frame_of(earlier).operators:
+        if bare.name in _PICKS and before.name in _PICKS:
+            opening = earlier.text[: earlier.tokens[before.first].start]
+            own = text[reading.tokens[bare.first].start : reading.tokens[bare.last].end]
+            return f"{opening}{own}{earlier.text[earlier.tokens[before.last].end :]}"
+    if bare.name == "count":
+        opened = text[reading.tokens[bare.first].start : reading.tokens[bare.last].end]
+        return f"{opened} {meant}"
+    return f"{said} {of} {meant}"
+
+
+_PICKS = ("superlative", "minimum", "maximum", "most", "fewest")
+
+
+def _asked_for(earlier: Reading) -> str:
+    """The noun phrase of a question: what follows the words that only ask."""
+    frame = frame_of(earlier)
+    counts = {at for one in frame.of("count") for at in one.positions}
+    first = 0
+    while first < len(earlier.tokens) and (earlier.is_stop(first) or first in counts):
+        first += 1
+    if first == len(earlier.tokens):
+        return ""
+    asks_who = frame.asks == "person" and not counts and first
+    return earlier.text[0 if asks_who else earlier.tokens[first].start :].rstrip(" ?!.¿¡")
+
+
+def _several(reading: Reading) -> tuple[bool, tuple[int, int]] | None:
+    """Where a word for several things stands, and whether it says "of" them.
+
+    One that opens a clause ("before they left") may stand for what the question itself names.
+    """
+    words = reading.words
+    for key in ("of_them", "them"):
+        for phrase in words.following[key]:
+            for at in range(len(reading.tokens)):
+                inside = at > 0 and reading.folded[at - 1] in words.clauses["restrict"]
+                if reading.says(phrase, at) and not (key == "them" and inside):
+                    return key == "of_them", (at, at + len(phrase) - 1)
+    return None
+
+
+def _bare_operator(reading: Reading, rest: range) -> Operator | None:
+    """The operator of a question that names nothing which it could be about."""
+    found = [one for one in frame_of(reading).operators if one.name in (*_PICKS, "count")]
+    if len(found) != 1 or reading.quantities:
+        return None
+    [only] = found
+    is_bare = all(at in only.positions or reading.is_stop(at) for at in rest)
+    return only if is_bare else None
+
+
 def _after_lead(reading: Reading) -> range | None:
-    """The tokens of an elliptical question after "and", "what about"; None for a whole question."""
+    """The tokens of a question after "and", "what about"; None if there is none."""
     words = reading.words.following
     start = next((len(phrase) for phrase in words["lead"] if reading.says(phrase, 0)), 0)
-    rest = range(start, len(reading.tokens))
-    if not rest or any((reading.folded[at],) in words["whole"] for at in rest):
-        return None
-    return rest
+    return range(start, len(reading.tokens)) or None
+
+
+def _is_whole(reading: Reading, rest: range) -> bool:
+    """Whether words of a question stand there that make it one of its own."""
+    return any((reading.folded[at],) in reading.words.following["whole"] for at in rest)
 
 
 def _named(linked: Linked, rest: Sequence[int]) -> Link | None:

@@ -34,8 +34,9 @@ class Measure:
 class WordList:
     """One language's lists; phrases are folded tokens, synonyms and naming words are stems.
 
-    `clauses` are words that open a part of a question, and possessives; `following` is how
-    questions lean on the one before, longest phrases first. With a `decimal_comma` points group
+    `clauses` are words that open a part of a question, and possessives; `describing` is how
+    one asks for all of a thing, `following` how questions lean on the one before, longest phrases
+    first. With a `decimal_comma` points group
     the thousands; `minus` are phrases that end in a word for it; words `in_dates` part day,
     month and year. `texts` are words for parts of a text and for having them, `text_holders` what
     stands between a text and what holds it.
@@ -61,6 +62,7 @@ class WordList:
     measures: tuple[Measure, ...]
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
+    describing: Mapping[str, tuple[Phrase, ...]]
     following: Mapping[str, tuple[Phrase, ...]]
 
     @cached_property
@@ -149,10 +151,8 @@ def word_list(language: str) -> WordList:
         measures=tuple(_measures(raw["adjectives"])),
         synonyms=_synonyms(raw["synonyms"]["sets"]),
         naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),
-        following={
-            name: tuple(sorted(listed, key=lambda phrase: -len(phrase)))
-            for name, listed in _phrases_by_name(raw["follow"]).items()
-        },
+        describing=_longest_first(raw["describing"]),
+        following=_longest_first(raw["follow"]),
     )
 
 
@@ -200,6 +200,11 @@ def _phrases(listed: Sequence[str]) -> tuple[Phrase, ...]:
 
 def _phrases_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phrase, ...]]:
     return {name: _phrases(listed) for name, listed in table.items()}
+
+
+def _longest_first(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phrase, ...]]:
+    found = _phrases_by_name(table)
+    return {name: tuple(sorted(listed, key=len, reverse=True)) for name, listed in found.items()}
 
 
 def _words_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:

@@ -6,8 +6,8 @@ from pyoxigraph import Variable
 
 from askgraph.search.grow.weights import ACROSS, BESIDE
 from askgraph.search.linking.operators import Operator
-from askgraph.search.operators.lookups import NUMERIC
-from askgraph.search.operators.query_builder import Handlers, QueryBuilder
+from askgraph.search.operators.lookups import DATED, NUMERIC
+from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.query import aggregate, function_of, variable_of
 from askgraph.sparql.tree import Call
 from askgraph.traversal.literals import Sort
@@ -18,6 +18,8 @@ _MEASURABLE = (*NUMERIC, Sort.DATE, Sort.YEAR)
 def each(work: QueryBuilder, operator: Operator) -> bool:
     """ "For each X": one row for each thing, or for each value, that X names."""
     slot, place = work.next_slot(operator.last), work.next_place(operator.last)
+    if work.reading.folded[operator.last] in work.reading.words.clauses["rate"]:
+        work.notes.append("rate")
     if place is not None and (slot is None or min(place.words) <= slot.first):
         work.group_by(place)
         return True
@@ -26,6 +28,56 @@ def each(work: QueryBuilder, operator: Operator) -> bool:
         return False
     work.group_by_value(work.shown(work.take_spot(spot), spot), slot.first)
     return True
+
+
+_NAMED = 0.6
+"""The word "year" is so much of a date's name that this very date is meant."""
+_AGGREGATING = (
+    *("count", "average", "sum", "minimum", "maximum"),
+    *("most", "fewest", "superlative", "lasting", "measure"),
+)
+
+
+def yearly(work: QueryBuilder, operator: Operator) -> bool:
+    """ "Per year": a row for each year of a date; how many things it is if nothing else is said."""
+    spot = _dated(work, operator)
+    if spot is None:
+        return False
+    date = work.take_spot(spot)
+    if work.schema.sort(spot.predicate) in (Sort.DATE, Sort.TEXT_DATE):
+        date = work.draft.compute("year", Call("YEAR", (date,)))
+    work.group_by_value(date, operator.first)
+    if not work.frame.of(*_AGGREGATING):
+        work.notes.append("rate")
+    return True
+
+
+def _dated(work: QueryBuilder, operator: Operator) -> Spot | None:
+    """The date whose years are meant: one that words name, else the start of a span, else any."""
+    named = [slot for slot in work.slots if work.is_left(slot)]
+    for slot in sorted(named, key=lambda one: not one.mask & operator.mask):
+        spot = work.spot(slot, sorts=DATED)
+        if spot is not None and not spot.path and _is_meant(spot, operator):
+            return spot
+    present = work.predicates_at(work.root)
+    starts = (start for start, end, _ in work.schema.spans if {start, end} & {*present})
+    start = next((one for one in starts if one in present), None)
+    return work.only(DATED) if start is None else unnamed_spot(work.root, start)
+
+
+def _is_meant(spot: Spot, operator: Operator) -> bool:
+    """Whether words that name a date are more than the "year" of "per year"."""
+    others = [at for at in spot.link.positions if at not in operator.positions]
+    return bool(others) or spot.link.score * spot.link.quality >= _NAMED
+
+
+def counted_rate(work: QueryBuilder) -> None:
+    """ "Launches per country": without another measure, it is how many there are."""
+    draft, counted = work.draft, work.root.end
+    bare = len(work.projected) == len(draft.group) and not (draft.columns or draft.order)
+    free = isinstance(counted, Variable) and counted not in draft.group
+    if "rate" in work.notes and bare and free:
+        draft.columns.append(aggregate("COUNT", variable_of(counted), distinct=True))
 
 
 def count(work: QueryBuilder, operator: Operator) -> bool:
@@ -92,6 +144,7 @@ def _aggregand(work: QueryBuilder, operator: Operator) -> Variable | None:
 
 HANDLERS: Handlers = {
     "each": each,
+    "yearly": yearly,
     "count": count,
     "average": partial(aggregated, function="AVG"),
     "sum": partial(aggregated, function="SUM"),

@@ -54,7 +54,7 @@ _AFAR = 20
 def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
     """The function that an operator is served by; few questions need more than one module."""
     match name:
-        case "each" | "count" | "average" | "sum":
+        case "each" | "yearly" | "count" | "average" | "sum":
             from askgraph.search.operators.aggregates import HANDLERS
         case "at" | "during" | "now" | "past" | "ongoing" | "lasted":
             from askgraph.search.operators.times import HANDLERS
@@ -73,7 +73,7 @@ def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
     return HANDLERS.get(name)
 
 
-_TIMED = frozenset(("at", "during", "now", "past", "ongoing", "lasting", "lasted"))
+_TIMED = frozenset(("at", "during", "now", "past", "ongoing", "lasting", "lasted", "yearly"))
 
 
 class Finisher:
@@ -272,6 +272,10 @@ def _restricts_count(work: QueryBuilder, at: int) -> bool:
 def choose_columns(work: QueryBuilder) -> None:
     """Decide which variables are shown, in which order, and by which the rows are grouped."""
     draft = work.draft
+    if "rate" in work.notes:
+        from askgraph.search.operators.aggregates import counted_rate
+
+        counted_rate(work)
     aggregates = list(draft.columns)
     projected = sorted(work.projected, key=lambda one: (one[0], place_of(one[1])))
     shown = [variable for _, variable in projected]
