@@ -266,6 +266,11 @@ class Schema:
         return [text for text, _ in profile.names] + [local_name(profile.iri)]
 
     @_kept
+    def texts(self, predicate: int) -> tuple[str, ...]:
+        """A predicate's names, folded."""
+        return tuple(" ".join(tokens(text)) for text in self._texts(self.predicates[predicate]))
+
+    @_kept
     def words(self, predicate: int) -> frozenset[str]:
         """The stems of a predicate's names."""
         return _stems(self._texts(self.predicates[predicate]))

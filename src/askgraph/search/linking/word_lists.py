@@ -112,6 +112,7 @@ class SharedWords:
     roman: tuple[str, ...]
     names: Mapping[str, frozenset[str]]
     truths: Mapping[str, frozenset[str]]
+    parts: Mapping[str, tuple[str, ...]]
     codes: tuple[Code, ...]
 
     @cached_property
@@ -169,6 +170,10 @@ def shared_words() -> SharedWords:
             for name, listed in raw["names"].items()
         },
         truths=_words_by_name(raw["truths"]),
+        parts={
+            name: tuple("".join(phrase) for phrase in _phrases(listed))
+            for name, listed in raw["parts"].items()
+        },
         codes=tuple(
             Code(
                 table,

@@ -11,6 +11,7 @@ from askgraph.rdf.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_G_YE
 from askgraph.search.grow.partial_match import Edge, Node
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.symmetry import is_mirrored
+from askgraph.search.linking.link import Link
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.query import (
     Value,
@@ -103,7 +104,11 @@ class Draft:
         return place
 
     def _words(self, node: Node, edge: Edge | None) -> tuple[int, ...]:
-        """The first tokens of a node's names.
+        """The first tokens of a node's names."""
+        return tuple(link.positions[0] for link in self.naming(node, edge))
+
+    def naming(self, node: Node, edge: Edge | None) -> list[Link]:
+        """Return what names a node to which an edge leads.
 
         A noun names its predicate's object, a name that ends in "of" its subject.
         """
@@ -114,7 +119,7 @@ class Draft:
         for step, _ in node.edges:
             if step.link is not None and subject(step.predicate) != step.inverse:
                 named.append(step.link)
-        return tuple(link.positions[0] for link in named)
+        return named
 
     def _step(self, parent: Place, edge: Edge, child: Node) -> None:
         constant = self._constant(child)

@@ -25,6 +25,7 @@ from askgraph.search.grow.weights import (
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
+from askgraph.search.operators.naming import owner_of, show_names
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
 from askgraph.search.query import (
     Value,
@@ -110,6 +111,7 @@ class Finisher:
         for far in (False, True) if afar else (False,):
             work = QueryBuilder(self.lookups, state, slots, afar=far)
             self._operate(work)
+            show_names(work)
             show_rest(work)
             if self.frame.of("in_unit"):
                 from askgraph.search.operators.measures import converted
@@ -236,7 +238,8 @@ def show_rest(work: QueryBuilder) -> None:
     for slot in sorted(work.slots, key=lambda s: s.first):
         if slot in work.done:
             continue
-        spot = work.spot(slot, prefer=work.zones.is_head(slot.first))
+        owner = owner_of(work, slot.first, slot.last)
+        spot = work.spot(slot, prefer=work.zones.is_head(slot.first), owner=owner)
         if spot is None:
             continue
         variable = work.take_spot(spot)

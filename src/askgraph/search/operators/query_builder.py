@@ -31,6 +31,8 @@ from askgraph.traversal.literals import Sort
 
 _COST_TURNED = 0.35
 """A predicate that is read backwards, other than its name says."""
+_COST_OTHER = 0.5
+"""A predicate of another thing than the one whose property the words say it is."""
 _COST_DOUBT = 0.3
 """What a doubt about a noun costs a place, less than it costs the whole query."""
 
@@ -153,16 +155,22 @@ class QueryBuilder:
         self.take(mask, self.grower.weight_of(mask))
 
     def spot(
-        self, slot: Slot | None, *, sorts: Sequence[Sort] = (), prefer: bool = False
+        self,
+        slot: Slot | None,
+        *,
+        sorts: Sequence[Sort] = (),
+        prefer: bool = False,
+        owner: Place | None = None,
     ) -> Spot | None:
         """Find where a slot's predicate hangs: at the root, in the pattern, or a step or two away.
 
-        With `prefer`, predicates of the sort that the question asks for go first. None for no slot.
+        With `prefer`, predicates of the sort that the question asks for go first, and those of the
+        `owner`, of which they are said. None for no slot.
         """
         if slot is None:
             return None
         options = [
-            (cost, order, found)
+            (cost - (_COST_OTHER if place is owner else 0.0), order, found)
             for order, link, number in self.lookups.named_by(slot, sorts)
             for place in self.draft.places
             if self.lookups.is_resource(place.node.ids)

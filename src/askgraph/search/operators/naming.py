@@ -1,0 +1,155 @@
+"""Names that are asked for: whose they are, and what carries them."""
+
+from pyoxigraph import Variable
+
+from askgraph.index.names import Kind
+from askgraph.metadata.names import NAME_WORDS
+from askgraph.search.grow.weights import WORTH_NAMING
+from askgraph.search.linking.word_lists import shared_words
+from askgraph.search.operators.draft import Place
+from askgraph.search.operators.lookups import Slot
+from askgraph.search.operators.query_builder import QueryBuilder
+
+_WITHIN = 9
+"""Words between a property and the noun that it is said of: "name and date of birth of the …"."""
+_NAMED = 0.8
+"""A place is named so well, or nothing is said of it."""
+_OWN_NOUN = ("count", "average", "sum", "minimum", "maximum", "most", "fewest", "superlative")
+"""Operators that have a noun of their own: "the name and the number of reservations"."""
+_FITS = 0.9
+"""A predicate called so well by the words for a name is what they mean."""
+
+
+def show_names(work: QueryBuilder) -> None:
+    """Show the names that words ask for: of a thing that has a label, the thing itself.
+
+    "The names and ages of the pilots" shows the pilots. Of persons whose first and last names are
+    two predicates both are shown. If a predicate at the thing is called by the very words, these
+    are left to it.
+    """
+    for at, token in enumerate(work.reading.tokens):
+        if token.quote is not None or token.stem not in work.reading.words.naming:
+            continue
+        if work.used >> at & 1 or not work.zones.is_head(at):
+            continue
+        slot = next((one for one in work.slots if one.first <= at <= one.last), None)
+        place = owner_of(work, at, at)
+        if place is None or not isinstance(place.end, Variable) or _is_taken(work, slot, place):
+            continue
+        names = _names(work, place)
+        if not names:
+            continue
+        work.projected += [(at, shown) for shown in names]
+        work.take(1 << at, work.weights[at] * WORTH_NAMING)
+        work.shown_words |= 1 << at
+        if slot is not None:
+            work.done.add(slot)
+
+
+def owner_of(work: QueryBuilder, first: int, last: int) -> Place | None:
+    """Return the place of the pattern whose property the words from `first` to `last` name.
+
+    Its words stand right before them ("the pilot's name", "pilot names"), or after them and an
+    "of" or the like ("the names and ages of all pilots"), with other properties between.
+    """
+    starts, ends = _named_places(work)
+    if first - 1 in ends:
+        return ends[first - 1]
+    if any(one.first <= first - 1 <= one.last for one in work.slots):
+        return None
+    joined = False
+    for at in range(last + 1, min(last + _WITHIN, len(work.reading.tokens))):
+        if at in starts and joined:
+            return starts[at]
+        joined = joined or work.reading.tokens[at].folded in work.reading.words.clauses["weak"]
+        if not _may_stand_between(work, at):
+            return None
+    return None
+
+
+def _named_places(work: QueryBuilder) -> tuple[dict[int, Place], dict[int, Place]]:
+    """The places that words name well, by the first and by the last token of their names."""
+    starts: dict[int, Place] = {}
+    ends: dict[int, Place] = {}
+    for place in work.draft.places:
+        for link in work.draft.naming(place.node, place.edge):
+            if link.score * link.quality >= _NAMED and link.kind is not Kind.VALUE:
+                starts.setdefault(link.positions[0], place)
+                ends.setdefault(link.positions[-1], place)
+    return starts, ends
+
+
+def _may_stand_between(work: QueryBuilder, at: int) -> bool:
+    """Whether a word may part a property from its owner: one of function, or another property."""
+    reading = work.reading
+    if any(at in one.positions for one in work.frame.of(*_OWN_NOUN)):
+        return False
+    if reading.is_stop(at):
+        return reading.tokens[at].folded not in reading.words.clauses["restrict"] or (
+            reading.tokens[at].folded in reading.words.clauses["weak"]
+        )
+    if work.frame.mask >> at & 1 or reading.tokens[at].stem in reading.words.naming:
+        return True
+    return any(one.first <= at <= one.last for one in work.slots)
+
+
+def _is_taken(work: QueryBuilder, slot: Slot | None, place: Place) -> bool:
+    """Whether the words are an operator's, or call a predicate of the thing by its name."""
+    if slot is None:
+        return False
+    if not work.is_left(slot):
+        return True
+    reading = work.reading
+    own = place.node.cls_link.positions if place.node.cls_link is not None else ()
+    if any(
+        at not in own
+        and not reading.is_stop(at)
+        and reading.tokens[at].stem not in reading.words.naming
+        for at in range(slot.first, slot.last + 1)
+    ):
+        return True
+    present = work.lookups.present(work.ids_at(place))
+    return any(
+        link.score * link.quality >= _FITS and work.schema.number(link.target) in present
+        for link in slot.links
+    )
+
+
+def _names(work: QueryBuilder, place: Place) -> list[Variable]:
+    """The thing itself if it has a label, its own names otherwise; none if it has no name."""
+    schema, ids = work.schema, work.ids_at(place)
+    if not schema.naming.isdisjoint(schema.hidden & work.lookups.present(ids)):
+        return [work.named(place)]
+    parts = _parts(work, place)
+    if parts:
+        return [work.draft.attach(place, number) for number in parts]
+    own = schema.name_predicate(ids)
+    if own is None or not _says_name(work, own, place):
+        return []
+    return [work.draft.attach(place, own)]
+
+
+def _says_name(work: QueryBuilder, predicate: int, place: Place) -> bool:
+    """Whether a predicate is called a name, or as the class of what it names."""
+    words = work.schema.words(predicate)
+    classes = work.schema.classes_of(int(place.node.ids[0]))
+    return not words.isdisjoint(NAME_WORDS) or any(
+        words <= work.schema.class_stems(cls) for cls in classes
+    )
+
+
+def _parts(work: QueryBuilder, place: Place) -> tuple[int, ...]:
+    """The predicates of the first and the last name of things without a whole one."""
+    schema, ids = work.schema, work.ids_at(place)
+    present = sorted(work.lookups.present(ids))
+    first, last = (
+        [number for number in present if number in schema.open and _is_called(work, number, part)]
+        for part in ("first_names", "last_names")
+    )
+    return (first[0], last[0]) if first and last else ()
+
+
+def _is_called(work: QueryBuilder, number: int, part: str) -> bool:
+    """Whether a predicate's name ends in a word for a part of a name."""
+    texts = ("".join(text.split()) for text in work.schema.texts(number))
+    return any(text.endswith(ending) for text in texts for ending in shared_words().parts[part])

@@ -1,0 +1,66 @@
+"""Names that are asked for are those of the thing that the words say."""
+
+import pytest
+from pyoxigraph import QuerySolutions, RdfFormat, Store
+from tests.search.asking import Known
+
+from askgraph.search.rank.clusters import clusters
+
+GRAPH = """
+@prefix : <https://games.example/> .
+@prefix g: <https://games.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+
+g:Stadium rdfs:label "stadium" . g:Game rdfs:label "game" . g:Coach rdfs:label "coach" .
+g:Player rdfs:label "player" . g:at rdfs:label "played at" . g:seats rdfs:label "seats" .
+g:coach rdfs:label "coach" . g:number rdfs:label "code" . g:season rdfs:label "season" .
+g:owner rdfs:label "owner name" . g:coachName rdfs:label "name" . g:first rdfs:label "first name" .
+g:last rdfs:label "last name" . g:team rdfs:label "team" .
+
+:north a g:Stadium ; rdfs:label "Northgate" ; g:seats 800 ; g:number 7 ; g:owner "Ms Rich" .
+:south a g:Stadium ; rdfs:label "Southgate" ; g:seats 500 ; g:number 9 ; g:owner "Mr Poor" .
+:g1 a g:Game ; rdfs:label "G1" ; g:at :north ; g:number 1 ; g:season 2001 ; g:coach :kim .
+:g2 a g:Game ; rdfs:label "G2" ; g:at :south ; g:number 2 ; g:season 2002 ; g:coach :lee .
+:kim a g:Coach ; g:coachName "Kim" . :lee a g:Coach ; g:coachName "Lee" .
+:p1 a g:Player ; g:first "Ada" ; g:last "Byron" ; g:team "Reds" .
+:p2 a g:Player ; g:first "Bo" ; g:last "Chan" ; g:team "Blues" .
+"""
+
+ASKED = [
+    # question, rows, the columns of each
+    ("What are the names and seats of all stadiums?", {"north 800", "south 500"}),
+    ("List the seats and the name of each stadium.", {"north 800", "south 500"}),
+    ("Give the stadium names and their seats.", {"north 800", "south 500"}),
+    ("What is the owner name of the stadium Northgate?", {"Ms Rich"}),
+    ("What are the names of the coaches?", {"Kim", "Lee"}),
+    ("What are the names of the players?", {"Ada Byron", "Bo Chan"}),
+    ("What is the code of the stadium of the game with season 2001?", {"7"}),
+]
+
+
+@pytest.fixture(scope="module")
+def games() -> Known:
+    """Stadiums with labels, coaches with names of their own, players with names in two parts."""
+    store = Store()
+    store.load(GRAPH.encode(), RdfFormat.TURTLE)
+    return Known(store)
+
+
+def answer(known: Known, question: str) -> set[str]:
+    best = clusters(known.proposal(question).candidates)[0].best
+    shown = best.columns
+    given = known.store.query(known.query(best.query))
+    assert isinstance(given, QuerySolutions)
+    cells = (" ".join(text(str(row[name])) for name in shown) for row in given)
+    return {" ".join(sorted(row.split())) for row in cells}
+
+
+def text(term: str) -> str:
+    return term[1:-1].rpartition("/")[2] if term.startswith("<") else term.split('"')[1]
+
+
+@pytest.mark.parametrize(("question", "rows"), ASKED)
+def test_a_name_is_that_of_the_thing_it_is_asked_of(
+    question: str, rows: set[str], games: Known
+) -> None:
+    assert answer(games, question) == {" ".join(sorted(row.split())) for row in rows}
