@@ -71,6 +71,7 @@ ANSWER = Answer(
         "What moons?", "2026-01-02T03:04:05+00:00", "ann", f"{SPACE}q1", "1 row more"
     ),
     interpretation="Io and Titan.",
+    unused_words=("more than", "tiny"),
 )
 NO = Answer("ASK { … }", "moons", SelectResult((), ()), (), "is it so", 1.0, boolean=False)
 EMPTY = Answer(

@@ -13,6 +13,7 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, decided, worth_asking
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.rank.left_out import left_out
 from askgraph.search.run import Proposal, proposal_of
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text
@@ -88,7 +89,6 @@ class SearchRun:
     def findings(self, proposal: Proposal) -> Findings:
         """Return what the best candidate takes the words of the question to mean."""
         reading = proposal.reading
-        used = proposal.candidates[0].used if proposal.candidates else 0
         mentions = [
             Mention(
                 " ".join(reading.tokens[at].text for at in link.positions),
@@ -99,7 +99,8 @@ class SearchRun:
             )
             for link in proposal.linked.links[:_MENTIONS]
         ]
-        return Findings(tuple(mentions), tuple(_unused(proposal, used)))
+        best = proposal.candidates[0] if proposal.candidates else None
+        return Findings(tuple(mentions), _left(proposal, best))
 
     def drafts(self, proposal: Proposal) -> list[Draft]:
         """Return the best few candidates."""
@@ -170,7 +171,7 @@ class SearchRun:
             given = known if known is not None else await self.ran(query, candidate)
         except (QueryError, TimedOut):
             return None
-        return await builder.answer(
+        answer = await builder.answer(
             query,
             given,
             columns=candidate.columns,
@@ -178,6 +179,7 @@ class SearchRun:
             ordered=bool(candidate.tree.order),
             labels=labels,
         )
+        return replace(answer, unused_words=left_out(proposal, candidate))
 
     def builder(self, language: str) -> AnswerBuilder:
         """Return the builder of this question's answers."""
@@ -214,20 +216,22 @@ def _less_sure(empty: Answer) -> Answer:
 
 
 def _nothing(proposal: Proposal) -> str:
-    words = _unused(proposal, 0)
+    words = _left(proposal, None)
     if not words:
         return "The question names nothing to look for; ask for something that the graph holds."
     return f"Nothing in the graph goes by {', '.join(words[:8])!r}."
 
 
 def _unsure(proposal: Proposal) -> str:
-    if missing := _unused(proposal, proposal.candidates[0].used):
+    if missing := _left(proposal, proposal.candidates[0]):
         words = ", ".join(missing[:6])
         return f"The graph seems to hold nothing on {words!r}; the nearest reading is shown."
     return "No reading of the question is sure enough; the nearest one is shown."
 
 
-def _unused(proposal: Proposal, used: int) -> list[str]:
-    """Return the words of the question that mean something and are not among the used ones."""
+def _left(proposal: Proposal, candidate: Candidate | None) -> tuple[str, ...]:
+    """The words that a candidate leaves out; without one, all that mean something."""
+    if candidate is not None:
+        return left_out(proposal, candidate)
     tokens, weights = proposal.reading.tokens, proposal.linked.weights
-    return [tokens[at].text for at, weight in enumerate(weights) if weight and not used >> at & 1]
+    return tuple(token.text for token, weight in zip(tokens, weights, strict=True) if weight)

@@ -71,6 +71,7 @@ def _answer(
         ("Cut short", cut),
         ("In words", answer.interpretation),
         ("Read as", answer.words),
+        ("Not used", plain(", ".join(answer.unused_words))),
         ("Confirmed", _confirmation(answer.confirmed) if answer.confirmed else ""),
         ("Confidence", confidence_in_words(answer.confidence)),
     )

@@ -19,6 +19,7 @@ from askgraph.search.decide.decision import confidence_of
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import conditions_in, patterns_in, predicate_of, values_of
 from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.rank.left_out import left_out
 from askgraph.search.run import Proposal, proposal_of
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.sparql.tree import Filter, Path, Union
@@ -91,7 +92,7 @@ async def best_candidates(context: Context, question: str) -> BestCandidates:
     if not distinct:
         return BestCandidates(proposal, (), 0.0)
     sure = confidence_of(proposal, every)
-    sure *= _PARTIAL if unused_words(proposal, distinct[0].cluster.best) else 1.0
+    sure *= _PARTIAL if left_out(proposal, distinct[0].cluster.best) else 1.0
     return BestCandidates(proposal, tuple(distinct), sure)
 
 
@@ -160,14 +161,6 @@ def _work(candidate: Candidate, known: Mapping[str, PredicateProfile]) -> float:
         reached.add(new)
     walked = _WALK * any(isinstance(one.predicate, Path) for one in patterns)
     return number * (_FILTERED if conditions_in(candidate.tree.where) else 1) + walked
-
-
-def unused_words(proposal: Proposal, candidate: Candidate) -> list[str]:
-    """Return the words of the question that tell something and that a candidate leaves out."""
-    used, weights = candidate.used, proposal.linked.weights
-    tokens = proposal.reading.tokens
-    left = [tokens[at].text for at, weight in enumerate(weights) if weight and not used >> at & 1]
-    return list(dict.fromkeys(left))
 
 
 def shown_iris(one: RunCandidate, rows: int) -> list[str]:

@@ -1,9 +1,12 @@
 """`propose_queries`: the best queries that graph search finds, and what each of them gives."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from askgraph.answers.build import bare_answer
 from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.search.rank.left_out import left_out
 from askgraph.tools import Context
 from askgraph.tools.candidates import (
     BestCandidates,
@@ -11,7 +14,6 @@ from askgraph.tools.candidates import (
     best_candidates,
     preview,
     shown_iris,
-    unused_words,
 )
 from askgraph.tools.shown import Writer, body_lines, quoted
 from askgraph.trace import Observation
@@ -46,7 +48,7 @@ async def _written(context: Context, found: BestCandidates) -> Observation:
     lines = []
     for number, one in enumerate(candidates, 1):
         words = quoted(in_words(one.query, writer.labels, language=context.language), _LONGEST)
-        left = unused_words(proposal, one.cluster.best)
+        left: Sequence[str] = left_out(proposal, one.cluster.best)
         body = "\n".join(body_lines(one.query))
         if veil := context.veil:
             words = veil.explained(one.query, words)
@@ -69,6 +71,7 @@ async def _written(context: Context, found: BestCandidates) -> Observation:
         confidence=round(found.confidence, 4),
         labels=writer.labels,
     )
+    answer = replace(answer, unused_words=left_out(found.proposal, best.cluster.best))
     return Observation("\n".join(lines), tuple(writer.seen), rows=len(candidates), answer=answer)
 
 

@@ -153,7 +153,8 @@ class Answer:
     ended before the method was done, if it did; then this is the best attempt. `confirmed` is
     set if the query was not found by a method, but confirmed for the same question before.
     `words` read the query; `interpretation` is what a language model says of the result, if it
-    was asked to.
+    was asked to. `unused_words` are those of the question that the query leaves out, if the method
+    knows.
     """
 
     query: str
@@ -171,6 +172,7 @@ class Answer:
     cut_short: str | None = None
     confirmed: Confirmed | None = None
     interpretation: str = ""
+    unused_words: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

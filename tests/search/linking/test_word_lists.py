@@ -25,6 +25,7 @@ TABLES = (
     "times",
     "texts",
     "naming",
+    "light",
     "describing",
     "follow",
 )

@@ -32,7 +32,8 @@ from askgraph.agent.conversation import Piece
 from askgraph.agent.retrieval import Shown, message_for
 from askgraph.explanation.verbalise import iris_of
 from askgraph.llm import Message, System, User
-from askgraph.tools.candidates import preview, shown_iris, unused_words
+from askgraph.search.rank.left_out import left_out
+from askgraph.tools.candidates import preview, shown_iris
 from askgraph.tools.shown import Writer, body_lines
 
 _TRIED = 2  # times as many clusters are looked at as candidates are shown
@@ -341,7 +342,7 @@ def _piece(one: Numbered, writer: Writer, told: set[str], *, results: bool, seve
     answering = one.ran.columns
     if len(answering) < len(one.ran.result.variables):
         head += f" # answer: {', '.join(answering)}"
-    left = unused_words(one.found.proposal, one.ran.cluster.best)
+    left = left_out(one.found.proposal, one.ran.cluster.best)
     more = " …" if len(left) > _LEFT else ""
     words = ", ".join(left[:_LEFT])
     note = f" # not used: {veil.words(words) if veil else words}{more}" if left else ""

@@ -20,6 +20,7 @@ from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import Candidates, Numbered
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_misfits import misfits
+from askgraph.search.rank.left_out import left_out
 from askgraph.tools.shown import table
 from askgraph.trace import Answer
 
@@ -385,7 +386,7 @@ def _bare(one: Numbered, chance: float) -> Answer:
     """A candidate as an answer without labels and evidence."""
     found = one.ran
     words = in_words(found.query, {}, language=one.context.language)
-    return bare_answer(
+    answer = bare_answer(
         found.query,
         one.graph,
         found.given,
@@ -393,6 +394,7 @@ def _bare(one: Numbered, chance: float) -> Answer:
         words=words,
         confidence=chance,
     )
+    return replace(answer, unused_words=left_out(one.found.proposal, found.cluster.best))
 
 
 def _of_result(answer: Answer) -> list[str]:

@@ -34,12 +34,12 @@ class Measure:
 class WordList:
     """One language's lists; phrases are folded tokens, synonyms and naming words are stems.
 
-    `clauses` are words that open a part of a question, and possessives; `describing` is how
-    one asks for all of a thing, `following` how questions lean on the one before, longest phrases
-    first. With a `decimal_comma` points group
-    the thousands; `minus` are phrases that end in a word for it; words `in_dates` part day,
-    month and year. `texts` are words for parts of a text and for having them, `text_holders` what
-    stands between a text and what holds it.
+    `clauses` are words that open a part of a question, and possessives; `light` ones say nothing of
+    their own; `describing` is how one asks for all of a thing, `following` how questions lean on
+    the one before, longest phrases first. With a `decimal_comma` points group the thousands;
+    `minus` are phrases that end in a word for it; words `in_dates` part day, month and year.
+    `texts` are words for parts of a text and for having them, `text_holders` what stands between a
+    text and what holds it.
     """
 
     language: str
@@ -62,6 +62,7 @@ class WordList:
     measures: tuple[Measure, ...]
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
+    light: tuple[Phrase, ...]
     describing: Mapping[str, tuple[Phrase, ...]]
     following: Mapping[str, tuple[Phrase, ...]]
 
@@ -152,6 +153,7 @@ def word_list(language: str) -> WordList:
         measures=tuple(_measures(raw["adjectives"])),
         synonyms=_synonyms(raw["synonyms"]["sets"]),
         naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),
+        light=_phrases(raw["light"]["words"]),
         describing=_longest_first(raw["describing"]),
         following=_longest_first(raw["follow"]),
     )

@@ -260,6 +260,7 @@ class AnswerView(BaseModel):
     ordered: bool
     confidence: float
     words: str
+    unused_words: list[str] = Field(description="Words of the question that the query leaves out.")
     interpretation: str | None
     labels: dict[str, str]
     evidence: list[EvidenceView]

@@ -154,6 +154,7 @@ def answered(outcome: Outcome, *, limit: int) -> Answered:
             "status": status_of(outcome),
             "message": _message(outcome),
             "words": best.words,
+            "unused_words": list(best.unused_words),
             "confidence": best.confidence,
             "query": best.query or None,
             "graph": best.graph or None,

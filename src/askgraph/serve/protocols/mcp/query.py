@@ -8,6 +8,7 @@ from pydantic import Field
 from askgraph.errors import QueryError
 from askgraph.explanation.labels import labels_of
 from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.search.rank.left_out import left_out
 from askgraph.serve.protocols.mcp.access import GraphName, Language, graph_context
 from askgraph.serve.protocols.mcp.results import (
     ROWS,
@@ -23,7 +24,7 @@ from askgraph.serve.protocols.mcp.results import (
 )
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
-from askgraph.tools.candidates import BestCandidates, RunCandidate, best_candidates, unused_words
+from askgraph.tools.candidates import BestCandidates, RunCandidate, best_candidates
 from askgraph.tools.query_run import Ran, executed
 from askgraph.trace import Observation
 from askgraph.validation import WRONG, Validation
@@ -104,7 +105,7 @@ def _candidate(
         rows=cells(one.result.rows, _PREVIEW),
         total=1 if one.boolean is not None else len(one.result.rows),
         boolean=one.boolean,
-        unused_words=unused_words(found.proposal, one.cluster.best),
+        unused_words=list(left_out(found.proposal, one.cluster.best)),
     )
 
 

@@ -81,6 +81,7 @@ class Answered(FromGraph):
     status: Literal["answer", "clarification", "refusal"]
     message: str = Field(description="The answer, question back or reason in a sentence.")
     words: str = Field(description="How the question was read: the query in words.")
+    unused_words: list[str] = Field(description="Words of the question that it leaves out.")
     confidence: float = Field(description="The probability, 0 to 1, that the answer is right.")
     query: str | None
     graph: str | None

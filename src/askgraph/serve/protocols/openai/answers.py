@@ -68,6 +68,8 @@ def _answer(answer: Answer) -> Iterator[str]:
         yield f"**Cut short:** {plain(answer.cut_short, _WORDS)}; this is the best so far."
     if answer.words:
         yield f"**Read as:** {plain(answer.words, _WORDS)}"
+    if answer.unused_words:
+        yield f"**Not used:** {plain(', '.join(answer.unused_words), _WORDS)}"
     if answer.confirmed:
         yield f"**Confirmed** as the answer to: {plain(answer.confirmed.question, _WORDS)}"
     yield f"**Confidence:** {confidence_in_words(answer.confidence)}"

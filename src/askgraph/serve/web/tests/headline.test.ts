@@ -23,6 +23,7 @@ function answer(changes: Partial<AnswerView>): AnswerView {
     ordered: false,
     confidence: 0.9,
     words: "The moons.",
+    unused_words: [],
     interpretation: null,
     labels: {},
     evidence: [{ row: 0, triples: [], words: [] }],

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { answerOf, looked } from "../api/graphs.ts";
-import type { AnswerView, Finding, Problem, RunView, Step } from "../api/types.ts";
+import type { AnswerView, Finding, Problem, RunView } from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { useAttempt } from "../parts/asking.ts";
@@ -91,7 +91,7 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
             run={runChanged}
             back={back}
           />
-          {changed === null && <Unused steps={turn.steps.value} />}
+          {changed === null && <Unused words={answer.unused_words} />}
           {changed === null && <Confidence value={answer.confidence} />}
           <Notes {...{ answer, turn, findings, standing }} />
           <Result answer={answer} runId={changed === null ? run.id : null} graph={graph} />
@@ -183,17 +183,13 @@ export function sureness(confidence: number): Sureness {
   return confidence >= 0.35 ? "unsure" : "guess";
 }
 
-// The words of the question that no part of the query stands for, in any graph that was asked.
+// The words of the question that no part of the query stands for.
 
-function Unused({ steps }: { steps: readonly Step[] }) {
-  const found = steps.filter((step) => step.step === "findings");
-  const unused = (found[0]?.unused_words ?? []).filter((word) =>
-    found.every((step) => step.unused_words.includes(word)),
-  );
-  if (unused.length === 0) return null;
+function Unused({ words }: { words: readonly string[] }) {
+  if (words.length === 0) return null;
   return (
     <p class="muted small unused">
-      {say.unused}: <bdi>{[...new Set(unused)].join(", ")}</bdi>
+      {say.unused}: <bdi>{words.join(", ")}</bdi>
     </p>
   );
 }

@@ -1,0 +1,69 @@
+"""What a query leaves out of a question is named, and nothing that it stands for."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.search.asking import Known
+from tests.search.test_candidates import WORDS
+from tests.search.zoo import QUESTIONS
+
+from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank.left_out import left_out
+
+
+def left(zoo: Known, question: str, language: str | None = None) -> tuple[str, ...]:
+    proposal = zoo.proposal(question, language)
+    return left_out(proposal, clusters(proposal.candidates)[0].best)
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "words"),
+    [
+        ("What is the weight of Kito the brave?", "en", ("brave",)),
+        ("Which birds has Mara Lindqvist trained with a whistle?", "en", ("trained", "whistle")),
+        ("Welche Vögel pfeifen?", "de", ("pfeifen",)),
+        ("¿Qué animals silban?", "es", ("silban",)),
+        ("Quels animals sifflent ?", "fr", ("sifflent",)),
+    ],
+)
+def test_words_that_no_part_stands_for_are_named(
+    question: str, language: str, words: tuple[str, ...], zoo: Known
+) -> None:
+    assert set(words) <= set(left(zoo, question, language))
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("Which different animals eat fish?", "different"),
+        ("Which feedings took place on 2024-05-01?", "place"),
+        ("Which animals came from Lion Rock?", "came"),
+        ("What does Tara eat?", "eat"),
+    ],
+)
+def test_words_that_say_nothing_more_are_not(question: str, word: str, zoo: Known) -> None:
+    assert word not in left(zoo, question)
+
+
+def test_an_operator_without_its_argument_is_named_as_a_phrase(zoo: Known) -> None:
+    proposal = zoo.proposal("Which birds do not live in Penguin Pool?")
+    plain = [one for one in proposal.candidates if "not" not in one.notes]
+    unserved = [one for one in plain if "NOT EXISTS" not in zoo.query(one.query)]
+    assert any("do not" in left_out(proposal, one) for one in unserved)
+
+
+@pytest.mark.parametrize(("operator", "question", "rows"), QUESTIONS)
+def test_questions_of_the_words_of_the_graph_leave_nothing_out(
+    operator: str, question: str, rows: str, zoo: Known
+) -> None:
+    assert len(left(zoo, question)) <= 1
+
+
+@given(words=st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=12))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_all_that_is_left_out_stands_in_the_question(words: list[str], zoo: Known) -> None:
+    question = " ".join(words)
+    proposal = zoo.proposal(question)
+    for candidate in proposal.candidates[:5]:
+        for phrase in left_out(proposal, candidate):
+            assert phrase in question
