@@ -318,15 +318,15 @@ def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMa
 
 def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
     """What fits one state and not the other, if a word denies what the other is about."""
-    denied, kept = named_words(other.node), named_words(base.node)
+    denied, kept = named_words(other.node), named_words(base.node, steps=True)
     for operator in grower.frame.of("not"):
-        if (
-            not denied
-            or min(denied) < operator.first
-            or min(denied) - operator.last > _DENIED_WITHIN
-        ):
+        if not denied or not 0 < min(denied) - operator.last <= _DENIED_WITHIN:
             continue
         if any(operator.last < at < min(denied) for at in kept):
+            continue
+        if grower.linked.reading.parted(operator.last, min(denied)) or _is_later(
+            base.node, operator.first
+        ):
             continue
         ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
         if not len(ids) or len(ids) == len(base.ids):
@@ -337,6 +337,14 @@ def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterato
         yield replace(
             state, used=state.used | operator.mask, gain=state.gain + weight + WORTH_OPERATOR
         )
+
+
+def _is_later(base: Node, at: int) -> bool:
+    """Whether the thing that something is denied of is only named after a token, others before."""
+    links = [link for link in (base.cls_link, base.link) if link is not None]
+    links += [edge.link for edge, _ in base.edges if edge.link is not None]
+    named = [link.positions[0] for link in links]
+    return bool(named) and min(named) > at
 
 
 def _merged(grower: Grower, one: Node, other: Node, ids: Ids) -> Node:

@@ -111,8 +111,10 @@ def common_words(one: Mapping[Named, int], other: Mapping[Named, int]) -> int:
     return mask
 
 
-def named_words(node: Node) -> list[int]:
-    """The first words of the things, values and classes that a pattern names."""
-    links = (link for part in node.walk() for link in (part.link, part.cls_link))
+def named_words(node: Node, *, steps: bool = False) -> list[int]:
+    """The first words of the things, values and classes that a pattern names; or of its steps."""
+    links = [link for part in node.walk() for link in (part.link, part.cls_link)]
+    if steps:
+        links += [edge.link for part in node.walk() for edge, _ in part.edges]
     numbers = [part.quantity.first for part in node.walk() if part.quantity is not None]
     return [link.positions[0] for link in links if link is not None] + numbers
