@@ -27,6 +27,7 @@ from askgraph.search.operators.draft import Place
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
 from askgraph.search.operators.naming import owner_of, show_names
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
+from askgraph.search.operators.sound import is_sound
 from askgraph.search.query import (
     Value,
     condition,
@@ -407,9 +408,9 @@ def _is_aggregate(value: Expression) -> bool:
 def closed(work: QueryBuilder) -> Candidate | None:
     """Close a candidate; None if there is nothing to show."""
     draft = work.draft
-    if not draft.patterns or not (draft.columns or draft.ask):
+    if not draft.patterns or not (draft.columns or draft.ask) or (draft.ask and draft.having):
         return None
-    if work.state.denied and not draft.ask:
+    if (work.state.denied and not draft.ask) or not is_sound(draft):
         return None
     ids = work.ids_at(work.root)
     if not len(ids):
