@@ -6,6 +6,7 @@ import numpy as np
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
+from askgraph.search.grow.codes import truths_of
 from askgraph.search.grow.partial_match import Edge
 from askgraph.search.grow.weights import APART, BESIDE, DOUBT_PATH, FAR, NEAR
 from askgraph.search.linking.link import Link
@@ -392,8 +393,9 @@ def without(work: QueryBuilder, operator: Operator) -> bool:
     spot = work.spot(work.next_slot(operator.last, NEAR))
     if spot is None or _is_denied_itself(work, operator, spot.place):
         return False
-    if work.schema.sort(spot.predicate) is Sort.BOOLEAN and not spot.path:
-        work.draft.filters.append(condition(work.take_spot(spot), "=", term_of("false")))
+    truths = truths_of(work.schema, spot.predicate)
+    if truths is not None and truths[1]:
+        work.draft.filters.append(condition(work.take_spot(spot), "=", term_of(truths[1])))
         return True
     end, steps = spot.place.end, []
     for edge in (*spot.path, Edge(spot.predicate, spot.inverse)):
