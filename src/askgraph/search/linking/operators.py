@@ -3,7 +3,8 @@
 Zones tell what is asked for from what only restricts it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -117,7 +118,7 @@ def frame_of(reading: Reading) -> Frame:
         if operator is None:
             at += 1
         else:
-            found.append(operator)
+            found.append(_parting(operator, found, reading))
             at = operator.last + 1
     return Frame(reading, tuple(found), _asked(reading))
 
@@ -157,6 +158,25 @@ def _holds(reading: Reading, at: int) -> bool:
 
 _HOLDS = 4
 """Before all other operators that a word may be: it is known by what follows."""
+
+
+_AGGREGATING = frozenset("count average sum minimum maximum".split())
+
+
+def _parting(operator: Operator, before: Sequence[Operator], reading: Reading) -> Operator:
+    """ "The number of X in different Y" parts them as "each" does."""
+    if operator.name != "distinct" or not any(one.name in _AGGREGATING for one in before):
+        return operator
+    words = reading.words.clauses
+    at = operator.first - 1
+    while at > before[-1].last and reading.is_stop(at):
+        if reading.tokens[at].folded in words["among"]:
+            differs = reading.tokens[operator.first].folded in words["differing"]
+            return replace(operator, name="each") if differs else operator
+        at -= 1
+    return operator
+
+
 _THAN = ("more_than", "less_than", "before", "after")
 _FIRST = ("most", "fewest")
 _ASKS_WITHIN, _ASKS_AT = 8, 6

@@ -1,18 +1,22 @@
 """Counts, averages, sums, and a row for each: how many, on average, in total, per."""
 
+from collections.abc import Iterator
 from functools import partial
 
 from pyoxigraph import Variable
 
-from askgraph.search.grow.weights import ACROSS, BESIDE
+from askgraph.search.grow.weights import ACROSS, APART, BESIDE
 from askgraph.search.linking.operators import Operator
-from askgraph.search.operators.lookups import DATED, NUMERIC
+from askgraph.search.operators.group_values import bounded_group
+from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.query import aggregate, function_of, variable_of
 from askgraph.sparql.tree import Call
 from askgraph.traversal.literals import Sort
 
 _MEASURABLE = (*NUMERIC, Sort.DATE, Sort.YEAR)
+AGGREGATING = ("average", "sum", "minimum", "maximum", "superlative", "most", "fewest")
+"""Operators that may be aggregates of one number, beside each other."""
 
 
 def each(work: QueryBuilder, operator: Operator) -> bool:
@@ -111,35 +115,153 @@ def _counts_values(work: QueryBuilder, operator: Operator) -> bool:
 
 
 def alone(work: QueryBuilder, operator: Operator) -> bool:
-    """Whether nothing else is asked for before the operator: "what is the maximum …"."""
+    """Whether nothing else is asked for before the operator: "what is the maximum …".
+
+    What the rows are grouped by does not count.
+    """
     asked = [s for s in work.slots if s.first < operator.first and work.is_left(s)]
-    named = [p for p in work.draft.places for at in p.words if at < operator.first]
+    named = [
+        place
+        for place in work.draft.places
+        for at in place.words
+        if at < operator.first and place.end not in work.draft.group
+    ]
     return not asked and not named and work.zones.is_head(operator.first)
 
 
-def aggregated(work: QueryBuilder, operator: Operator, function: str) -> bool:
-    """ "The average X": show an aggregate of the number that the words after an operator name."""
-    variable = _aggregand(work, operator)
-    if variable is None:
+def enumerated(work: QueryBuilder, operator: Operator) -> tuple[Operator, ...]:
+    """The operators that share a noun with one: "the minimum, average and maximum price"."""
+    listed = work.frame.of(*AGGREGATING)
+    at = next((n for n, one in enumerate(listed) if one.first == operator.first), None)
+    if at is None:
+        return (operator,)
+    first = last = at
+    while first and _adjoin(work, listed[first - 1], listed[first]):
+        first -= 1
+    while last + 1 < len(listed) and _adjoin(work, listed[last], listed[last + 1]):
+        last += 1
+    return listed[first : last + 1]
+
+
+def _adjoin(work: QueryBuilder, one: Operator, other: Operator) -> bool:
+    """Whether a comma or a conjunction, and articles at most, part two operators."""
+    between = range(one.last + 1, other.first)
+    if any(not work.reading.is_stop(at) for at in between):
         return False
-    work.draft.columns.append(aggregate(function, variable))
+    tokens = work.reading.tokens
+    gap = work.reading.text[tokens[one.last].end : tokens[other.first].start]
+    return "," in gap or any(tokens[at].folded in work.reading.words.joining for at in between)
+
+
+def is_column(work: QueryBuilder, operator: Operator) -> bool:
+    """Whether an extreme is a column of its own, of a number that is named right after.
+
+    It is listed with other aggregates, or after what is shown: "each type and the maximum price".
+    """
+    among = enumerated(work, operator)
+    first = among[0].first
+    opened = all(work.reading.is_stop(at) for at in range(first))
+    listed = not opened and work.zones.is_listed(first) and work.zones.is_head(first)
+    if len(among) == 1 and not listed:
+        return False
+    last = among[-1].last
+    slot, place = work.next_slot(last, ACROSS), work.next_place(last, ACROSS)
+    before = place is not None and slot is not None and min(place.words) < slot.first
+    return not before
+
+
+def aggregated(work: QueryBuilder, operator: Operator, function: str) -> bool:
+    """ "The average X": show an aggregate of the number that the words after an operator name.
+
+    Also of those that are listed with it: "the average X and Y".
+    """
+    if operator.name in ("average", "sum") and bounded_group(work, operator):
+        return True
+    variables = _aggregands(work, operator)
+    if not variables:
+        return False
+    for variable in variables:
+        work.draft.columns.append(aggregate(function, variable))
     return True
 
 
-def _aggregand(work: QueryBuilder, operator: Operator) -> Variable | None:
-    """The number that an aggregate is over; several aggregates may share one."""
+def _aggregands(work: QueryBuilder, operator: Operator) -> list[Variable]:
+    """The numbers that an aggregate is over; several aggregates may share one."""
     slot = work.next_slot(operator.last, ACROSS)
-    spot = work.spot(slot, sorts=_MEASURABLE)
+    spot = (
+        None
+        if slot is None or _parted(work, operator, slot)
+        else work.spot(slot, sorts=_MEASURABLE)
+    )
     if slot is not None and spot is not None:
-        others = work.frame.of("average", "sum", "minimum", "maximum")
-        shared = any(
+        others = work.frame.of(*AGGREGATING)
+        among = enumerated(work, operator)
+        shared = among[-1].first > operator.first or any(
             0 < one.first - operator.last <= BESIDE and one.last < slot.first for one in others
         )
-        return work.hang(spot) if shared else work.take_spot(spot)
+        if shared:
+            return [work.hang(spot)]
+        return [work.take_spot(spot), *_listed_with(work, slot)]
     for column in work.draft.columns:
         if isinstance(column, Call) and function_of(column) != "COUNT":
-            return variable_of(column)
-    return None
+            return [variable_of(column)]
+    return _said_before(work, operator)
+
+
+def _listed_with(work: QueryBuilder, first: Slot) -> Iterator[Variable]:
+    """The numbers that are listed right after another, no operator between."""
+    last = first.last
+    while (slot := work.next_slot(last, BESIDE)) is not None:
+        between = range(last + 1, slot.first + 1)
+        taken = any(one.first in between for one in work.frame.operators if one.name != "and")
+        joined = _joined(work, range(last + 1, slot.first))
+        spot = work.spot(slot, sorts=NUMERIC) if joined and not taken else None
+        if spot is None or _parts_rows(work, slot):
+            return
+        yield work.take_spot(spot)
+        last = slot.last
+
+
+def _parts_rows(work: QueryBuilder, slot: Slot) -> bool:
+    """Whether the same noun comes again after "each"."""
+    tokens = work.reading.tokens
+    nouns = {tokens[at].stem for at in range(slot.first, slot.last + 1)}
+    return any(
+        tokens[at].stem in nouns
+        for one in work.frame.of("each")
+        for at in range(max(one.last, slot.last) + 1, min(one.last + 1 + BESIDE, len(tokens)))
+    )
+
+
+def _parted(work: QueryBuilder, operator: Operator, slot: Slot) -> bool:
+    """Whether a sentence ends between an operator and a noun."""
+    tokens = work.reading.tokens
+    between = work.reading.text[tokens[operator.last].end : tokens[slot.first].start]
+    return any(mark in between for mark in ".?!;")
+
+
+def _joined(work: QueryBuilder, between: range) -> bool:
+    """Whether a comma or a conjunction stands between two nouns, and nothing of content."""
+    tokens, reading = work.reading.tokens, work.reading
+    gap = reading.text[tokens[between.start - 1].end : tokens[between.stop].start]
+    words = {tokens[at].folded for at in between}
+    stops = all(reading.is_stop(at) for at in between)
+    return stops and ("," in gap or bool(words & reading.words.joining))
+
+
+def _said_before(work: QueryBuilder, operator: Operator) -> list[Variable]:
+    """The number that is asked for before the operator: "how old are they on average"."""
+    for shown in reversed(work.projected):
+        numeric = any(
+            work.schema.sort(predicate) in NUMERIC and not inverse
+            for (_, predicate, inverse), variable in work.draft.attached.items()
+            if variable == shown[1]
+        )
+        if shown[0] < operator.first and numeric:
+            work.projected.remove(shown)
+            return [shown[1]]
+    spot = work.spot(work.last_slot(operator.first, APART), sorts=NUMERIC)
+    return [] if spot is None else [work.take_spot(spot)]
 
 
 HANDLERS: Handlers = {

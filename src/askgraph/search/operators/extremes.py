@@ -1,14 +1,21 @@
 """The most and the least: superlatives of numbers, dates and counts."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from pyoxigraph import Variable
 
-from askgraph.search.grow.weights import APART, BESIDE, FAR, NEAR
+from askgraph.search.grow.weights import ACROSS, APART, BESIDE, NEAR
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators.ages import age, duration
-from askgraph.search.operators.aggregates import aggregated, alone
+from askgraph.search.operators.aggregates import aggregated, alone, is_column
+from askgraph.search.operators.group_values import (
+    bounded_group,
+    extreme_group,
+    group_counted,
+    limited,
+)
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot
 from askgraph.search.query import DECIMAL, aggregate
@@ -21,9 +28,14 @@ _NEAR = 8
 
 def limiting(work: QueryBuilder, operator: Operator, *, up: bool) -> bool:
     """ "The maximum X", "the minimum X": the highest or lowest value, or what has it."""
-    if alone(work, operator):
-        return aggregated(work, operator, "MAX" if up else "MIN")
-    return extreme(work, operator, descending=up)
+    column = is_column(work, operator)
+    if not column and extreme_group(work, operator, descending=up):
+        return True
+    if bounded_group(work, operator):
+        return True
+    if (column or alone(work, operator)) and aggregated(work, operator, "MAX" if up else "MIN"):
+        return True
+    return not alone(work, operator) and extreme(work, operator, descending=up)
 
 
 def superlative(work: QueryBuilder, operator: Operator) -> bool:
@@ -31,8 +43,12 @@ def superlative(work: QueryBuilder, operator: Operator) -> bool:
     measure = operator.measure
     if measure is None:
         return False
-    only = alone(work, operator) and work.frame.asks is None
-    if only and work.spot(work.next_slot(operator.last, 2), sorts=NUMERIC) is not None:
+    column = is_column(work, operator)
+    if not column and extreme_group(work, operator, descending=measure.up):
+        return True
+    only = column or (alone(work, operator) and work.frame.asks is None)
+    slot = work.next_slot(operator.last, ACROSS if column else 2)
+    if only and work.spot(slot, sorts=NUMERIC) is not None:
         return aggregated(work, operator, "MAX" if measure.up else "MIN")
     return extreme(work, operator, descending=measure.up, measure=measure)
 
@@ -41,6 +57,9 @@ def extreme(
     work: QueryBuilder, operator: Operator, *, descending: bool, measure: Measure | None = None
 ) -> bool:
     """ "The most X", "the fewest X": by a number, or by how many there are."""
+    column = measure is None and is_column(work, operator)
+    if column and aggregated(work, operator, "MAX" if descending else "MIN"):
+        return True
     measured = _measured_by(work, operator, measure)
     if measured is None:
         return measure is None and _most_of(work, operator, descending)
@@ -54,7 +73,7 @@ def extreme(
     )
     key = Call(DECIMAL, (variable,)) if text else variable
     work.draft.order.append((key, descending))
-    _limit(work, operator)
+    limited(work, operator)
     return True
 
 
@@ -68,7 +87,8 @@ def _measured_by(
         slot = work.last_slot(operator.first, 2)
     spot = work.spot(slot, sorts=every)
     if spot is not None and _is_measured(work, spot, measure):
-        return work.take_spot(spot), work.schema.sort(spot.predicate) not in NUMERIC
+        dated = measure is not None and _says(work, spot, measure.dates)
+        return work.take_spot(spot), dated or work.schema.sort(spot.predicate) not in NUMERIC
     if measure is not None:
         for words, sorts in ((measure.measures, NUMERIC), (measure.dates, every)):
             found = work.by_words(words, sorts)
@@ -81,8 +101,13 @@ def _is_measured(work: QueryBuilder, spot: Spot, measure: Measure | None) -> boo
     """Whether an adjective of age or time can be about a predicate: "oldest" is not of a price."""
     if measure is None or not measure.dates or work.schema.sort(spot.predicate) in DATED:
         return True
+    return _says(work, spot, (*measure.measures, *measure.dates))
+
+
+def _says(work: QueryBuilder, spot: Spot, words: Sequence[str]) -> bool:
+    """Whether a predicate's name holds one of some words."""
     own = work.schema.words(spot.predicate)
-    return any(word in own for word in (*measure.measures, *measure.dates))
+    return any(word in own for word in words)
 
 
 def measure(work: QueryBuilder, operator: Operator) -> bool:
@@ -105,26 +130,6 @@ def measure(work: QueryBuilder, operator: Operator) -> bool:
     return True
 
 
-def _limit(work: QueryBuilder, operator: Operator) -> None:
-    count, offset = 1, 0
-    before = operator.first - 1
-    word = work.reading.tokens[before].folded if before >= 0 else ""
-    if word in work.reading.words.ordinals:
-        offset = work.reading.words.ordinals[word] - 1
-        work.take(1 << before, work.weights[before])
-    for quantity in work.reading.quantities:
-        if quantity.value is None or not float(quantity.value).is_integer():
-            continue
-        if (
-            abs(quantity.first - operator.last) == 1
-            or operator.first - quantity.last == 1
-            or quantity.last + 1 in work.root.words
-        ):
-            count = max(1, int(quantity.value))
-            work.take_quantity(quantity)
-    work.draft.limit, work.draft.offset = count, offset
-
-
 def _most_of(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
     """ "The most X": the member with the most things that X names."""
     place = work.next_place(operator.last, NEAR)
@@ -141,16 +146,17 @@ def _most_of(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
     if counted is None:
         return _most_frequent(work, operator, descending)
     work.draft.order.append((aggregate("COUNT", counted, distinct=True), descending))
-    work.group_by(work.root)
-    work.grouped = True
-    _limit(work, operator)
+    group_counted(work, counted, operator)
+    limited(work, operator)
     return True
 
 
 def _most_frequent(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
     """A slot before the operator is the key, the members are counted."""
-    slot = work.last_slot(operator.first, FAR)
-    if work.next_place(operator.last, NEAR) is not work.root:
+    slot = work.last_slot(operator.first, ACROSS)
+    following = work.next_place(operator.last, NEAR)
+    often = operator.last > operator.first
+    if following is not work.root and not (following is None and often):
         return False
     spot = work.spot(slot)
     if slot is None or spot is None:
@@ -168,7 +174,7 @@ def _by_members(
         return False
     counted = aggregate("COUNT", work.root.end, distinct=True)
     work.draft.order.append((counted, descending))
-    _limit(work, operator)
+    limited(work, operator)
     return True
 
 

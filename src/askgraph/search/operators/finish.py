@@ -24,10 +24,10 @@ from askgraph.search.grow.weights import (
 )
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators.draft import Place
+from askgraph.search.operators.group_values import BY_SHOWN
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
 from askgraph.search.operators.naming import owner_of, show_names
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
-from askgraph.search.operators.sound import is_sound
 from askgraph.search.query import (
     Value,
     condition,
@@ -75,6 +75,7 @@ def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
     return HANDLERS.get(name)
 
 
+_AGGREGATING = ("average", "sum", "minimum", "maximum")
 _TIMED = frozenset(("at", "during", "now", "past", "ongoing", "lasting", "lasted", "yearly"))
 
 
@@ -250,7 +251,7 @@ def show_rest(work: QueryBuilder) -> None:
         if truths is not None and not _is_shown(work, slot, spot):
             work.draft.filters.append(condition(variable, "=", term_of(truths[0])))
             continue
-        if work.zones.is_head(slot.first) and not _restricts_count(work, slot.first):
+        if work.zones.is_head(slot.first) and not _restricts_aggregate(work, slot.first):
             work.shown_words |= slot.mask
             work.projected.append((slot.first, work.shown(variable, spot)))
         else:
@@ -264,13 +265,18 @@ def _is_shown(work: QueryBuilder, slot: Slot, spot: Spot) -> bool:
     return work.zones.is_head(slot.first) and work.zones.is_listed(slot.first)
 
 
-def _restricts_count(work: QueryBuilder, at: int) -> bool:
-    """ "How many X have Y": Y says which are counted; a row for each Y needs a word for it."""
-    counts, frame = work.frame.of("count"), work.frame
-    if not counts or frame.of("each") or at < counts[0].last or work.zones.is_listed(at):
+def _restricts_aggregate(work: QueryBuilder, at: int) -> bool:
+    """ "How many X have Y": Y says which are counted; a row for each Y needs a word for it.
+
+    So it does in "the average X of Y".
+    """
+    frame = work.frame
+    if frame.of("each") or work.zones.is_listed(at):
         return False
-    columns = work.draft.columns
-    return any(isinstance(one, Call) and function_of(one) == "COUNT" for one in columns)
+    functions = {function_of(one) for one in work.draft.columns if isinstance(one, Call)}
+    said = [] if functions == {"COUNT"} else list(frame.of(*_AGGREGATING))
+    said += frame.of("count") if "COUNT" in functions else ()
+    return bool(functions and said) and at > min(one.last for one in said)
 
 
 def choose_columns(work: QueryBuilder) -> None:
@@ -408,10 +414,12 @@ def _is_aggregate(value: Expression) -> bool:
 def closed(work: QueryBuilder) -> Candidate | None:
     """Close a candidate; None if there is nothing to show."""
     draft = work.draft
-    if not draft.patterns or not (draft.columns or draft.ask) or (draft.ask and draft.having):
+    if not draft.patterns or not (draft.columns or draft.ask):
         return None
-    if (work.state.denied and not draft.ask) or not is_sound(draft):
+    if work.state.denied and not draft.ask:
         return None
+    if BY_SHOWN in work.notes and work.root.end in draft.group:
+        return None  # one of each is counted
     ids = work.ids_at(work.root)
     if not len(ids):
         return None  # what was hung on the pattern does not go together

@@ -1,0 +1,189 @@
+"""Groups by their aggregates: the highest average, a total above a number."""
+
+from pyoxigraph import Variable
+
+from askgraph.search.grow.weights import ACROSS, BESIDE, FAR
+from askgraph.search.linking.operators import COMPARING, Operator
+from askgraph.search.operators.draft import Place
+from askgraph.search.operators.lookups import NUMERIC
+from askgraph.search.operators.query_builder import QueryBuilder, Spot
+from askgraph.search.query import aggregate, number_term
+from askgraph.sparql.tree import Call
+
+FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
+"""The aggregates that groups are compared by."""
+BY_SHOWN = "by_shown"
+"""The note that the rows are grouped by what is shown."""
+
+
+def extreme_group(work: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
+    """ "The highest average X", "the lowest total X": the group with the most of an aggregate."""
+    of = [one for one in work.frame.of("average", "sum") if 0 < one.first - operator.last <= 2]
+    if not of or operator.mask & work.used:
+        return False
+    value = _value_of_group(work, operator, of[0])
+    if value is None:
+        return False
+    work.draft.order.append((value, descending))
+    limited(work, operator)
+    return True
+
+
+def bounded_group(work: QueryBuilder, operator: Operator) -> bool:
+    """ "Whose average X is above 5": a condition on an aggregate of each group."""
+    compared = _comparison_after(work, operator)
+    if compared is None or work.frame.of("each"):
+        return False
+    comparison, sign = compared
+    quantity = work.frame.quantity_after(comparison)
+    if quantity is None or quantity.value is None:
+        return False
+    value = _value_of_group(work, operator, operator)
+    if value is None:
+        return False
+    work.draft.having.append(Call(sign, (value, number_term(quantity.value))))
+    work.take(comparison.mask, work.grower.weight_of(comparison.mask))
+    work.take_quantity(quantity)
+    return True
+
+
+def _comparison_after(work: QueryBuilder, operator: Operator) -> tuple[Operator, str] | None:
+    """The comparison that follows on the noun after an operator, and its sign."""
+    slot = work.next_slot(operator.last, ACROSS)
+    if slot is None or not _restricts(work, operator):
+        return None
+    for one in work.frame.of(*COMPARING, "comparative"):
+        if 0 < one.first - slot.last <= BESIDE:
+            sign = COMPARING.get(one.name, "")
+            if one.measure is not None:
+                sign = ">" if one.measure.up else "<"
+            return one, sign
+    return None
+
+
+def _restricts(work: QueryBuilder, operator: Operator) -> bool:
+    """Whether something is asked for before an operator, or shown."""
+    named = [at for place in work.draft.places for at in place.words if at < operator.first]
+    asked = [slot for slot in work.slots if slot.first < operator.first]
+    return bool(named or asked or work.projected)
+
+
+def _value_of_group(work: QueryBuilder, operator: Operator, mean: Operator) -> Call | None:
+    """The aggregate that words after an operator name, of each group; groups are made."""
+    slot = work.next_slot(mean.last, ACROSS)
+    spot = work.spot(slot, sorts=NUMERIC)
+    if slot is None or spot is None:
+        return None
+    place = _group_before(work, operator, spot)
+    if place is not None:
+        variable = work.take_spot(spot)
+        _group(work, place)
+    else:
+        key = work.last_slot(operator.first, FAR)
+        by = None if key is slot else work.spot(key)
+        if key is None or by is None or by.predicate == spot.predicate:
+            return None
+        variable = work.take_spot(spot)
+        work.group_by_value(work.shown(work.take_spot(by), by), key.first)
+    work.take(mean.mask, work.grower.weight_of(mean.mask))
+    return aggregate(FUNCTIONS[mean.name], variable)
+
+
+def group_counted(work: QueryBuilder, counted: Variable, operator: Operator) -> None:
+    """Make one row for each thing that there are several of what is counted for.
+
+    That is what the pattern starts at, or another thing named before an operator; if there can
+    only be one for each of them, what is shown makes the groups.
+    """
+    work.grouped = True
+    place = next((one for one in work.draft.places if one.end == counted), None)
+    if place is None or place is work.root or _spreads(work, work.root, place):
+        work.group_by(work.root)
+        return
+    for one in work.draft.places:
+        named = any(at < operator.first for at in one.words)
+        if named and one is not place and isinstance(one.end, Variable):
+            if _spreads(work, one, place):
+                _group(work, one)
+            else:
+                work.group_by(work.root)
+            return
+    work.notes.append(BY_SHOWN)
+
+
+def _group(work: QueryBuilder, place: Place) -> None:
+    """Make one row for each thing at a place, which is shown if nothing of it is."""
+    if place is work.root or not _shows(work, place):
+        work.group_by(place)
+    elif isinstance(place.end, Variable) and place.end not in work.draft.group:
+        work.draft.group.append(place.end)
+        work.grouped = True
+
+
+def _spreads(work: QueryBuilder, start: Place, end: Place) -> bool:
+    """Whether one thing at a place may go with several at another one."""
+    above = []
+    up: Place | None = start
+    while up is not None:
+        above.append(up)
+        up = up.parent
+    while end not in above and end.parent is not None and end.edge is not None:
+        if _fans_out(work, end.edge.predicate, end.edge.inverse):
+            return True
+        end = end.parent
+    for one in above[: above.index(end)] if end in above else ():
+        if one.edge is not None and _fans_out(work, one.edge.predicate, not one.edge.inverse):
+            return True
+    return False
+
+
+def _shows(work: QueryBuilder, place: Place) -> bool:
+    """Whether words that are still to be shown name something of a place."""
+    return any(
+        (spot := work.spot(slot)) is not None and spot.place is place
+        for slot in work.slots
+        if work.is_left(slot) and slot.first < min(place.words, default=0)
+    )
+
+
+def _group_before(work: QueryBuilder, operator: Operator, spot: Spot) -> Place | None:
+    """The thing named before an operator of which a number has several values."""
+    for place in work.draft.places:
+        named = any(at < operator.first for at in place.words)
+        if named and isinstance(place.end, Variable) and _has_several(work, place, spot):
+            return place
+    return None
+
+
+def _has_several(work: QueryBuilder, place: Place, spot: Spot) -> bool:
+    """Whether what stands at a place may lead to several values of a spot."""
+    if spot.path:
+        fans = any(_fans_out(work, one.predicate, one.inverse) for one in spot.path)
+        return place is spot.place and fans
+    return not work.schema.is_functional(spot.predicate) or _spreads(work, place, spot.place)
+
+
+def _fans_out(work: QueryBuilder, predicate: int, inverse: bool) -> bool:
+    """Whether a step leads from one thing to several."""
+    return not work.schema.is_functional(predicate, inverse=inverse)
+
+
+def limited(work: QueryBuilder, operator: Operator) -> None:
+    """Keep so many of an order as the words beside an operator say: "the second", "the three"."""
+    count, offset = 1, 0
+    before = operator.first - 1
+    word = work.reading.tokens[before].folded if before >= 0 else ""
+    if word in work.reading.words.ordinals:
+        offset = work.reading.words.ordinals[word] - 1
+        work.take(1 << before, work.weights[before])
+    for quantity in work.reading.quantities:
+        if quantity.value is None or not float(quantity.value).is_integer():
+            continue
+        if (
+            abs(quantity.first - operator.last) == 1
+            or operator.first - quantity.last == 1
+            or quantity.last + 1 in work.root.words
+        ):
+            count = max(1, int(quantity.value))
+            work.take_quantity(quantity)
+    work.draft.limit, work.draft.offset = count, offset

@@ -1,0 +1,125 @@
+"""Readings about numbers: several aggregates at once, groups by their aggregates, extremes."""
+
+from collections.abc import Sequence
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.search.asking import Known
+
+from askgraph.search.rank.clusters import clusters
+
+CLUBS = """
+@prefix : <https://clubs.example/> .
+@prefix c: <https://clubs.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+
+c:Player rdfs:label "player"@en, "Spieler"@de, "jugador"@es, "joueur"@fr .
+c:Club rdfs:label "club"@en, "Verein"@de, "club"@es, "club"@fr .
+c:salary rdfs:label "salary"@en, "Gehalt"@de, "salario"@es, "salaire"@fr .
+c:height rdfs:label "height"@en, "Größe"@de, "altura"@es, "taille"@fr .
+c:age rdfs:label "age"@en, "Alter"@de, "edad"@es, "âge"@fr .
+c:position rdfs:label "position"@en, "Position"@de, "posición"@es, "poste"@fr .
+c:plays_for rdfs:label "plays for"@en, "spielt für"@de, "juega en"@es, "joue pour"@fr .
+
+:Lions a c:Club ; rdfs:label "Lions" . :Bears a c:Club ; rdfs:label "Bears" .
+:Hawks a c:Club ; rdfs:label "Hawks" .
+:ann a c:Player ; rdfs:label "Ann" ; c:salary 100 ; c:height 180 ; c:age 20 ;
+    c:position "keeper" ; c:plays_for :Lions .
+:bea a c:Player ; rdfs:label "Bea" ; c:salary 300 ; c:height 170 ; c:age 30 ;
+    c:position "striker" ; c:plays_for :Lions .
+:cho a c:Player ; rdfs:label "Cho" ; c:salary 500 ; c:height 190 ; c:age 25 ;
+    c:position "keeper" ; c:plays_for :Bears .
+:dia a c:Player ; rdfs:label "Dia" ; c:salary 50 ; c:height 160 ; c:age 40 ;
+    c:position "keeper" ; c:plays_for :Hawks .
+:eve a c:Player ; rdfs:label "Eve" ; c:salary 60 ; c:height 165 ; c:age 35 ;
+    c:position "winger" ; c:plays_for :Hawks .
+:fay a c:Player ; rdfs:label "Fay" ; c:salary 70 ; c:height 175 ; c:age 28 ;
+    c:position "striker" ; c:plays_for :Hawks .
+"""
+
+
+@pytest.fixture(scope="module")
+def known() -> Known:
+    store = Store()
+    store.bulk_load(CLUBS.encode(), RdfFormat.TURTLE)
+    return Known(store)
+
+
+def answer(known: Known, question: str, language: str = "en") -> set[tuple[str, ...]]:
+    """The rows of the best candidate, without prefixes, quotation marks and datatypes."""
+    best = clusters(known.proposal(question, language).candidates)[0].best
+    rows = known.rows(known.query(best.query))
+    assert isinstance(rows, Sequence)
+    return {tuple(sorted(plain(cell) for cell in row)) for row in rows}
+
+
+def plain(cell: str | None) -> str:
+    text = (cell or "").split("^^")[0].strip('"<>').removeprefix("https://clubs.example/")
+    return f"{float(text):g}" if text.replace(".", "", 1).isdigit() else text
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows"),
+    [
+        ("What is the average and maximum age of the players?", "en", {("29.6667", "40")}),
+        ("What are the minimum, average and maximum salary?", "en", {("180", "50", "500")}),
+        ("What is the average and largest salary of all players?", "en", {("180", "500")}),
+        ("What is the maximum salary and height of the players?", "en", {("190", "500")}),
+        (
+            "What is the highest and lowest salary for each position?",
+            "en",
+            {("50", "500", "keeper"), ("300", "70", "striker"), ("60", "60", "winger")},
+        ),
+        (
+            "Show each position and the maximum age.",
+            "en",
+            {("40", "keeper"), ("30", "striker"), ("35", "winger")},
+        ),
+        ("Was ist das durchschnittliche und maximale Gehalt?", "de", {("180", "500")}),
+        ("¿Cuál es el salario máximo y mínimo?", "es", {("50", "500")}),
+        ("Quel est le salaire moyen et maximal ?", "fr", {("180", "500")}),
+    ],
+)
+def test_several_aggregates_come_in_one_row(
+    known: Known, question: str, language: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(known, question, language) == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("Which club has the highest average salary?", {("Bears",)}),
+        ("Which club has the lowest total salary?", {("Hawks",)}),
+        ("Which position has the lowest average age?", {("keeper",)}),
+        ("Which clubs have an average salary above 150?", {("Bears",), ("Lions",)}),
+        ("Clubs with a total salary of more than 450", {("Bears",)}),
+    ],
+)
+def test_groups_are_compared_by_an_aggregate(
+    known: Known, question: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(known, question) == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("What is the number of players in different positions?", "en"),
+        ("Wie viele Spieler gibt es in verschiedenen Positionen?", "de"),
+    ],
+)
+def test_different_ones_part_what_is_counted(known: Known, question: str, language: str) -> None:
+    assert answer(known, question, language) == {
+        ("3", "keeper"),
+        ("2", "striker"),
+        ("1", "winger"),
+    }
+
+
+def test_the_value_that_most_share_needs_no_noun_behind_it(known: Known) -> None:
+    assert answer(known, "Which position is most common?") == {("keeper",)}
+
+
+def test_what_is_usual_is_an_average_wherever_it_is_said(known: Known) -> None:
+    assert answer(known, "How old are players on average?") == {("29.6667",)}
