@@ -5,7 +5,7 @@ arrays, done off the event loop.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -74,9 +74,11 @@ async def proposal_of(
     )
 
 
-def read_and_linked(text: str, language: str | None, names: NameIndex) -> Linked:
-    """Read a question and link its words to a graph's names."""
-    return link(read(text, language), names)
+def read_and_linked(
+    text: str, language: str | None, names: NameIndex, *, without: Container[str] = ()
+) -> Linked:
+    """Read a question and link its words to a graph's names, `without` some ways of matching."""
+    return link(read(text, language), names, without=without)
 
 
 async def schema_around(linked: Linked, graph: KnowledgeGraph) -> Schema:
@@ -123,7 +125,8 @@ def proposed(
     day = (today or date.today()).toordinal() - _FIRST_DAY
     linked = replace(linked, reading=linked.reading.on(float(day)))
     wanted = description_wanted(linked)
-    frame = timely(by_named_years(frame_of(linked.reading), linked), schema, float(day))
+    frame = frame_of(linked.reading, linked.scales)
+    frame = timely(by_named_years(frame, linked), schema, float(day))
     frame = with_description(frame, wanted)
     if not operators:
         frame = replace(frame, operators=())

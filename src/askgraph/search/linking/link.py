@@ -8,7 +8,7 @@ one; and, in names of predicates and classes, with the next one for an abbreviat
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -19,9 +19,14 @@ from rapidfuzz.process import extract
 from askgraph.index.names import Kind, Match, NameIndex, rarity
 from askgraph.index.tokens import tokens
 from askgraph.search.linking.abbreviations import with_abbreviations
+from askgraph.search.linking.akin import SCHEMA_ONLY, akin, is_name, of_countries, schema_words
 from askgraph.search.linking.codes import coded
+from askgraph.search.linking.lexicon import LANGUAGE
+from askgraph.search.linking.operators import frame_of
+from askgraph.search.linking.scales import scales
+from askgraph.search.linking.shortened import abbreviations, initialism, initials
 from askgraph.search.linking.text import Reading, Token, bits
-from askgraph.search.linking.word_lists import shared_words
+from askgraph.search.linking.word_lists import Measure, shared_words
 
 _AT_LEAST: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
 """The share of a name that words hold at least; of a value most, since there are so many."""
@@ -46,6 +51,14 @@ _ALL_WORDS: Final = 0.99
 _OWN_WORD: Final = 0.85
 """A part of a name needs one word of such quality: not all of them may be only akin."""
 _THINGS = (Kind.ENTITY, Kind.VALUE)
+
+_NOT_FOR: Final = {
+    Kind.ENTITY: SCHEMA_ONLY,
+    Kind.VALUE: SCHEMA_ONLY,
+    Kind.CLASS: frozenset(("doer",)),
+    Kind.PREDICATE: frozenset(("hyponym",)),
+}
+"""Ways of matching that do not hold for a kind: "taught" is no class of teachers."""
 
 _EXACT, _JOINED, _TYPO, _SYNONYM, _SHORT = 1.0, 0.95, 0.8, 0.75, 0.8
 """The quality of a word itself, of words joined or parted, misspelt, akin and abbreviated."""
@@ -76,7 +89,8 @@ class Link:
     """A reading of some words: `positions` are their tokens, `quality` how well each fits.
 
     `similarity` is the share of the name that the words hold; `target` is an IRI, or a literal as
-    N-Triples text. A literal that is a code for the words has the `code`'s table.
+    N-Triples text. A literal that is a code for the words has the `code`'s table. `how` says of
+    each word how it came to stand for the name's; see `Variant`.
     """
 
     kind: Kind
@@ -87,6 +101,7 @@ class Link:
     qualities: tuple[float, ...]
     preferred: bool = True
     code: str = ""
+    how: tuple[str, ...] = ()
 
     @cached_property
     def quality(self) -> float:
@@ -106,11 +121,15 @@ class Link:
 
 @dataclass(frozen=True)
 class Linked:
-    """All links of a question, best first, and how much each of its words tells."""
+    """All links of a question, best first, and how much each of its words tells.
+
+    `scales` are the adjectives that only the lexicon knows, with their places.
+    """
 
     reading: Reading
     links: tuple[Link, ...]
     weights: tuple[float, ...] = field(default=())
+    scales: tuple[tuple[int, Measure], ...] = ()
 
     def of(self, *kinds: Kind) -> tuple[Link, ...]:
         """Return the links of some kinds."""
@@ -124,29 +143,35 @@ class Variant:
     position: int
     word: int
     quality: float
-    how: str  # exact, joined, split, root, typo, synonym, short
+    how: str  # exact, joined, split, root, typo, synonym, short, initials, derivation, doer,
+    # near, hypernym, hyponym, demonym, code
 
 
-def link(reading: Reading, index: NameIndex) -> Linked:
-    """Link a question's words to the names of a graph."""
+def link(reading: Reading, index: NameIndex, *, without: Container[str] = ()) -> Linked:
+    """Link a question's words to the names of a graph, `without` some ways (see `Variant`)."""
     reading = with_abbreviations(reading, index)
-    found = variants(reading, index)
-    sure = [(v.position, v.word, v.quality) for v in found if v.how != "short"]
-    every = [(v.position, v.word, v.quality) for v in found]
+    found = [one for one in variants(reading, index) if one.how not in without]
+    hows = {(v.position, v.word, v.quality): v.how for v in found}
+    sure = [key for key, how in hows.items() if how not in SCHEMA_ONLY]
     matches = index.search(sure, at_least=_FOUND)
-    if len(every) > len(sure):
+    if len(hows) > len(sure):
+        told = index.search(list(hows), at_least=_FOUND_SHORT)
+        loose = {match.name: match for match in told if match.name.kind not in _THINGS}
         known = {match.name for match in matches}
-        matches += [
-            match
-            for match in index.search(every, at_least=_FOUND_SHORT)
-            if match.name.kind in (Kind.CLASS, Kind.PREDICATE) and match.name not in known
-        ]
-    links = [one for match in matches for one in _links(match, reading, index)]
-    links += [
-        Link(Kind.VALUE, name.target, name.text, _CODED, (at,), (_CODED,), code=table)
+        matches = [loose.get(match.name, match) for match in matches]
+        matches += [match for name, match in loose.items() if name not in known]
+    every = [one for match in matches for one in _links(match, reading, index, hows)]
+    every += [
+        Link(
+            Kind.VALUE, name.target, name.text, _CODED, (at,), (_CODED,), code=table, how=("code",)
+        )
         for at, name, table in coded(reading, index)
     ]
-    return Linked(reading, tuple(_best(links)), _weights(reading, found, index))
+    links = tuple(_best(every))
+    used = {(at, how) for one in links for at, how in zip(one.positions, one.how, strict=True)}
+    heard = [one for one in found if one.how not in SCHEMA_ONLY or (one.position, one.how) in used]
+    measures = tuple(scales(reading, index)) if "scale" not in without else ()
+    return Linked(reading, links, _weights(reading, heard, index), measures)
 
 
 def also_meant(linked: Linked, target: str) -> tuple[str, ...]:
@@ -164,18 +189,18 @@ def also_meant(linked: Linked, target: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
+def _links(
+    match: Match, reading: Reading, index: NameIndex, hows: Mapping[tuple[int, int, float], str]
+) -> Iterator[Link]:
     """One link for each stretch of the question that holds (enough of) the name."""
     kind = match.name.kind
     for run in _runs(sorted({hit[0] for hit in match.hits}), reading, kind):
         if all(reading.is_stop(at) for at in run):
             continue
-        words: dict[int, float] = {}
-        best: dict[int, float] = {}
-        for position, word, quality in match.hits:
-            if position in run:
-                words[word] = max(quality, words.get(word, 0.0))
-                best[position] = max(quality, best.get(position, 0.0))
+        inside = sorted((hit for hit in match.hits if hit[0] in run), key=lambda hit: hit[2])
+        words = {word: quality for _, word, quality in inside}  # of several the best
+        best = {position: quality for position, _, quality in inside}
+        how = {hit[0]: hows[hit] for hit in inside}
         held = sum(quality * index.rarity_of(word) for word, quality in words.items())
         similarity = min(1.0, held / match.length)
         bent = _bent(match, run, reading)
@@ -186,7 +211,7 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
         surest = max(quality for at, quality in best.items() if not reading.is_stop(at))
         if held_by < _ALL_WORDS and kind in _THINGS and surest < _OWN_WORD:
             continue
-        if similarity >= _AT_LEAST[kind]:
+        if similarity >= _AT_LEAST[kind] and _NOT_FOR[kind].isdisjoint(how.values()):
             yield Link(
                 kind,
                 match.name.target,
@@ -195,6 +220,7 @@ def _links(match: Match, reading: Reading, index: NameIndex) -> Iterator[Link]:
                 tuple(run),
                 tuple(best[at] for at in run),
                 match.name.preferred,
+                how=tuple(how[at] for at in run),
             )
 
 
@@ -262,12 +288,13 @@ def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tu
 
 def variants(reading: Reading, index: NameIndex) -> list[Variant]:
     """Return all variants of all tokens of a question."""
-    words = index.listed
+    words, free = index.listed, _free(reading)
     found: list[Variant] = []
     for at, token in enumerate(reading.tokens):
         exact = list(_exact(at, token, index))
         found += exact
         found += _joined(reading.tokens, at, index)
+        found += (Variant(place, *meant) for place, meant in initials(reading, at, free, index))
         if reading.is_stop(at) or not token.folded[0].isalpha() or len(token.folded) > _LONGEST:
             continue
         found += _synonyms(at, token, reading, index)
@@ -278,7 +305,36 @@ def variants(reading: Reading, index: NameIndex) -> list[Variant]:
             found += _split(at, token, index)
             if not alike:
                 found += _typos(at, token, words)
+        if at in free:
+            found += _meant(reading, at, found, index)
     return found
+
+
+def _free(reading: Reading) -> frozenset[int]:
+    """The tokens of content that belong to no operator and to no number or date."""
+    taken = {at for one in frame_of(reading).operators for at in one.positions}
+    taken.update(at for one in reading.quantities for at in one.measured)
+    tokens = range(len(reading.tokens))
+    return frozenset(at for at in tokens if at not in taken and not reading.is_stop(at))
+
+
+def _meant(
+    reading: Reading, at: int, found: Sequence[Variant], index: NameIndex
+) -> Iterator[Variant]:
+    """What a word may mean that no class or predicate is called by, in any form of it."""
+    token, english = reading.tokens[at], reading.language == LANGUAGE
+    own = [variant for variant in found if variant.position == at]
+    if english and (token.capital or all(one.how != "exact" for one in own)):
+        yield from (Variant(at, *meant) for meant in of_countries(token.stem, index))
+    schema = schema_words(index)
+    if any(v.quality >= _INFLECTED and v.word in schema for v in own):
+        return
+    name = token.quote is not None or (at > 0 and token.capital)
+    name = name or token.stem in reading.words.naming or is_name(token.stem, index)
+    if english and not name:
+        yield from (Variant(at, *meant) for meant in akin(token.stem, index))
+    yield from (Variant(at, *meant) for meant in abbreviations(token.stem, index))
+    yield from (Variant(at, *meant) for meant in initialism(token.stem, index))
 
 
 def _exact(at: int, token: Token, index: NameIndex) -> Iterator[Variant]:

@@ -3,7 +3,7 @@
 Zones tell what is asked for from what only restricts it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -109,12 +109,16 @@ class Frame:
         return next(before, None)
 
 
-def frame_of(reading: Reading) -> Frame:
-    """Find the operators of a question, longest phrases first, none inside a quotation."""
+def frame_of(reading: Reading, scales: Sequence[tuple[int, Measure]] = ()) -> Frame:
+    """Find the operators of a question, longest phrases first, none inside a quotation.
+
+    `scales` are adjectives that no list has, with their places.
+    """
+    measures = dict(scales)
     found: list[Operator] = []
     at = 0
     while at < len(reading.tokens):
-        operator = _at(reading, at)
+        operator = _at(reading, at, measures.get(at))
         if operator is None:
             at += 1
         else:
@@ -123,23 +127,16 @@ def frame_of(reading: Reading) -> Frame:
     return Frame(reading, tuple(found), _asked(reading))
 
 
-def _at(reading: Reading, at: int) -> Operator | None:
+def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
     token = reading.tokens[at]
     relative = any(one.relative and at in one.positions for one in reading.quantities)
     if token.quote is not None or relative:
         return None
     lists = reading.words
-    found: list[tuple[int, int, Operator]] = []
-    for measure in lists.adjectives.get(token.folded, ()):
-        name = measure.degree if measure.degree != "plain" else "measure"
-        if reading.says(measure.phrase, at) and (name != "measure" or _measures(reading, at)):
-            last = at + len(measure.phrase) - 1
-            length = len(measure.phrase)
-            if name == "comparative":
-                wider = [p for p, n in lists.phrases.get(token.folded, ()) if n in _THAN]
-                length = max([length, *(len(p) for p in wider if reading.says(p, at))])
-                last = at + length - 1
-            found.append((length, 3, Operator(name, at, last, measure)))
+    found = list(_adjectives(reading, at))
+    if scale is not None:
+        last = at + len(scale.phrase) - 1
+        found.append((len(scale.phrase), 1, Operator(scale.degree, at, last, scale)))
     for phrase, name in lists.phrases.get(token.folded, ()):
         if reading.says(phrase, at) and _may_stand(name, at, reading):
             rank = 2 if name in _FIRST else int(name == "past")
@@ -175,6 +172,19 @@ def _parting(operator: Operator, before: Sequence[Operator], reading: Reading) -
             return replace(operator, name="each") if differs else operator
         at -= 1
     return operator
+
+
+def _adjectives(reading: Reading, at: int) -> Iterator[tuple[int, int, Operator]]:
+    """The adjectives of measure at a token, with their length and rank."""
+    lists, word = reading.words, reading.tokens[at].folded
+    for measure in lists.adjectives.get(word, ()):
+        name = measure.degree if measure.degree != "plain" else "measure"
+        if reading.says(measure.phrase, at) and (name != "measure" or _measures(reading, at)):
+            length = len(measure.phrase)
+            if name == "comparative":
+                wider = [p for p, n in lists.phrases.get(word, ()) if n in _THAN]
+                length = max([length, *(len(p) for p in wider if reading.says(p, at))])
+            yield length, 3, Operator(name, at, at + length - 1, measure)
 
 
 _THAN = ("more_than", "less_than", "before", "after")

@@ -39,7 +39,7 @@ class WordList:
     the one before, longest phrases first. With a `decimal_comma` points group the thousands;
     `minus` are phrases that end in a word for it; words `in_dates` part day, month and year.
     `texts` are words for parts of a text and for having them, `text_holders` what stands between a
-    text and what holds it.
+    text and what holds it. `degrees` are endings of adjectives and words before them.
     """
 
     language: str
@@ -63,6 +63,7 @@ class WordList:
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
     light: tuple[Phrase, ...]
+    degrees: Mapping[str, frozenset[str]]
     describing: Mapping[str, tuple[Phrase, ...]]
     following: Mapping[str, tuple[Phrase, ...]]
 
@@ -154,6 +155,7 @@ def word_list(language: str) -> WordList:
         synonyms=_synonyms(raw["synonyms"]["sets"]),
         naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),
         light=_phrases(raw["light"]["words"]),
+        degrees={name: frozenset(listed) for name, listed in raw["degrees"].items()},
         describing=_longest_first(raw["describing"]),
         following=_longest_first(raw["follow"]),
     )
@@ -186,6 +188,13 @@ def shared_words() -> SharedWords:
             for code in listed.values()
         ),
     )
+
+
+@cache
+def countries() -> tuple[tuple[Phrase, ...], ...]:
+    """Return the names and codes of each country, as stems."""
+    listed = (line.split(",") for line in _read("countries")["names"])
+    return tuple(tuple(tuple(map(stem, tokens(one))) for one in names) for names in listed)
 
 
 def detected_language(words: Sequence[str]) -> str:

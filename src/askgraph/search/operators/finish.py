@@ -447,4 +447,5 @@ def closed(work: QueryBuilder) -> Candidate | None:
         len(draft.patterns),
         tuple(work.notes),
         work.shown_words,
+        tuple(work.links),
     )

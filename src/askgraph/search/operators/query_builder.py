@@ -58,7 +58,8 @@ class Candidate:
     `tree` is the query with numbered variables, with `hints` to name each from; `shown` is what
     those columns hold that answer, the others being context. `root` is what the pattern starts at,
     `ids` the nodes that it can be. `used` are the words it uses, as bits; `shown_words` those that
-    name what is shown.
+    name what is shown. `links` are the readings of words that operators and columns took, beside
+    those of `state`.
     """
 
     tree: Query
@@ -73,6 +74,7 @@ class Candidate:
     patterns: int
     notes: tuple[str, ...] = ()
     shown_words: int = 0
+    links: tuple[Link, ...] = ()
     score: float = 0.0
     features: dict[str, float] = field(default_factory=dict)
 
@@ -129,6 +131,7 @@ class QueryBuilder:
         self.used, self.gain, self.unknown = state.used, state.gain, state.unknown
         self.missed = self.grouped = False
         self.done: set[Slot] = set()
+        self.links: list[Link] = []
         self.projected: list[tuple[int, Variable]] = []
         self.shown_words = 0
         self.notes: list[str] = []
@@ -308,10 +311,12 @@ class QueryBuilder:
         elif self.grower.is_class_like(link):
             self.unknown += DOUBT_CLASS_LIKE
         self.done.add(slot)
+        self.links.append(link)
         self.take(slot.mask, self.grower.gain(link, self.used))
 
     def take_link(self, link: Link) -> None:
         """Count a link's words as used."""
+        self.links.append(link)
         self.take(link.mask, self.grower.gain(link, self.used))
 
     def next_slot(self, after: int, within: int = BESIDE) -> Slot | None:

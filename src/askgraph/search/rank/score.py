@@ -6,7 +6,7 @@ There may be others for graphs by name.
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,8 +18,10 @@ from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, Node
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.weights import WORTH_OPERATOR
-from askgraph.search.linking.link import Linked
+from askgraph.search.linking.akin import AKIN
+from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
+from askgraph.search.linking.shortened import SHORTENED
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
@@ -49,6 +51,8 @@ FEATURES = (
     "trivial",
     "contrary",
     "obscure",
+    "akin",
+    "shortened",
 )
 """What is told of a candidate; `ranking.toml` has what each weighs."""
 
@@ -97,8 +101,20 @@ class _Told:
             _trivial(candidate),
             _contrary(candidate),
             self.obscure(candidate.state.node),
+            self.told_by(candidate, AKIN),
+            self.told_by(candidate, SHORTENED),
         )
         return dict(zip(FEATURES, found, strict=True))
+
+    def told_by(self, candidate: Candidate, relations: frozenset[str]) -> float:
+        """The share of the question's words that stand for a name's by certain relations."""
+        mask = 0
+        for one in links_of(candidate):
+            for at, how in zip(one.positions, one.how, strict=False):
+                if how in relations:
+                    mask |= 1 << at
+        told = (weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
+        return sum(told) / self.total if mask else 0.0
 
     @cached_property
     def total(self) -> float:
@@ -128,6 +144,17 @@ class _Told:
     def _edges(self, iri: str) -> float:
         at = self.schema.graph.terms.iri(iri)
         return math.log10(1 + self.schema.graph.degree(at)) if at is not None else 0.0
+
+
+def links_of(candidate: Candidate) -> Iterator[Link]:
+    """Yield the readings of words that a candidate rests on."""
+    for node in candidate.state.node.walk():
+        for one in (node.link, node.cls_link, *(edge.link for edge, _ in node.edges)):
+            if one is not None:
+                yield one
+        for denied in node.without:
+            yield from (edge.link for edge, _ in denied.edges if edge.link is not None)
+    yield from candidate.links
 
 
 def _nameless(candidate: Candidate, schema: Schema) -> float:

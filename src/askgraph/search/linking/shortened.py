@@ -1,0 +1,128 @@
+"""Words that names shorten: temperature as temp, department as dept, quantity as qty.
+
+No list: a short form is a word of the graph's own names that is no word otherwise, begins with the
+same letter and keeps letters of the long one in their order. Initials stand for words in a row.
+"""
+
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from askgraph.index.names import Kind, NameIndex, name_tokens
+from askgraph.search.linking.akin import Meant, schema_words
+from askgraph.search.linking.lexicon import bases
+from askgraph.search.linking.text import Reading
+from askgraph.search.linking.word_lists import LANGUAGES, shared_words, word_list
+
+SHORTENED: Final = frozenset(("short", "initials"))
+"""Relations between a word and what is left of it."""
+
+_PREFIX: Final = 0.78
+"""The quality of the first letters of a word, three or more of them."""
+_SKELETON: Final = 0.72
+"""The same of its consonants, or of some letters up to the last."""
+_TWO: Final = 0.62
+"""The same of its first and one more consonant."""
+_KNOWN: Final = 0.62
+"""The same of the first four or more letters if they are a word, too."""
+_INITIALS: Final = 0.72
+_LONG = 4
+"""A word that is shortened has so many letters at least."""
+_WORDS = 5
+"""So many words have initials at most."""
+_VOWELS = frozenset("aeiouy")
+
+
+def abbreviations(word: str, index: NameIndex) -> Iterator[Meant]:
+    """Yield the words of names of classes and predicates that a word may be shortened to."""
+    if len(word) < _LONG:
+        return
+    for number, short, known in _short(index).get(word[0], ()):
+        if 2 <= len(short) <= len(word) - 2 or (len(short) == 3 and len(word) == _LONG):
+            quality = _likeness(word, short, known)
+            if quality:
+                yield number, quality, "short"
+
+
+def _likeness(word: str, short: str, known: bool) -> float:
+    """How well a short form fits a word; 0 if it is none of it."""
+    if word.startswith(short) and len(short) >= 3:
+        return (_KNOWN if len(short) > 3 else 0.0) if known else _PREFIX
+    if known or not _keeps_order(word, short):
+        return 0.0
+    last = word[-1] == short[-1]
+    skeleton = "".join(letter for letter in word[1:] if letter not in _VOWELS)
+    bones = "".join(letter for letter in short[1:] if letter not in _VOWELS)
+    if len(short) == 2:
+        return _TWO if bones and (last or skeleton.startswith(bones)) else 0.0
+    leading = skeleton.startswith(bones) or _single(skeleton).startswith(_single(bones))
+    return _SKELETON if bones and (last or leading) else 0.0
+
+
+def _keeps_order(word: str, short: str) -> bool:
+    letters = iter(word)
+    return all(letter in letters for letter in short)
+
+
+def _single(text: str) -> str:
+    """A text without letters that double the one before."""
+    return "".join(b for a, b in zip(" " + text, text, strict=False) if a != b)
+
+
+def initials(
+    reading: Reading, at: int, free: Container[int], index: NameIndex
+) -> Iterator[tuple[int, Meant]]:
+    """Yield the words of names whose letters some words from a place on begin with, with places.
+
+    Function words between may count or not: "date of birth" is DOB or DB. Words of content must
+    be `free` of an operator.
+    """
+    words = reading.folded
+    listed = _short(index).get(words[at][0], ())
+    short = {word: number for number, word, known in listed if not known and len(word) > 2}
+    places = range(at, min(at + _WORDS, len(words)) if short else at)
+    content = [place for place in places if not reading.is_stop(place)]
+    for end in content:
+        if end not in free:
+            return
+        for taken in {tuple(range(at, end + 1)), tuple(p for p in content if p <= end)}:
+            letters = "".join(words[place][0] for place in taken)
+            if taken[0] == at and letters in short:
+                for place in taken:
+                    quality = 1.0 if reading.is_stop(place) else _INITIALS
+                    yield place, (short[letters], quality, "initials")
+
+
+def initialism(word: str, index: NameIndex) -> Iterator[Meant]:
+    """Yield the words of a name of a class or predicate whose initials a word is: GPA, DOB."""
+    for numbers in _initialled(index).get(word, ()):
+        yield from ((number, _INITIALS, "initials") for number in numbers)
+
+
+@lru_cache(maxsize=8)
+def _short(index: NameIndex) -> Mapping[str, tuple[tuple[int, str, bool], ...]]:
+    """Words of names of classes and predicates by their first letter, and which are known words."""
+    functional = frozenset().union(*shared_words().stop.values())
+    listed = frozenset(word for code in LANGUAGES for word in word_list(code).synonyms)
+    found: dict[str, list[tuple[int, str, bool]]] = defaultdict(list)
+    for number in sorted(schema_words(index)):
+        word = index.listed[number]
+        if word.isalpha() and len(word) > 1 and word not in functional:
+            found[word[0]].append((number, word, bool(bases(word)) or word in listed))
+    return {letter: tuple(listed) for letter, listed in found.items()}
+
+
+@lru_cache(maxsize=8)
+def _initialled(index: NameIndex) -> Mapping[str, tuple[tuple[int, ...], ...]]:
+    found: dict[str, dict[tuple[int, ...], None]] = defaultdict(dict)
+    kinds = np.asarray(index.kinds)
+    ours = (kinds == int(Kind.CLASS)) | (kinds == int(Kind.PREDICATE))
+    for at in np.flatnonzero(ours).tolist():
+        words = name_tokens(index.name(at).text)
+        if 2 < len(words) <= _WORDS:
+            numbers = tuple(number for word in words if (number := index.word_id(word)) is not None)
+            found["".join(word[0] for word in words)][numbers] = None
+    return {letters: tuple(listed) for letters, listed in found.items()}

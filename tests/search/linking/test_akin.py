@@ -1,0 +1,72 @@
+"""Words that mean the same find the names of classes and predicates that a graph has."""
+
+import tomllib
+
+import pytest
+
+from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.tokens import stem, tokens
+from askgraph.search.linking.akin import is_told
+from askgraph.search.linking.lexicon import LEXICON
+from askgraph.search.linking.link import Link, link
+from askgraph.search.linking.text import read
+
+SPACE = "http://example.org/"
+INDEX = NameIndex.of(
+    [
+        *(Name(name, SPACE + name, Kind.CLASS) for name in ("municipality", "physician", "person")),
+        *(
+            Name(name, SPACE + name, Kind.PREDICATE)
+            for name in ("donation", "occupation", "wins", "teacher")
+        ),
+        Name("Denmark", SPACE + "Q1", Kind.ENTITY),
+        Name("metropolis bank", SPACE + "Q2", Kind.ENTITY),
+        Name("USA", '"USA"', Kind.VALUE),
+    ]
+)
+
+
+def found(question: str) -> dict[str, Link]:
+    return {one.name: one for one in link(read(question, "en"), INDEX).links}
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "how"),
+    [
+        ("Which cities are there?", "municipality", "synonym"),
+        ("Which doctors are there?", "physician", "near"),
+        ("Which employees are there?", "person", "hypernym"),
+        ("Who donated it?", "donation", "derivation"),
+        ("Who taught it?", "teacher", "doer"),
+        ("Who won the game?", "wins", "derivation"),
+        ("Which Danish ones are there?", "Denmark", "demonym"),
+        ("Which American ones are there?", "USA", "code"),
+    ],
+)
+def test_a_word_finds_what_means_the_same(question: str, name: str, how: str) -> None:
+    assert found(question)[name].how == (how,)
+    assert found(question)[name].quality < 0.9
+
+
+def test_a_word_that_a_class_is_called_by_means_nothing_else() -> None:
+    assert set(found("Which municipality is it?")) == {"municipality"}
+
+
+def test_names_of_things_are_not_found_by_words_akin() -> None:
+    assert "metropolis bank" not in found("Which city is it?")
+
+
+def test_other_languages_have_no_lexicon_yet() -> None:
+    links = link(read("Which towns are there?", "de"), INDEX).links
+    assert all("hypernym" not in one.how for one in links)
+
+
+def test_no_word_of_a_listed_set_is_told_by_the_lexicon() -> None:
+    """The list of English has only what the lexicon lacks."""
+    listed = tomllib.loads((LEXICON.parent / "en.toml").read_text("utf-8"))["synonyms"]["sets"]
+    for line in listed:
+        words = tuple(dict.fromkeys(stem(word) for word in tokens(line)))
+        assert len(words) > 1
+        for word in words:
+            others = [other for other in words if other != word]
+            assert not all(is_told(word, other) and is_told(other, word) for other in others), line
