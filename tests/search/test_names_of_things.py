@@ -20,7 +20,9 @@ g:inhabitants rdfs:label "population" . g:locatedIn rdfs:label "located in" .
 g:borders rdfs:label "borders" . g:sibling rdfs:label "sibling" . g:met rdfs:label "met" ;
     a owl:SymmetricProperty . g:sex rdfs:label "sex" . g:fullTime rdfs:label "full time" .
 g:approved rdfs:label "approval status" . g:grade rdfs:label "grade" .
-g:basedIn rdfs:label "based in" . g:rating rdfs:label "rating" . g:founded rdfs:label "founder" .
+g:basedIn rdfs:label "based in" . g:Trip rdfs:label "trip" . g:start rdfs:label "origin" .
+g:end rdfs:label "destination" . g:cost rdfs:label "cost" .
+g:rating rdfs:label "rating" . g:founded rdfs:label "founder" .
 
 :jordanRiver a g:River ; rdfs:label "Jordan" ; g:locatedIn :israel .
 :jordan a g:Country ; rdfs:label "Jordan" ; g:inhabitants 11000000 ; g:locatedIn :asia ;
@@ -42,6 +44,8 @@ g:basedIn rdfs:label "based in" . g:rating rdfs:label "rating" . g:founded rdfs:
 :bob a g:Person ; rdfs:label "Bob" ; g:sex "M" ; g:fullTime "N" ; g:grade "A" .
 :cid a g:Person ; rdfs:label "Cid" ; g:sex "M" ; g:fullTime "Y" ; g:grade "F" ; g:sibling :ann .
 :eve a g:Person ; rdfs:label "Eve" ; g:sex "F" ; g:fullTime "N" ; g:grade "B" .
+:t1 a g:Trip ; g:start "Ulm" ; g:end "Bonn" ; g:cost 20 .
+:t2 a g:Trip ; g:start "Bonn" ; g:end "Ulm" ; g:cost 30 .
 :h1 a g:Hotel ; rdfs:label "Best Western" ; g:rating 3 .
 :h2 a g:Hotel ; rdfs:label "Hilltop" ; g:rating 5 .
 """
@@ -61,6 +65,10 @@ ASKED = [
     ("What is the population of Paris in Texas?", "25000"),
     ("What is the population of Paris, France?", "2100000"),
     ("Which companies are based in the US?", "acme"),
+    ("Which companies are based in the U.S.?", "acme"),
+    ("Which companies are based in the USA?", "acme"),
+    ("What is the cost of the trip from Ulm to Bonn?", "20"),
+    ("What is the cost of the trip from Bonn to Ulm?", "30"),
     ("Which countries border Jordan?", "iraq israel"),
     ("Who is a sibling of Ann?", "bob cid"),
     ("Who are the siblings of Bob?", "ann"),

@@ -64,3 +64,23 @@ def test_a_name_is_that_of_the_thing_it_is_asked_of(
     question: str, rows: set[str], games: Known
 ) -> None:
     assert answer(games, question) == {" ".join(sorted(row.split())) for row in rows}
+
+
+ROLES = """
+@prefix : <https://race.example/> .
+@prefix g: <https://race.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+
+g:Swimmer rdfs:label "swimmer" . g:Person rdfs:label "person" .
+g:person rdfs:label "person" . g:laps rdfs:label "laps" .
+:s1 a g:Swimmer ; rdfs:label "swimmer 1" ; g:person :ann ; g:laps 30 .
+:s2 a g:Swimmer ; rdfs:label "swimmer 2" ; g:person :bob ; g:laps 20 .
+:ann a g:Person ; rdfs:label "Ann" . :bob a g:Person ; rdfs:label "Bob" .
+"""
+
+
+def test_a_label_that_only_numbers_a_thing_is_no_name() -> None:
+    store = Store()
+    store.load(ROLES.encode(), RdfFormat.TURTLE)
+    asked = "What are the names and laps of the swimmers?"
+    assert answer(Known(store), asked) == {"30 ann", "20 bob"}

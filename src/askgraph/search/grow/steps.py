@@ -11,6 +11,7 @@ import numpy as np
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.codes import holds_codes
+from askgraph.search.grow.directions import misdirected
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.symmetry import is_mirrored, stepped
@@ -212,6 +213,7 @@ class Grower:
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
+            doubt += misdirected(self.linked, self.schema, state.node, predicate)
             doubt += DOUBT_DEEP if plus and not inverse else 0.0
             ways: list[Link | None] = [*links[:_LINKS]]
             if not links or self.is_class_like(links[0]):

@@ -31,6 +31,8 @@ DOUBT_MISTAKEN: Final = 2.0
 """A noun that is a class, too, said of what is not of that class: worse than a guess."""
 DOUBT_NAMED_AND_CLASSED: Final = 1.5
 """A class named beside a predicate that already says what the thing is."""
+DOUBT_MISDIRECTED: Final = 1.5
+"""The destination of what words say comes from there, or the origin of what goes there."""
 DOUBT_VALUE: Final = 0.5
 """The predicate of a value that is not a time."""
 DOUBT_DATE: Final = 0.3

@@ -17,10 +17,11 @@ def without_chance(linked: Linked, frame: Frame) -> tuple[Link, ...]:
     """Return the links but those of things whose names only words in other use match.
 
     Words of an operator, units after their number, and single letters are such words; so are those
-    that are wholly a class's or predicate's name where they are but a part of a thing's. What
-    is quoted or stands in capitals may always be a name.
+    that are wholly a class's or predicate's name where they are but a part of a thing's, and
+    numbers, which find texts as well. What is quoted or stands in capitals may always be a name.
     """
     used = _in_use(linked, frame)
+    counted = {tuple(one.positions) for one in linked.reading.quantities if one.value is not None}
     schema = {
         link.positions
         for link in linked.of(Kind.CLASS, Kind.PREDICATE)
@@ -32,7 +33,8 @@ def without_chance(linked: Linked, frame: Frame) -> tuple[Link, ...]:
         if link.kind not in (Kind.ENTITY, Kind.VALUE)
         or _may_be_name(link, linked)
         or not (
-            all(at in used or not linked.weights[at] for at in link.positions)
+            (link.kind is Kind.VALUE and link.positions in counted)
+            or all(at in used or not linked.weights[at] for at in link.positions)
             or (link.similarity < _WHOLE and link.positions in schema)
         )
     )

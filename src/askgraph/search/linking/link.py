@@ -18,7 +18,7 @@ from rapidfuzz.process import extract
 
 from askgraph.index.names import Kind, Match, NameIndex, rarity
 from askgraph.index.tokens import tokens
-from askgraph.search.linking.abbreviations import with_abbreviations
+from askgraph.search.linking.abbreviations import spelled_otherwise, with_abbreviations
 from askgraph.search.linking.akin import SCHEMA_ONLY, akin, is_name, of_countries, schema_words
 from askgraph.search.linking.codes import coded
 from askgraph.search.linking.lexicon import LANGUAGE
@@ -143,8 +143,8 @@ class Variant:
     position: int
     word: int
     quality: float
-    how: str  # exact, joined, split, root, typo, synonym, short, initials, derivation, doer,
-    # near, hypernym, hyponym, demonym, code
+    how: str  # exact, abbreviation, joined, split, root, typo, synonym, short, initials,
+    # derivation, doer, near, hypernym, hyponym, demonym, code
 
 
 def link(reading: Reading, index: NameIndex, *, without: Container[str] = ()) -> Linked:
@@ -297,6 +297,9 @@ def variants(reading: Reading, index: NameIndex) -> list[Variant]:
         found += (Variant(place, *meant) for place, meant in initials(reading, at, free, index))
         if reading.is_stop(at) or not token.folded[0].isalpha() or len(token.folded) > _LONGEST:
             continue
+        if token.text.isupper() and not reading.text.isupper():
+            other = spelled_otherwise(token, index)
+            found += [Variant(at, word, _JOINED, "abbreviation") for word in other]
         found += _synonyms(at, token, reading, index)
         found += _shortened(reading, at, index)
         alike = list(_same_root(at, token, words, index))

@@ -16,7 +16,8 @@ from askgraph.search.linking.word_lists import (
 )
 
 _POWER = r"(?<![\w.,])\d+(?:\.\d+)?[eE][+-]?\d+(?![\w-])"
-_WORD = re.compile(rf"{_POWER}|[^\W_]+(?:[.,]\d+)*", re.UNICODE)
+_DOTTED = r"(?<!\w)(?:[A-Z]\.){2,}(?:[A-Z](?!\w))?"
+_WORD = re.compile(rf"{_POWER}|{_DOTTED}|[^\W_]+(?:[.,]\d+)*", re.UNICODE)
 _PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)
 _QUOTED = re.compile(
     r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)['‘]([^'’]+)['’](?!\w)"
@@ -104,8 +105,8 @@ def read(text: str, language: str | None = None) -> Reading:
     tokens = tuple(
         Token(
             part.group(),
-            folded(part.group()),
-            stem(folded(part.group())),
+            folded(_undotted(part.group())),
+            stem(folded(_undotted(part.group()))),
             part.start() + match.start(),
             part.end() + match.start(),
             _quote_of(part.start() + match.start(), quotes),
@@ -127,9 +128,14 @@ def read(text: str, language: str | None = None) -> Reading:
     )
 
 
+def _undotted(word: str) -> str:
+    """A word without the points of an abbreviation: "U.S." is "US"."""
+    return word.replace(".", "") if word[0].isalpha() and "." in word else word
+
+
 def _parts(word: str) -> list[re.Match[str]]:
     """Split letters from digits, but keep ordinals ("3rd") and decades ("1990s") whole."""
-    whole = _bent_number().fullmatch(word)
+    whole = _bent_number().fullmatch(word) or re.fullmatch(_DOTTED, word)
     return [whole] if whole else list(_PARTS.finditer(word))
 
 

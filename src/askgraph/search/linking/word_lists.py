@@ -106,6 +106,14 @@ class Code:
 
 
 @dataclass(frozen=True)
+class Direction:
+    """Prepositions of a direction (folded), and words of predicates that lead there (stems)."""
+
+    said: frozenset[str]
+    held: frozenset[str]
+
+
+@dataclass(frozen=True)
 class SharedWords:
     """Words that are read before a language is known, and those in a graph's own names (stems)."""
 
@@ -114,8 +122,10 @@ class SharedWords:
     roman: tuple[str, ...]
     names: Mapping[str, frozenset[str]]
     truths: Mapping[str, frozenset[str]]
+    pronouns: frozenset[str]
     parts: Mapping[str, tuple[str, ...]]
     codes: tuple[Code, ...]
+    directions: Mapping[str, "Direction"]
 
     @cached_property
     def held(self) -> Mapping[str, frozenset[str]]:
@@ -174,6 +184,7 @@ def shared_words() -> SharedWords:
             for name, listed in raw["names"].items()
         },
         truths=_words_by_name(raw["truths"]),
+        pronouns=_words_by_name(raw["capitals"])["pronouns"],
         parts={
             name: tuple("".join(phrase) for phrase in _phrases(listed))
             for name, listed in raw["parts"].items()
@@ -187,6 +198,13 @@ def shared_words() -> SharedWords:
             for table, listed in raw["codes"].items()
             for code in listed.values()
         ),
+        directions={
+            name: Direction(
+                frozenset(phrase[0] for phrase in _phrases(way["said"])),
+                frozenset(stem(word) for text in way["held"] for word in tokens(text)),
+            )
+            for name, way in raw["directions"].items()
+        },
     )
 
 

@@ -1,8 +1,10 @@
 """Names that are asked for: whose they are, and what carries them."""
 
+from collections.abc import Sequence
+
 from pyoxigraph import Variable
 
-from askgraph.index.names import Kind
+from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata.names import NAME_WORDS
 from askgraph.search.grow.weights import WORTH_NAMING
 from askgraph.search.linking.word_lists import shared_words
@@ -14,6 +16,8 @@ _WITHIN = 9
 """Words between a property and the noun that it is said of: "name and date of birth of the …"."""
 _NAMED = 0.8
 """A place is named so well, or nothing is said of it."""
+_LOOKED_AT = 5
+"""So many things say whether the labels of all are numbers."""
 _OWN_NOUN = ("count", "average", "sum", "minimum", "maximum", "most", "fewest", "superlative")
 """Operators that have a noun of their own: "the name and the number of reservations"."""
 _FITS = 0.9
@@ -36,7 +40,7 @@ def show_names(work: QueryBuilder) -> None:
         place = owner_of(work, at, at)
         if place is None or not isinstance(place.end, Variable) or _is_taken(work, slot, place):
             continue
-        names = _names(work, place)
+        names = _names(work, place) or (_name_of_other(work, place) if slot is None else [])
         if not names:
             continue
         work.projected += [(at, shown) for shown in names]
@@ -118,15 +122,45 @@ def _is_taken(work: QueryBuilder, slot: Slot | None, place: Place) -> bool:
 def _names(work: QueryBuilder, place: Place) -> list[Variable]:
     """The thing itself if it has a label, its own names otherwise; none if it has no name."""
     schema, ids = work.schema, work.ids_at(place)
-    if not schema.naming.isdisjoint(schema.hidden & work.lookups.present(ids)):
+    labels = sorted(schema.naming & schema.hidden & work.lookups.present(ids))
+    if labels and not _is_numbered(work, place, labels):
         return [work.named(place)]
     parts = _parts(work, place)
     if parts:
         return [work.draft.attach(place, number) for number in parts]
     own = schema.name_predicate(ids)
-    if own is None or not _says_name(work, own, place):
-        return []
-    return [work.draft.attach(place, own)]
+    if own is not None and _says_name(work, own, place):
+        return [work.draft.attach(place, own)]
+    return []
+
+
+def _is_numbered(work: QueryBuilder, place: Place, labels: Sequence[int]) -> bool:
+    """Whether the labels of things only number them: "visit 7" is no name of a visit."""
+    schema, terms = work.schema, work.graph.terms
+    ids = work.ids_at(place)[:_LOOKED_AT]
+    kind = frozenset[str]().union(*map(schema.class_stems, schema.classes_of(int(ids[0]))))
+    found = [at for number in labels for at in work.graph.step(ids, number).tolist()]
+    texts = [name_tokens(terms.value(at)) for at in found if at < terms.first_iri]
+    words = [{word for word in text if not word[0].isdigit()} for text in texts]
+    return all(
+        own <= kind and len(own) < len(set(text)) for own, text in zip(words, texts, strict=True)
+    )
+
+
+def _name_of_other(work: QueryBuilder, place: Place) -> list[Variable]:
+    """The one thing with a label that each nameless thing is linked to, if there is such a one.
+
+    A nominee that is a node without a name has the name of the person who was nominated. Only a
+    thing that no other of the kind is linked to is the same but for its role.
+    """
+    schema, ids = work.schema, work.ids_at(place)
+    found = []
+    for number in sorted(schema.leading & work.lookups.present(ids)):
+        if schema.is_functional(number) and schema.is_functional(number, inverse=True):
+            other = work.graph.step(ids, number)
+            if not schema.naming.isdisjoint(schema.hidden & work.lookups.present(other)):
+                found.append(number)
+    return [work.draft.attach(place, found[0])] if len(found) == 1 else []
 
 
 def _says_name(work: QueryBuilder, predicate: int, place: Place) -> bool:

@@ -53,6 +53,7 @@ FEATURES = (
     "obscure",
     "akin",
     "shortened",
+    "parted",
 )
 """What is told of a candidate; `ranking.toml` has what each weighs."""
 
@@ -103,6 +104,7 @@ class _Told:
             self.obscure(candidate.state.node),
             self.told_by(candidate, AKIN),
             self.told_by(candidate, SHORTENED),
+            _parted(candidate.state.node, linked),
         )
         return dict(zip(FEATURES, found, strict=True))
 
@@ -264,6 +266,32 @@ def _astray(root: Node) -> float:
             if before and not child.edges and named.get(node) != max(before):
                 count += 1.0
     return count
+
+
+def _parted(root: Node, linked: Linked) -> float:
+    """How many names in two words, each of them in capitals, stand for two things."""
+    found = [
+        (child.link, node)
+        for node in root.walk()
+        for _, child in node.edges
+        if child.link is not None and not child.edges
+    ]
+    return float(
+        sum(
+            node is not beside and _is_one_name(one, other, linked)
+            for one, node in found
+            for other, beside in found
+        )
+    )
+
+
+def _is_one_name(one: Link, other: Link, linked: Linked) -> bool:
+    """Whether a name follows another with nothing but a space between, both in capitals."""
+    if one.positions[-1] + 1 != other.positions[0]:
+        return False
+    first, second = (linked.reading.tokens[at] for at in (one.positions[-1], other.positions[0]))
+    apart = linked.reading.text[first.end : second.start]
+    return first.capital and second.capital and apart == " "
 
 
 def _first_word(leaf: Node) -> int | None:
