@@ -58,15 +58,15 @@ def test_the_words_of_each_term_are_its_part(query: str, text: str) -> None:
     ("language", "text"),
     [
         ("en", "The [moons|class] that [orbit|predicate] [Mars|entity]."),
-        ("de", "[Monde|class] mit „[umkreist|predicate]“: [Mars|entity]."),
-        ("es", "[Lunas|class] con [orbita|predicate] [Marte|entity]."),
+        ("de", "[Monde|class], die [Mars|entity] [umkreisen|predicate]."),
+        ("es", "[Lunas|class] que [orbitan|predicate] [Marte|entity]."),
         ("fr", "[Lunes|class] avec [« tourne autour de »|predicate] [Mars|entity]."),
     ],
 )
 def test_parts_are_told_in_four_languages(language: str, text: str) -> None:
     labels = {
         "en": ("moon", "orbits", "Mars"),
-        "de": ("Monde", "umkreist", "Mars"),
+        "de": ("Mond", "umkreist", "Mars"),
         "es": ("luna", "orbita", "Marte"),
         "fr": ("lune", "tourne autour de", "Mars"),
     }[language]

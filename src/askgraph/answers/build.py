@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode
 
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.explanation.evidence import evidence
-from askgraph.explanation.labels import labels_of
+from askgraph.explanation.labels import labels_of, language_of_labels
 from askgraph.explanation.verbalise import in_words, iris_in, iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admitted
@@ -105,10 +105,12 @@ class AnswerBuilder:
         known = dict(labels)
         if isinstance(given, SelectResult):
             known |= await self._labels(_resources(given, _LABELLED))
+        language = self.languages[0]
+        nouns = language_of_labels(self.graph, language)
         if isinstance(query, QueryText):
-            words = in_words(query, known, language=self.languages[0])
+            words = in_words(query, known, language=language, nouns=nouns)
         else:  # in a thread, since a text may be long
-            words = await asyncio.to_thread(in_words, query, known, language=self.languages[0])
+            words = await asyncio.to_thread(in_words, query, known, language=language, nouns=nouns)
         answer = bare_answer(
             query,
             self.graph.name,

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.explanation._names import Names, Phrases, Scope, is_date, scope_of
 from askgraph.explanation._nouns import unwrapped
@@ -35,6 +35,7 @@ ORDINALS = {
     9: "ninth-",
     10: "tenth-",
 }
+_HUNDRED = Literal(100)
 _SYMBOLS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
 
 
@@ -196,6 +197,12 @@ class Asked(ABC):
                     counted = self.phrases.plural(noun) if noun else self.say("things")
                     return self.say("the", self.say("number", counted))
                 return self.aggregate_noun(value) or ""
+            case Call(name="/", arguments=(Call(name="*", arguments=(part, whole)), total)) if (
+                _HUNDRED in (part, whole)
+            ):
+                share = whole if part == _HUNDRED else part
+                texts = (self.expression(share, root), self.expression(total, root))
+                return self.say("percent", *texts)
             case Call(name=name, arguments=(left, right)) if name in _SYMBOLS:
                 sides = (self.expression(left, root), self.expression(right, root))
                 if name in ("&&", "||"):
@@ -269,7 +276,7 @@ class Listing(Asked):
         if root in asked or not own:
             text = self.say("with columns", text, self.their(own)) if own else text
         else:
-            text = self.of_subject(own, text)
+            text = self.of_subject(own, text, root)
         extra = self.listed([self.far_column(variable) for variable in far])
         return self.say("with columns", text, extra) if extra else text
 
@@ -296,18 +303,26 @@ class Listing(Asked):
             text = self.say("some", self.query.limit, phrase)
         return self.say("the", text)
 
-    def of_subject(self, nouns: Sequence[str], subject: str) -> str:
+    def of_subject(self, nouns: Sequence[str], subject: str, root: Term | None = None) -> str:
         known, optional = self.split_optional(nouns)
-        text = self.say("of", self.the(known or optional), subject)
+        text = self.of_root_text(self.the(known or optional), subject, root)
         if known and optional:
             return self.say("where known", text, self.their(optional, plain=True))
         return self.say("only where known", text) if optional else text
+
+    def of_root_text(self, nouns: str, subject: str, root: Term | None) -> str:
+        """What is of the root: `Masse von Mars`, `Masse der Planeten`."""
+        one = not isinstance(root, Variable) or (self.cuts_root() and self.query.limit == 1)
+        key = "of" if one or not self.phrases.knows("of the") else "of the"
+        return self.say(key, nouns, subject)
 
     def of_constant(self, variable: Variable, root: Term, noun: str) -> str:
         """`the mass of Mars`, `what Mars orbits`."""
         owner = self.teller.owner(variable)
         relation = self.names.relation(owner.predicate) if owner is not None else None
         subject = self.subject_text(root)
+        if relation is not None and relation.kind == "place":
+            return self.say("place of", subject)
         if relation is not None and self.phrases.language == "en":
             if relation.kind == "verb":
                 return self.say("what verb", subject, relation.text)

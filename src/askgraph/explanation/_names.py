@@ -23,6 +23,7 @@ from askgraph.rdf.vocabulary import (
     DATE_DATATYPES,
     NUMERIC_DATATYPES,
     RDF_TYPE,
+    RDFS_SUB_CLASS_OF,
     XSD_BOOLEAN,
     XSD_TIME,
 )
@@ -54,11 +55,18 @@ def _table(language: str) -> Mapping[str, Any]:
     return tomllib.loads(source.read_text(encoding="utf-8"))
 
 
+@lru_cache(maxsize=1)
+def _places() -> frozenset[str]:
+    """What says that something lies in a place, in any language."""
+    return frozenset(text for language in LANGUAGES for text in _table(language)["places"])
+
+
 class Phrases:
     """The phrases of one language, filled in."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, nouns: str | None = None) -> None:
         self.language = language
+        self.nouns = language if nouns is None else nouns  # the language of labels, if known
         self._quotes: str = _table(language)["quotes"]
         self._table: Mapping[str, str] = {
             **_table("en")["phrases"],
@@ -67,7 +75,7 @@ class Phrases:
 
     def say(self, key: str, *parts: object) -> str:
         """Return a phrase with its parts."""
-        text = self._table[key].format(*parts)
+        text = _bent(self._table[key], self.language, parts).format(*parts)
         if key == "a" and self.language == "en":
             return with_article(text[2:])
         return text
@@ -85,6 +93,8 @@ class Phrases:
     def punctuated(self, text: str) -> str:
         """Return a text as a sentence: with a capital, a full stop, and no comma too many."""
         text = re.sub(r",(?=[,.?]|$)| (?=,)", "", " ".join(text.split()))
+        text = re.sub(r"(?<=,) und, | und, ", ", ", text) if self.language == "de" else text
+        text = re.sub(r",(?=,)", "", text)
         return self.capitalised(text) + ("" if text.endswith(("?", "…")) else ".")
 
     def capitalised(self, text: str) -> str:
@@ -108,19 +118,59 @@ class Phrases:
 
     def verb(self, text: str, *, many: bool) -> str:
         """Return a verb as it stands after one subject or many: `orbits`, `orbit`."""
-        return text.removesuffix("s") if many and self.language == "en" else text
+        if not many:
+            return text
+        if self.language == "en":
+            first, space, rest = text.partition(" ")
+            return _without_s(first) + space + rest
+        return _table(self.language)["verbs"].get(text) or re.sub("e?t$", "en", text)
+
+    def instead(self, text: str, word: str) -> str:
+        """Return the word that stands in the place of a text."""
+        return word
+
+    def of_many(self, nouns: str, things: str) -> str:
+        """Return what is of several things: `the mass of the planets`, `Masse der Planeten`."""
+        if self.knows("of the"):
+            return self.say("of the", nouns, things)
+        return self.say("of", nouns, self.say("the", things))
+
+    def relative(self, verb: str, value: str, *, many: bool) -> str:
+        """Return a clause of a verb and its object: `that orbits Mars`, `die Mars umkreisen`."""
+        if many and self.language == "de" and " " in verb:
+            mark, end = (verb[0], verb[-1]) if _MARKS.match(verb) else ("", "")
+            first, _, rest = _MARKS.sub("", verb).partition(" ")
+            bent = f"{mark}{self.verb(first, many=True)}{end}"
+            return self.say("verb many", bent, f"{mark}{rest}{end} {value}")
+        if many and self.language != "en":
+            return self.say("verb many", self.verb(verb, many=True), value)
+        return self.say("verb", self.verb(verb, many=many), value)
 
     def plural(self, noun: str) -> str:
         """Return the plural of a noun of a few words; the noun itself if that is not known."""
-        if " or " in noun and self.language == "en":
+        if " or " in noun and self.nouns == "en":
             return " or ".join(self.plural(part) for part in noun.split(" or "))
-        if self.language == "de" or not noun[-1:].isalpha() or noun.isupper():
+        if not noun[-1:].isalpha() or noun.isupper() or not self.nouns:
             return noun
-        if self.language == "en":
+        if self.nouns == "de":
+            return _german_plural(noun)
+        if self.nouns == "en":
             return english_plural(noun)
         first, preposition, rest = _parted(noun)
         words = [_romance_plural(word, self.language) for word in first.split(" ")]
         return " ".join(words) + preposition + rest
+
+
+def _german_plural(noun: str) -> str:
+    """The plural of a last word by its ending, and of the adjectives before it."""
+    *before, word = noun.split(" ")
+    if not word[:1].isupper():
+        return noun
+    endings = _table("de")["plurals"]
+    cut = next(at for at in range(len(word) + 1) if word[at:].lower() in endings)
+    ended = endings[word[cut:].lower()]
+    plural = ended.capitalize() if cut == 0 else word[:cut] + ended
+    return " ".join([*(re.sub("(?<=e)[rsnm]$", "", one) for one in before), plural])
 
 
 def _parted(noun: str) -> tuple[str, str, str]:
@@ -139,10 +189,39 @@ def _romance_plural(word: str, language: str) -> str:
     return word + ("s" if word[-1] in "aeiouáéíóú" else "es")
 
 
-def phrases_in(language: str) -> Phrases:
-    """Return the phrases of a language, by its tag; English if there is no table."""
+def _without_s(verb: str) -> str:
+    """An English verb of the third person as it stands after many: `carry`, `teach`, `orbit`."""
+    if verb.endswith("ies"):
+        return verb[:-3] + "y"
+    return verb[:-2] if re.search("(?:ch|sh|ss|x|z|o)es$", verb) else verb.removesuffix("s")
+
+
+def _bent(template: str, language: str, parts: Sequence[object]) -> str:
+    """A phrase as it stands before its parts: `d’Apollo`, `e islas`, `u observatorios`."""
+    for short, vowels, instead in _BEFORE_VOWELS.get(language, ()):
+        for at, part in enumerate(parts):
+            first = _MARKS.sub("", str(part))[:1].lower()
+            if first and first in vowels and f"{short} {{{at}}}" in template:
+                template = template.replace(f"{short} {{{at}}}", f"{instead}{{{at}}}")
+    return template
+
+
+_MARKS = re.compile("[\ue000-\uf8ff]")
+"""What marks the words of a term, if any are marked."""
+_BEFORE_VOWELS = {
+    "fr": (("de", "aeiouéèêàâîôû", "d’"), ("que", "aeiouéèêàâîôû", "qu’")),
+    "es": (("y", "i", "e "), ("o", "o", "u ")),
+}
+"""Words that change before a vowel: the word, the vowels, and what then stands in its place."""
+
+
+def phrases_in(language: str, nouns: str | None = None) -> Phrases:
+    """Return the phrases of a language, by its tag; English if there is no table.
+
+    `nouns` is the language of the labels if it is another one, empty if nobody knows.
+    """
     base = language.lower().split("-")[0]
-    return Phrases(base if base in LANGUAGES else "en")
+    return Phrases(base if base in LANGUAGES else "en", nouns if base in LANGUAGES else None)
 
 
 _PREPOSITIONS = "of|by|in|at|to|from|on|with|for|into|onto|under|near|as"
@@ -159,9 +238,12 @@ _VERBS = frozenset(
 _NO_NOUN = re.compile(
     rf"(?:{_PREPOSITIONS})|(?!(?:speed|seed|need|bed|feed|breed|shed|weed|steed)$)\w+ed"
 )
+_PARTICIPLE = re.compile(r"ge[a-zäöüß]+(?:t|en)|[a-zñáéíóú]+[ai]d[oa]")
+_PHRASAL_VERB = re.compile(r"[a-z]{2,}[^su]s (?:in|at|to|for|from|with|on|into)")
 _GERMAN_VERB = re.compile(r"(?!ge)[a-zäöüß]+t(?: [a-zäöüß]+)*")
 _IS_DATE = re.compile(
-    r"\b(?:date|year|day|born|founded|birth|death|datum|jahr|fecha|año|année|naissance)\b"
+    r"\b(?:date|year|day|born|founded|birth|death|datum|jahr|gegründet|geboren|gestorben)\b"
+    r"|\b(?:fecha|año|fundado|nacido|année|naissance|fondé|né)\b"
     r"|(?:datum|jahr)\b",
     re.IGNORECASE,
 )
@@ -171,7 +253,8 @@ _IS_DATE = re.compile(
 class Relation:
     """A predicate in words, and how it is put into a sentence.
 
-    Kinds: `noun` (whose X is), `relation` (that are X), `verb` (that X), `any` (whatever it is).
+    Kinds: `noun` (whose X is), `relation` (that are X), `verb` (that X), `place` (in), `any`
+    (whatever it is).
     `steps` is the operator of a path over any number of steps, else empty.
     """
 
@@ -271,18 +354,36 @@ class Names:
         if iri == RDF_TYPE:
             return Relation("noun", self.phrases.say("type"))
         text = self.class_noun(iri)
-        if self.phrases.language != "en":
-            if self.phrases.language == "de" and _GERMAN_VERB.fullmatch(self.labels.get(iri, "")):
-                return Relation("verb", text)
-            is_phrase = text.split(" ")[-1] in _FOREIGN_PREPOSITIONS
-            return Relation("noun", self.phrases.quoted(text) if is_phrase else text)
+        if text.lower() in _places():
+            return Relation("place", text)
+        return self._in_english(text) if self.phrases.language == "en" else self._foreign(iri, text)
+
+    def _foreign(self, iri: str, text: str) -> Relation:
+        """A predicate whose label stands in German, Spanish or French words."""
+        if self._is_verb(iri, text):
+            return Relation("verb", text)
+        own = self.phrases.nouns == self.phrases.language
+        is_phrase = text.split(" ")[-1] in _FOREIGN_PREPOSITIONS
+        is_english = not own and text.lower() in _VERBS
+        is_other = is_phrase or is_english or _PARTICIPLE.fullmatch(text)
+        return Relation("noun", self.phrases.quoted(text) if is_other else text)
+
+    def _in_english(self, text: str) -> Relation:
         if re.match(r"(?:has|have) \w", text):
             text = text.split(" ", 1)[1]
+        if _PHRASAL_VERB.fullmatch(text):
+            return Relation("verb", text)
         if re.fullmatch(rf"is .+ (?:{_PREPOSITIONS})|.+ (?:{_PREPOSITIONS})", text):
             return Relation("relation", text.removeprefix("is "))
         if _NO_NOUN.fullmatch(text):
             return Relation("noun", self.phrases.quoted(text))
         return Relation("verb" if text.lower() in _VERBS else "noun", text)
+
+    def _is_verb(self, iri: str, text: str) -> bool:
+        """Whether the label of a predicate is a verb of the language, in the third person."""
+        if self.phrases.language == "de" and _GERMAN_VERB.fullmatch(self.labels.get(iri, "")):
+            return True
+        return text.lower() in _table(self.phrases.language)["verbs"]
 
 
 def is_date(text: str) -> bool:
@@ -410,11 +511,17 @@ def _gather_select(select: Query, scope: Scope) -> None:
             _gather_bind(value, variable, scope)
 
 
+_KINDS = (NamedNode(RDF_TYPE), NamedNode(RDFS_SUB_CLASS_OF))
+"""The steps from a thing to its class, and on to those above it: what it is, in words."""
+
+
 def _steps(pattern: Pattern, number: int) -> Iterator[Pattern]:
     """A pattern with a path as patterns of its steps, as far as steps can be told apart."""
     match pattern.predicate:
         case Path(operator="^", parts=(inner,)):
             yield from _steps(Pattern(pattern.object, inner, pattern.subject), number)
+        case Path(operator="/", parts=(first, Path("*" | "+", (up,)))) if (first, up) == _KINDS:
+            yield Pattern(pattern.subject, NamedNode(RDF_TYPE), pattern.object)
         case Path(operator="/", parts=parts):
             ends: list[Term] = [Variable(f"__{number}_{at}") for at in range(1, len(parts))]
             for part, start, end in zip(

@@ -310,6 +310,8 @@ class Nouns:
         relation = self.names.relation(pattern.predicate)
         if relation.kind == "any":
             return self.say("thing")
+        if relation.kind == "place":
+            return self.say("place noun")
         return relation.text if relation.kind == "noun" else self.phrases.quoted(relation.text)
 
     def owner(self, variable: Variable) -> Pattern | None:
@@ -392,6 +394,7 @@ class ValueWords(Nouns, ABC):
             Condition(variable, "=", self.of_select(select, variable.value))
             for select in self.scope.selects
             if variable.value in {name.value for name in variables_of(select)}
+            and variable not in [key for key, _ in select.group_by]
         ]
         return self.tests.text(found)
 

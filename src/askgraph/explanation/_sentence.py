@@ -18,6 +18,7 @@ from askgraph.sparql.tree import (
     Term,
     Values,
     variables_of,
+    walk,
 )
 
 _LISTED = 6
@@ -49,6 +50,8 @@ class Grouping(Listing):
             return self.say("each", self.listed(keys), listed)
         if root in self.keys:
             return self.root_phrase(root)
+        if owner := self.unshown_key(root):
+            return self.of_unshown(owner, root)
         counted = self.counted(root)
         if counted:
             single = len(self.keys) == 1 and len(keys[0].split()) < 3
@@ -57,6 +60,26 @@ class Grouping(Listing):
                 nouns[0] = self.say("some", self.query.limit, nouns[0])
             return " ".join([self.the(nouns), counted])
         return self.of_subject(keys, self.root_phrase(root))
+
+    def unshown_key(self, root: Term | None) -> Variable | None:
+        """The one thing whose values are shown in its place: `the name of the buildings with …`."""
+        keys = [key for key in self.keys if isinstance(key, Variable)]
+        things = [key for key in keys if self.is_subject(key)]
+        if len(things) != 1 or things[0] == root or things[0] in self.asked():
+            return None
+        owners = [self.teller.owner(key) for key in keys if key != things[0]]
+        values = [one for one in owners if one is not None and one.subject == things[0]]
+        return things[0] if len(values) == len(self.keys) - 1 > 0 else None
+
+    def of_unshown(self, thing: Variable, root: Term | None) -> str:
+        """The values of a thing by which the groups are made, and what decides on it."""
+        keys = [key for key in self.keys if isinstance(key, Variable) and key != thing]
+        many = self.query.limit != 1
+        phrase = bare(self.key_phrase(thing, root, many=many), self.phrases)
+        if many and self.query.limit:
+            phrase = self.say("some", self.query.limit, phrase)
+        text = " ".join([self.say("the", phrase), self.counted(root)]).strip()
+        return self.of_subject([self.teller.noun(key) for key in keys], text)
 
     def counted(self, root: Term | None) -> str:
         """`with the most missions`, `with more than 10 missions`; empty if no count decides."""
@@ -69,14 +92,18 @@ class Grouping(Listing):
             case (Call(name=name, arguments=(left, Literal() as number)),) if name in _COUNTED:
                 if self.is_count(left):
                     self.having_done = True
-                    about = self.counted_things(left, root)
-                    bound = self.say(name, self.names.term(number)).removeprefix("is ")
+                    about = self.counted_things(left, root, many=number.value != "1")
+                    key = f"count {name}" if self.phrases.knows(f"count {name}") else name
+                    bound = self.say(key, self.names.term(number)).removeprefix("is ")
                     return self.say("with count", f"{bound} {about}")
         return ""
 
-    def counted_things(self, value: Expression, root: Term | None) -> str:
-        """What is counted, in the plural, with all that holds of it."""
+    def counted_things(self, value: Expression, root: Term | None, *, many: bool = True) -> str:
+        """What is counted, in the plural if `many`, with all that holds of it."""
         if self.counts(self.order_value(value), root):
+            if not many and isinstance(root, Variable) and not self.root_said:
+                self.root_said = True
+                return bare(self.teller.phrase(root, many=False), self.phrases)
             return bare(self.root_phrase(root), self.phrases)
         noun = self.order_noun(value, root)
         if self.is_nameless(root):
@@ -105,21 +132,36 @@ class Grouping(Listing):
             elif (noun := self.aggregate_noun(value)) is not None:
                 nouns.append(noun)
             else:
-                texts.append(self.expression(value, root))
+                texts.append(self.of_root(value, root))
         listed = self.listed(nouns)
         if nouns and (root is None or root in self.keys):
             texts.insert(0, listed)
         elif nouns and self.is_nameless(root) and not self.root_said:
             texts.insert(0, self.where_they(listed, root))
         elif nouns:
-            texts.insert(0, self.say("of", listed, self.root_phrase(root)))
+            texts.insert(0, self.of_root_text(listed, self.root_phrase(root), root))
         return self.listed(texts)
+
+    def keys_plain(self) -> list[Variable]:
+        """The keys that are variables."""
+        return [key for key in self.keys if isinstance(key, Variable)]
+
+    def of_root(self, value: Expression, root: Term | None) -> str:
+        """What is computed of aggregates, with what these are taken over if that is not told."""
+        text = self.expression(value, root)
+        told = root is None or root in self.keys or self.root_said
+        calls = [one for one in walk(value) if isinstance(one, Call) and one.is_aggregate]
+        told = told or not calls or any(self.counts(one, root) for one in calls)
+        return text if told else self.of_root_text(text, self.root_phrase(root), root)
 
     def key_nouns(self, root: Term | None) -> list[str]:
         """What the groups are made by; values of one thing together."""
         nouns: list[str] = []
         far: dict[Variable, list[str]] = {}
+        given = {name for select in self.scope.selects for name, _ in select.columns}
         for key in self.keys:
+            if key in given:
+                continue
             owner = self.teller.owner(key) if isinstance(key, Variable) else None
             if not isinstance(key, Variable) or key.value in self.scope.binds:
                 nouns.append(bare(self.teller.words(key), self.phrases))
@@ -150,7 +192,7 @@ class Grouping(Listing):
             return self.say("thing") + phrase[len(something) :]
         return bare(phrase, self.phrases)
 
-    def key_phrase(self, key: Variable, root: Term | None) -> str:
+    def key_phrase(self, key: Variable, root: Term | None, *, many: bool = False) -> str:
         """A key that is a thing of its own; how the root hangs on it is left for the root."""
         links = {
             number
@@ -158,7 +200,7 @@ class Grouping(Listing):
             if number not in self.teller.told and root in (pattern.subject, pattern.object)
         }
         self.teller.told |= links
-        phrase = self.teller.phrase(key, many=False)
+        phrase = self.teller.phrase(key, many=many)
         self.teller.told -= links
         return phrase
 
@@ -242,7 +284,7 @@ class Sentence(Grouping):
         for group in self.scope.union_groups[0]:
             part = replace(self.query, where=group, order=(), limit=None, offset=None)
             texts.append(Sentence(part, self.names).text())
-        return self.listed(list(dict.fromkeys(texts)), "or")
+        return self.listed(list(dict.fromkeys(texts)))
 
     def wrapped(self) -> str:
         texts = [Sentence(select, self.names).text() for select in self.scope.selects]
@@ -259,6 +301,9 @@ class Sentence(Grouping):
         if len(named) > 1:
             kept = tuple(pair for pair in select.columns if pair[0].value == column)
             inner = Sentence(replace(select, columns=kept), self.names)
+        if select.group_by and inner.computed() and not (select.having or select.order):
+            keys = self.listed([inner.teller.noun(key) for key in inner.keys_plain()])
+            return self.say("for each", inner.aggregates(inner.root()), keys)
         return inner.select()
 
     def with_leftovers(self, text: str) -> str:
@@ -400,8 +445,11 @@ def _fact(pattern: Pattern, names: Names) -> str:
         noun = names.type_noun(pattern.object.value)
         return names.phrases.say("fact class", subject, names.phrases.one(noun))
     relation = names.relation(pattern.predicate)
-    key = {"noun": "fact", "verb": "fact verb", "any": "fact any"}.get(
-        relation.kind, "fact relation"
+    kinds = {"noun": "fact", "verb": "fact verb", "place": "fact place", "any": "fact any"}
+    text = names.phrases.say(
+        kinds.get(relation.kind, "fact relation"), subject, relation.text, value
     )
-    text = names.phrases.say(key, subject, relation.text, value)
-    return names.phrases.say("path " + relation.steps, text) if relation.steps else text
+    silent = relation.kind == "place" and relation.steps == "+"
+    return (
+        names.phrases.say("path " + relation.steps, text) if relation.steps and not silent else text
+    )

@@ -40,13 +40,17 @@ class Teller(ValueWords):
     def head_of(self, pattern: Pattern, noun: str, *, many: bool) -> str:
         """`discoverer of Pluto`, `suppliers if the customer is Intel`."""
         source = pattern.subject
+        own = self.phrases.plural(noun) if many else noun
         if not isinstance(source, Variable):
             text = self.say("of", noun, self.names.term(source))
             return text if many else self.say("the", text)
         if source.value in self.known:
-            return self.say("of", noun, self.say("that", self.noun(source)))
+            whose = self.noun(source)
+            return (
+                own if whose == self.say("thing") else self.say("of", own, self.say("that", whose))
+            )
         if self.noun(source) != self.say("thing"):
-            return self.say("of", noun, self.phrase(source, many=False))
+            return self.say("of", own, self.phrase(source, many=False))
         self.known[source.value] = self.say("thing")
         plural = self.phrases.plural(noun) if many else self.phrases.one(noun)
         text = self.where_they(plural, source)
@@ -95,7 +99,8 @@ class Teller(ValueWords):
             kind = self.names.relation(pattern.predicate).kind
             if target == variable or (kind != "noun" and not is_silent):
                 return False
-        return True
+        groups = (*self.scope.without, *self.scope.present)
+        return not any(variable.value in inner.names() for inner in groups)
 
     def statements(self, variable: Variable) -> str:
         """All that holds of a variable without a name: `the mission is Apollo 11 and …`."""
@@ -143,7 +148,9 @@ class Teller(ValueWords):
         return found
 
     def with_steps(self, text: str, relation: Relation) -> str:
-        return self.say("path " + relation.steps, text) if relation.steps else text
+        """A text with how many steps it may be; what lies in a place lies in those around it."""
+        silent = relation.kind == "place" and relation.steps == "+"
+        return self.say("path " + relation.steps, text) if relation.steps and not silent else text
 
     def forward(self, pattern: Pattern, relation: Relation, *, many: bool) -> str:
         """The clause of a pattern whose subject is spoken of; empty if nothing is to be said."""
@@ -151,14 +158,32 @@ class Teller(ValueWords):
         if not isinstance(target, Variable):
             return self.linked(relation, self.names.term(target), many=many)
         if target.value in self.known:
+            if relation.kind == "noun" and relation.text == self.noun(target):
+                return ""  # "for each country … whose country is that country"
+            if self.phrases.language != "en":
+                return f"({relation.text})"  # "dieser" or "diese" would need its gender
             return self.linked(relation, self.say("that", self.noun(target)), many=many)
         conditions = self.conditions(target)
         if self.is_subject(target):
             value = self.target_phrase(target, relation, conditions)
             return self.linked(relation, value, many=many)
         if conditions:
-            return self.conditioned(relation, conditions, many=many)
+            extreme = self.extreme_of(pattern, relation, conditions)
+            return extreme or self.conditioned(relation, conditions, many=many)
         return "" if target.value in self.silent else self.existing(relation, many=many)
+
+    def extreme_of(self, pattern: Pattern, relation: Relation, conditions: str) -> str:
+        """`with the highest mass`, of a value that is the highest of its kind; else empty."""
+        keys = {"max": "highest", "min": "lowest", "last": "latest", "first": "earliest"}
+        for aggregate, key in keys.items():
+            start = self.say("=", self.say(aggregate, relation.text))
+            if relation.kind != "noun" or not conditions.startswith(start):
+                continue
+            rest = conditions[len(start) :].strip()
+            noun = self.noun(pattern.subject) if isinstance(pattern.subject, Variable) else ""
+            every = self.phrases.of_many("", self.phrases.plural(noun)).strip()
+            return f"{self.say(f'by {key}', relation.text, '')} {rest.removeprefix(every).strip()}"
+        return ""
 
     def conditioned(self, relation: Relation, conditions: str, *, many: bool) -> str:
         """A value with a condition: `whose age is more than 20`, `that are written by “Bob”`."""
@@ -200,8 +225,11 @@ class Teller(ValueWords):
             case "any":
                 return self.say("any link", relation.text, value)
             case "verb":
-                verb = self.phrases.verb(relation.text, many=many)
-                return self.say("verb", verb, value)
+                return self.phrases.relative(relation.text, value, many=many)
+            case "place":
+                return self.say(
+                    "place", self.phrases.instead(relation.text, self.say("in a place")), value
+                )
             case _:
                 return self.say("relation", relation.text, value)
 
@@ -219,6 +247,8 @@ class Teller(ValueWords):
                 return self.say("inverse", relation.text, value)
             case "any":
                 return self.say("any link", relation.text, value)
+            case "place":
+                return self.say("inverse place", value)
             case "verb":
                 return self.say("inverse verb", "", value, relation.text)
             case _:
@@ -304,6 +334,8 @@ class Teller(ValueWords):
         if len(inner.patterns) == 1 and at and at[0].subject == about and not inner.filters:
             return self.plain_negation(at[0], negative=negative, many=many)
         if len(at) == 1 and at[0].object == about and isinstance(at[0].subject, Variable):
+            if negative and (text := teller.of_no(at[0], noun)):
+                return text
             text = teller.phrase(at[0].subject, many=False)
             return self.there_is(text, negative=negative)
         clauses = teller.clauses(about, many=many)
@@ -316,6 +348,28 @@ class Teller(ValueWords):
         if not text:
             return ""
         return self.say("not those", text) if negative else text
+
+    def of_no(self, pattern: Pattern, own: str) -> str:
+        """`that are the destination of no mission`, `that no moon orbits`, `without any climber`.
+
+        Empty where no phrase does; `own` is the noun of the pattern's object.
+        """
+        source, relation = pattern.subject, self.names.relation(pattern.predicate)
+        key = {"noun": "of no", "verb": "no verb"}.get(relation.kind, "")
+        if not key or relation.steps or not isinstance(source, Variable):
+            return ""
+        if not self.phrases.knows(key):
+            return ""
+        noun = self.noun(source)
+        if relation.text in (own, self.phrases.plural(own)) and noun != self.say("thing"):
+            key = "without any"
+        self.known[source.value] = noun
+        self.told |= {n for n, one in enumerate(self.scope.patterns) if one == pattern}
+        rest = " ".join(self.clauses(source, many=False))
+        if noun == self.say("thing") and (self.phrases.language == "en" or not rest):
+            key = "nothing verb" if relation.kind == "verb" else "of nothing"
+            return self.say(key, relation.text.strip("«»„“ "), rest)
+        return self.say(key, relation.text, f"{noun} {rest}".strip())
 
     def plain_negation(self, pattern: Pattern, *, negative: bool, many: bool) -> str:
         relation = self.names.relation(pattern.predicate)
@@ -330,6 +384,8 @@ class Teller(ValueWords):
             noun = self.phrases.plural(self.names.type_noun(pattern.object.value))
             text = self.say("that are", noun)
         elif negative and relation.kind == "noun":
+            if many and self.phrases.knows("is not"):
+                return self.say("is not", relation.text, value)
             return self.say("cond", relation.text, self.say("!=", value))
         else:
             text = self.linked(relation, value, many=many)

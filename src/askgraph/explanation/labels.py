@@ -51,6 +51,19 @@ async def labels_of(
     return {iri: label for iri, label in labels.items() if label is not None}
 
 
+def language_of_labels(graph: KnowledgeGraph, language: str) -> str | None:
+    """Return the language of a graph's labels for an asker if it is another one.
+
+    It is that of most labels in English, empty if nothing says which it is; None if it is the
+    asker's own.
+    """
+    base = language.lower().partition("-")[0]
+    tags = {tag.lower().partition("-")[0] for tag, _ in graph.profile.languages}
+    if base in tags or base == "en":
+        return None
+    return "en" if "en" in tags else ""
+
+
 def _naming(graph: KnowledgeGraph) -> tuple[str, ...]:
     """The predicates that carry names, standard ones first."""
     own = [p.iri for p in graph.profile.predicates if p.naming == "name"]

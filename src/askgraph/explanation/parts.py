@@ -55,22 +55,25 @@ class ReadBack:
         return "".join(piece.text for piece in self.pieces)
 
 
-def read_back(query: str, labels: Mapping[str, str], *, language: str = "en") -> ReadBack:
-    """Return a query in words with its parts; `labels` (IRI -> label) are as for `in_words`.
+def read_back(
+    query: str, labels: Mapping[str, str], *, language: str = "en", nouns: str | None = None
+) -> ReadBack:
+    """Return a query in words with its parts; `labels`, `language` and `nouns` as for `in_words`.
 
     A query that cannot be read has one piece that says so, and no part.
     """
-    text = in_words(query, labels, language=language)
+    text = in_words(query, labels, language=language, nouns=nouns)
+    spoken = phrases_in(language, nouns)
     parts = parts_of(query)
     pieces: tuple[Piece, ...] = (Piece(text),)
     if not parts or unmarked(text) != text:
         return ReadBack(pieces, parts)
-    every = _pieces(query, labels, language, {part.term: n for n, part in enumerate(parts)}, text)
+    every = _pieces(query, labels, spoken, {part.term: n for n, part in enumerate(parts)}, text)
     if every is not None:
         return ReadBack(every, parts)
     taken: dict[NamedNode | Literal, int] = {}
     for number, part in enumerate(parts[:_TRIED]):
-        more = _pieces(query, labels, language, {**taken, part.term: number}, text)
+        more = _pieces(query, labels, spoken, {**taken, part.term: number}, text)
         if more is not None:
             taken, pieces = {**taken, part.term: number}, more
     return ReadBack(pieces, parts)
@@ -99,12 +102,12 @@ def parts_of(query: str) -> tuple[Part, ...]:
 def _pieces(
     query: str,
     labels: Mapping[str, str],
-    language: str,
+    spoken: Phrases,
     marks: Mapping[NamedNode | Literal, int],
     text: str,
 ) -> tuple[Piece, ...] | None:
     """The text in pieces by these marks; None if the marks change what it says."""
-    phrases = MarkedPhrases(phrases_in(language).language)
+    phrases = MarkedPhrases(spoken.language, spoken.nouns)
     marked = written_out(query, MarkedNames(labels, phrases, marks))
     if unmarked(marked) != text:
         return None
@@ -201,6 +204,10 @@ class MarkedPhrases(Phrases):
         said = super().verb
         return _through(lambda plain: said(plain, many=many), text)
 
+    def instead(self, text: str, word: str) -> str:
+        """Return the word that stands in the place of a text, between its marks."""
+        return f"{text[0]}{word}{text[-1]}" if _MARK.match(text) else word
+
     def capitalised(self, text: str) -> str:
         """Return a text with a capital at its start."""
         return _through(super().capitalised, text)
@@ -216,7 +223,7 @@ class MarkedNames(Names):
         marks: Mapping[NamedNode | Literal, int],
     ) -> None:
         super().__init__(labels, phrases)
-        self._plain = Names(labels, Phrases(phrases.language))
+        self._plain = Names(labels, Phrases(phrases.language, phrases.nouns))
         self._marks = marks
 
     def iri(self, iri: str) -> str:

@@ -17,18 +17,25 @@ from askgraph.sparql.write import tree_of
 _MOST = 10_000  # characters: the time grows with the square of the patterns
 
 
-def in_words(query: Query | str, labels: Mapping[str, str], *, language: str = "en") -> str:
+def in_words(
+    query: Query | str,
+    labels: Mapping[str, str],
+    *,
+    language: str = "en",
+    nouns: str | None = None,
+) -> str:
     """Return a query in one or two sentences of plain words.
 
     `labels` (IRI -> label) name what stands in the query; see `iris_of`. An IRI without a label is
-    named by the words in it. English, German, Spanish and French; English for other languages. A
+    named by the words in it. English, German, Spanish and French; English for other languages.
+    `nouns` is the language of the labels if it is another one, empty if nobody knows. A
     text that cannot be read, or has more than 10,000 characters, gives a phrase that says that it
     cannot be put into words; nothing is raised.
 
     >>> in_words("SELECT ?s { ?s a <http://x/Singer> ; <http://x/country> 'France' }", {})
     'The singers whose country is “France”.'
     """
-    return written_out(query, Names(labels, phrases_in(language)))
+    return written_out(query, Names(labels, phrases_in(language, nouns)))
 
 
 def written_out(query: Query | str, names: Names) -> str:

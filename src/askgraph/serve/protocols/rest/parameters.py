@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import Field
 
-from askgraph.explanation.labels import labels_of
+from askgraph.explanation.labels import labels_of, language_of_labels
 from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
@@ -30,15 +30,21 @@ class QueryText(Body):
 
 @dataclass(frozen=True)
 class NamedQuery:
-    """A query that declares all its prefixes and has no escapes; `labels` name its IRIs."""
+    """A query that declares all its prefixes and has no escapes; `labels` name its IRIs.
+
+    `nouns` is the language of the labels if it is another one, empty if nobody knows.
+    """
 
     text: str
     labels: dict[str, str]
     language: str
+    nouns: str | None = None
 
     async def words(self) -> str:
         """Return the query read back."""
-        return await asyncio.to_thread(in_words, self.text, self.labels, language=self.language)
+        return await asyncio.to_thread(
+            in_words, self.text, self.labels, language=self.language, nouns=self.nouns
+        )
 
 
 async def named_query(query: str, graph: KnowledgeGraph, language: str) -> NamedQuery:
@@ -47,7 +53,8 @@ async def named_query(query: str, graph: KnowledgeGraph, language: str) -> Named
     Raises `QuerySyntaxError` for an escape that is no character.
     """
     text = with_declared(unescaped(query), graph.prefixes.namespaces)
-    return NamedQuery(text, await labels_of(iris_of(text), graph, [language]), language)
+    labels = await labels_of(iris_of(text), graph, [language])
+    return NamedQuery(text, labels, language, language_of_labels(graph, language))
 
 
 def label_of(item: ClassProfile | PredicateProfile, language: str) -> str:

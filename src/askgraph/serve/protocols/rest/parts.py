@@ -135,7 +135,9 @@ async def swap(graph: GraphName, body: SwapBody, hub: HubDep, caller: Asker) -> 
 
 
 async def _read_back(query: NamedQuery) -> ReadBack:
-    return await asyncio.to_thread(read_back, query.text, query.labels, language=query.language)
+    return await asyncio.to_thread(
+        read_back, query.text, query.labels, language=query.language, nouns=query.nouns
+    )
 
 
 def _meant(body: PartsBody, back: ReadBack, graph: KnowledgeGraph) -> dict[str, tuple[str, ...]]:
