@@ -148,6 +148,25 @@ def average_of(of: Variable, patterns: Iterable[Pattern], function: str = "AVG")
     return Query("SELECT", Group(tuple(patterns)), columns=((alias, call),))
 
 
+def extreme_of(
+    of: Variable,
+    elements: Iterable[Element],
+    function: str,
+    groups: Iterable[Variable] = (),
+    *,
+    cast: str = "",
+) -> Query:
+    """Return the sub-query of the highest or lowest value of all that fits, or of each group."""
+    alias, keys = Variable(f"{_ALIASES[function]}_{of.value}"), tuple(groups)
+    call = Call(function, (Call(cast, (of,)) if cast else of,))
+    columns: tuple[tuple[Variable, Expression | None], ...] = (
+        (alias, call),
+        *((one, None) for one in keys),
+    )
+    group_by = tuple((one, None) for one in keys)
+    return Query("SELECT", Group(tuple(elements)), columns=columns, group_by=group_by)
+
+
 def alias_of(part: Value | Query) -> Variable:
     """Return the name of a column, or of the one column of a sub-query."""
     if isinstance(part, Query):

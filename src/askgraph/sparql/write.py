@@ -481,8 +481,8 @@ class _Plain(_Lines):
                 lines = ["{", *self.braces(first)]
                 return lines + [line for one in others for line in ["UNION {", *self.braces(one)]]
             case Query():
-                head, *body, _ = self.query(element)
-                return [f"{{ {head}", *body, "} }"]
+                head, *body, last = self.query(element)
+                return [f"{{ {head}", *body, f"{last} }}"]
             case Filter(condition=Call(name="NOT EXISTS", arguments=(Group() as group,))):
                 return ["FILTER NOT EXISTS {", *self.braces(group)]
             case Values():

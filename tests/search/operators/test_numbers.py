@@ -123,3 +123,66 @@ def test_the_value_that_most_share_needs_no_noun_behind_it(known: Known) -> None
 
 def test_what_is_usual_is_an_average_wherever_it_is_said(known: Known) -> None:
     assert answer(known, "How old are players on average?") == {("29.6667",)}
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows"),
+    [
+        (
+            "Who is the oldest player of each club?",
+            "en",
+            {("Lions", "bea"), ("Bears", "cho"), ("Hawks", "dia")},
+        ),
+        (
+            "Welcher Spieler hat das höchste Gehalt in jeder Position?",
+            "de",
+            {("cho", "keeper"), ("bea", "striker"), ("eve", "winger")},
+        ),
+    ],
+)
+def test_each_group_has_its_extreme(
+    known: Known, question: str, language: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(known, question, language) == rows
+
+
+TIES = """
+@prefix : <https://clubs.example/> .
+@prefix c: <https://clubs.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+
+c:Lake rdfs:label "lake"@en . c:depth rdfs:label "depth"@en . c:area rdfs:label "area"@en .
+c:Town rdfs:label "town"@en . c:lies_at rdfs:label "lies at"@en .
+:a a c:Lake ; rdfs:label "Alder" ; c:depth 90 ; c:area 5 .
+:b a c:Lake ; rdfs:label "Birch" ; c:depth 90 ; c:area 7 .
+:c a c:Lake ; rdfs:label "Cedar" ; c:depth 10 ; c:area 9 .
+:t a c:Town ; rdfs:label "Toft" ; c:lies_at :c .
+:u a c:Town ; rdfs:label "Ulm" ; c:lies_at :c .
+:v a c:Town ; rdfs:label "Vik" ; c:lies_at :a .
+"""
+
+
+@pytest.fixture(scope="module")
+def lakes() -> Known:
+    store = Store()
+    store.bulk_load(TIES.encode(), RdfFormat.TURTLE)
+    return Known(store)
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("Which is the deepest lake?", {("a",), ("b",)}),
+        ("Which is the largest lake?", {("c",)}),
+        ("What are the towns that lie at the largest lake?", {("t",), ("u",)}),
+    ],
+)
+def test_all_that_tie_are_the_answer(
+    lakes: Known, question: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(lakes, question) == rows
+
+
+def test_one_that_leads_alone_is_the_first_of_an_order(lakes: Known) -> None:
+    best = clusters(lakes.proposal("Which is the largest lake?").candidates)[0].best
+    assert best.tree.limit == 1

@@ -226,6 +226,8 @@ def _parts_rows(work: QueryBuilder, slot: Slot) -> bool:
     """Whether the same noun comes again after "each"."""
     tokens = work.reading.tokens
     nouns = {tokens[at].stem for at in range(slot.first, slot.last + 1)}
+    if any(tokens[one.last].stem in nouns for one in work.frame.of("yearly")):
+        return True
     return any(
         tokens[at].stem in nouns
         for one in work.frame.of("each")

@@ -27,6 +27,7 @@ from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import BY_SHOWN
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
 from askgraph.search.operators.naming import owner_of, show_names
+from askgraph.search.operators.peaks import peaked
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
 from askgraph.search.query import (
     Value,
@@ -121,6 +122,7 @@ class Finisher:
                 converted(work)
             best_ranked(work)
             choose_columns(work)
+            peaked(work)
             candidate = closed(work) if self._holds_together(work) else None
             if candidate is not None:
                 yield candidate

@@ -97,13 +97,13 @@ def group_counted(work: QueryBuilder, counted: Variable, operator: Operator) -> 
     """
     work.grouped = True
     place = next((one for one in work.draft.places if one.end == counted), None)
-    if place is None or place is work.root or _spreads(work, work.root, place):
+    if place is None or place is work.root or spreads(work, work.root, place):
         work.group_by(work.root)
         return
     for one in work.draft.places:
         named = any(at < operator.first for at in one.words)
         if named and one is not place and isinstance(one.end, Variable):
-            if _spreads(work, one, place):
+            if spreads(work, one, place):
                 _group(work, one)
             else:
                 work.group_by(work.root)
@@ -120,7 +120,7 @@ def _group(work: QueryBuilder, place: Place) -> None:
         work.grouped = True
 
 
-def _spreads(work: QueryBuilder, start: Place, end: Place) -> bool:
+def spreads(work: QueryBuilder, start: Place, end: Place) -> bool:
     """Whether one thing at a place may go with several at another one."""
     above = []
     up: Place | None = start
@@ -160,7 +160,7 @@ def _has_several(work: QueryBuilder, place: Place, spot: Spot) -> bool:
     if spot.path:
         fans = any(_fans_out(work, one.predicate, one.inverse) for one in spot.path)
         return place is spot.place and fans
-    return not work.schema.is_functional(spot.predicate) or _spreads(work, place, spot.place)
+    return not work.schema.is_functional(spot.predicate) or spreads(work, place, spot.place)
 
 
 def _fans_out(work: QueryBuilder, predicate: int, inverse: bool) -> bool:

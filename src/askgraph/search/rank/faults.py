@@ -343,7 +343,10 @@ def _extreme_missing(subject: Subject) -> bool:
 
 
 def _shown_extremes(subject: Subject) -> int:
-    return sum(isinstance(one, Call) and one.name in ("MIN", "MAX") for one in subject.shown)
+    """How many highest and lowest values are shown, or asked for in a sub-query."""
+    inner = [value for part in averages_in(subject.tree.where) for _, value in part.columns]
+    made = (*subject.shown, *inner)
+    return sum(isinstance(one, Call) and one.name in ("MIN", "MAX") for one in made)
 
 
 def _extremes(subject: Subject) -> Iterator[Operator]:
