@@ -236,12 +236,31 @@ def condition(of: Variable, operator: str, *values: Term, cast: str = "") -> Fil
 
 
 def conditions_in(group: Group) -> list[Condition]:
-    """Return the comparisons of a group."""
+    """Return the comparisons of a group that have to hold."""
     return [
         _read(one.condition)
         for one in group.elements
-        if isinstance(one, Filter) and not _denied(one)
+        if isinstance(one, Filter) and not _denied(one) and not _joins(one.condition)
     ]
+
+
+def alternatives_in(group: Group) -> list[Condition]:
+    """Return the comparisons of a group of which one has to hold, or some together."""
+    joined = [
+        one.condition for one in group.elements if isinstance(one, Filter) and _joins(one.condition)
+    ]
+    found = []
+    while joined:
+        one = joined.pop()
+        if isinstance(one, Call) and _joins(one):
+            joined += reversed(one.arguments)
+        else:
+            found.append(_read(one))
+    return found
+
+
+def _joins(condition: Expression) -> bool:
+    return isinstance(condition, Call) and condition.name in ("||", "&&")
 
 
 def _read(comparison: Expression) -> Condition:

@@ -114,6 +114,10 @@ class Finisher:
         for far in (False, True) if afar else (False,):
             work = QueryBuilder(self.lookups, state, slots, afar=far)
             self._operate(work)
+            if work.made and self.frame.of("or"):
+                from askgraph.search.operators.either import joined_by_or
+
+                joined_by_or(work)
             show_names(work)
             show_rest(work)
             if self.frame.of("in_unit"):
@@ -137,10 +141,11 @@ class Finisher:
 
     def _holds_together(self, work: QueryBuilder) -> bool:
         """Whether nothing contradicts itself, if need be by splitting it between two things."""
-        if not (self.frame.of("both") or len(work.draft.filters) > 1):
+        if not (self.frame.of("both") or len(work.draft.filters) > 1 or work.draft.denied):
             return True
-        from askgraph.search.operators.twins import twinned
+        from askgraph.search.operators.twins import deny_values, twinned
 
+        deny_values(work)
         return twinned(work)
 
     def _hope(self, state: PartialMatch) -> float:
@@ -170,7 +175,10 @@ class Finisher:
             handler = _handler(operator.name)
             if operator.mask & taken or handler is None:
                 continue
+            before = len(work.draft.filters)
             if handler(work, operator):
+                if len(work.draft.filters) > before:
+                    work.made[operator] = tuple(work.draft.filters[before:])
                 work.take(operator.mask, self.grower.weight_of(operator.mask))
                 work.done |= {slot for slot in work.slots if not slot.mask & ~operator.mask}
                 work.gain += WORTH_OPERATOR

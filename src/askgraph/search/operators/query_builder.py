@@ -25,7 +25,7 @@ from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.draft import Draft, Place
 from askgraph.search.operators.lookups import COST_BELOW, COST_FIT, COST_SORT, Lookups, Slot
 from askgraph.search.query import Value, alias_of, named, names_of, title, variable_of
-from askgraph.sparql.tree import Query, Term
+from askgraph.sparql.tree import Filter, Query, Term
 from askgraph.traversal.arrays import Ids, in_both
 from askgraph.traversal.literals import Sort
 
@@ -116,7 +116,8 @@ class QueryBuilder:
 
     `projected` are (token, variable) pairs of what is shown; `afar` allows predicates of things
     that lie a step or two from the pattern, `missed` says that one was passed over. `narrowed` are
-    the nodes at a place that have what was hung on it; `standing` keeps what was worked out of it.
+    the nodes at a place that have what was hung on it; `standing` keeps what was worked out of it;
+    `made` are the conditions of each operator.
     """
 
     def __init__(
@@ -135,6 +136,7 @@ class QueryBuilder:
         self.projected: list[tuple[int, Variable]] = []
         self.shown_words = 0
         self.notes: list[str] = []
+        self.made: dict[Operator, tuple[Filter, ...]] = {}
         self.narrowed: dict[Place, Ids] = {}
         self.standing: dict[Place, Ids] = {}
 

@@ -14,8 +14,17 @@ from askgraph.search.grow.weights import ACROSS
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.query_builder import QueryBuilder
-from askgraph.search.query import predicate_of, term_of, variable_of
-from askgraph.sparql.tree import Call, Expression, Filter, Pattern, Term, transform, variables_of
+from askgraph.search.query import denied, denied_in, predicate_of, term_of, variable_of
+from askgraph.sparql.tree import (
+    Call,
+    Expression,
+    Filter,
+    Group,
+    Pattern,
+    Term,
+    transform,
+    variables_of,
+)
 
 _Part = TypeVar("_Part", Pattern, Filter)
 _LOWER, _UPPER = (">", ">="), ("<", "<=")
@@ -34,6 +43,41 @@ def twinned(work: QueryBuilder) -> bool:
             if _doubled(work, operator, one):
                 break
     return True
+
+
+def deny_values(work: QueryBuilder) -> None:
+    """Deny of a value that is asked for what is denied of one thing that has it.
+
+    "Countries that have never had a host over 45" are those without such a host, and not those of
+    other hosts; but "the ages of hosts without a party" are asked of each host.
+    """
+    root, shown = work.root.end, {variable_of(one) for one in work.draft.columns}
+    if len(shown) != 1 or not isinstance(root, Variable) or work.draft.group:
+        return
+    [value] = shown
+    led = [one for one in work.draft.patterns if (one.subject, one.object) == (root, value)]
+    if not led or _tells_apart(work, led[0]) or not _is_asked_alone(work):
+        return
+    for at, one in enumerate(work.draft.denied):
+        for group in denied_in(Group((one,))):
+            if root in set(variables_of(group.elements)):
+                fresh = _Fresh(work, {value})
+                own = fresh.copy(led[0])
+                fresh.known |= {v: v for v in set(variables_of(group.elements)) - {root}}
+                copied = [transform(part, fresh.change) for part in group.elements]
+                work.draft.denied[at] = denied(own, *copied)
+
+
+def _is_asked_alone(work: QueryBuilder) -> bool:
+    """Whether no "of" puts the thing before the denial behind the value that is asked for."""
+    operators = work.frame.of("not")
+    if len(work.projected) != 1 or not operators:
+        return False
+    asked, last = work.projected[0][0], operators[0].first
+    tokens, weak = work.reading.tokens, work.reading.words.clauses["weak"]
+    between = range(asked + 1, last)
+    named = [at for at in work.root.words if at in between]
+    return asked < last and not any(tokens[at].folded in weak for at in between if named)
 
 
 def _opposed(work: QueryBuilder) -> tuple[Filter, Filter] | None:
@@ -177,10 +221,11 @@ class _Fresh:
 
     def copy(self, part: _Part) -> _Part:
         """Return a part with each variable changed for its own new one."""
-        changed: _Part = transform(part, self._change)
+        changed: _Part = transform(part, self.change)
         return changed
 
-    def _change(self, node: object) -> object:
+    def change(self, node: object) -> object:
+        """Return what takes a term's place."""
         if not isinstance(node, Variable | NamedNode | BlankNode | Literal):
             return node
         if isinstance(node, Variable) and node not in self.known:

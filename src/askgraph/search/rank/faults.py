@@ -21,6 +21,7 @@ from askgraph.search.query import (
     Condition,
     Value,
     aggregates_of,
+    alternatives_in,
     averages_in,
     conditions_in,
     denied_in,
@@ -212,7 +213,7 @@ class Subject:
     @property
     def compared(self) -> str:
         """The text of all that variables are compared with."""
-        terms = [term for part in self.parts for one in conditions_in(part) for term in one.values]
+        terms = [term for part in self.parts for one in _compared_in(part) for term in one.values]
         return " ".join([*map(text_of, terms), *map(written, averages_in(self.tree.where))])
 
     @cached_property
@@ -221,7 +222,7 @@ class Subject:
         where, parts = self.tree.where, self.parts
         patterns = [*optional_in(where), *(one for part in parts for one in patterns_in(part))]
         named = [end for one in patterns for end in (one.subject, one.object)]
-        named += [term for part in parts for one in conditions_in(part) for term in one.values]
+        named += [term for part in parts for one in _compared_in(part) for term in one.values]
         for one in where.elements:
             if isinstance(one, Values):
                 named += [term for row in one.rows for term in row if term is not None]
@@ -248,6 +249,10 @@ class Subject:
             and isinstance(one.object, NamedNode)
         ]
         return max((self.said.get(iri, 0.0) for iri in classes), default=_UNSAID)
+
+
+def _compared_in(group: Group) -> list[Condition]:
+    return [*conditions_in(group), *alternatives_in(group)]
 
 
 def _number_missing(subject: Subject) -> bool:
