@@ -13,8 +13,9 @@ WEB := src/askgraph/serve/web
 WEB_SOURCES := $(shell find $(WEB)/src -type f) $(WEB)/build.mjs
 # Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
 TORCH_VERSION := 2.13.0
-# A file's tests run in one worker, one after the other: they share what its fixtures made.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# A file's tests run in one worker, one after the other: they share what its fixtures made. What is
+# compiled is kept, wherever a container says otherwise: tests start hundreds of processes.
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help demo serve test check docs wheel bench lock clean venv page page-check
 

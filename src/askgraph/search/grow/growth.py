@@ -17,6 +17,7 @@ from askgraph.search.grow.partial_match import (
     Node,
     PartialMatch,
     common_words,
+    denied_words,
     named_steps,
     named_words,
     together,
@@ -272,6 +273,7 @@ def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
     content, denies = grower.content, bool(grower.frame.of("not"))
     both = bool(grower.frame.of("both", "and"))
     steps = [named_steps(state.node) if both else {} for state in chosen]
+    denying = sum(operator.mask for operator in grower.frame.of("not"))
     spans = [(int(state.ids[0]), int(state.ids[-1])) for state in chosen]
     for at, one in enumerate(chosen):
         first, last = spans[at]
@@ -282,6 +284,8 @@ def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
                 continue
             if last < spans[there][0] or spans[there][1] < first:
                 continue
+            if one.node.without and other.node.without and denying & one.used & other.used:
+                continue  # one "not" denies one thing
             pairs = ((one, other), (other, one)) if denies else ()
             denied = [state for pair in pairs for state in _negated(grower, *pair)]
             yield from denied
@@ -318,15 +322,13 @@ def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMa
 
 def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
     """What fits one state and not the other, if a word denies what the other is about."""
-    denied, kept = named_words(other.node), named_words(base.node)
+    denied = min(denied_words(other.node), default=-1)
+    if denied < 0 or base.node.without or other.node.without:
+        return  # what a word denies is found already
     for operator in grower.frame.of("not"):
-        if (
-            not denied
-            or min(denied) < operator.first
-            or min(denied) - operator.last > _DENIED_WITHIN
-        ):
+        if not 0 < denied - operator.last <= _DENIED_WITHIN:
             continue
-        if any(operator.last < at < min(denied) for at in kept):
+        if not _denies(grower, operator, base.node, other.node, denied):
             continue
         ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
         if not len(ids) or len(ids) == len(base.ids):
@@ -337,6 +339,25 @@ def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterato
         yield replace(
             state, used=state.used | operator.mask, gain=state.gain + weight + WORTH_OPERATOR
         )
+
+
+def _denies(grower: Grower, operator: Operator, base: Node, other: Node, denied: int) -> bool:
+    """Whether "no" stands between the words of a thing and all the words of what it is denied.
+
+    Only a thing of which no word says what it is may have none before.
+    """
+    if grower.linked.reading.parted(operator.last, denied):
+        return False
+    last = named_words(other).bit_length()
+    kept, before = named_words(base), bits(range(operator.first))
+    if kept & bits(range(operator.last + 1, last)):
+        return False
+    own = 0
+    for link in (base.cls_link, base.link, *(edge.link for edge, _ in base.edges)):
+        own |= link.mask if link is not None else 0
+    for _, child in base.edges:
+        own |= named_words(child) if not child.edges else 0
+    return bool(own & before) or not (own or kept & before)
 
 
 def _merged(grower: Grower, one: Node, other: Node, ids: Ids) -> Node:

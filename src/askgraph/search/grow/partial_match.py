@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.quantities import Quantity
+from askgraph.search.linking.text import bits
 from askgraph.traversal.arrays import Ids
 
 
@@ -111,7 +112,19 @@ def common_words(one: Mapping[Named, int], other: Mapping[Named, int]) -> int:
     return mask
 
 
-def named_words(node: Node) -> list[int]:
+def named_words(node: Node) -> int:
+    """All words that name parts of a pattern, as bits."""
+    mask = 0
+    for part in node.walk():
+        links = (part.link, part.cls_link, *(edge.link for edge, _ in part.edges))
+        for link in links:
+            mask |= link.mask if link is not None else 0
+        if part.quantity is not None:
+            mask |= bits(part.quantity.positions)
+    return mask
+
+
+def denied_words(node: Node) -> list[int]:
     """The first words of the things, values and classes that a pattern names."""
     links = (link for part in node.walk() for link in (part.link, part.cls_link))
     numbers = [part.quantity.first for part in node.walk() if part.quantity is not None]

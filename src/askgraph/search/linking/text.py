@@ -23,6 +23,7 @@ _QUOTED = re.compile(
     r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)['‘]([^'’]+)['’](?!\w)"
 )
 _MOST_TOKENS = 120
+_SENTENCE_ENDS = ".?!;"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,11 @@ class Reading:
         if self.folded[at : at + len(phrase)] != phrase:
             return False
         return self.abbreviations.isdisjoint(range(at, at + len(phrase)))
+
+    def parted(self, first: int, last: int) -> bool:
+        """Whether a sentence ends between two tokens."""
+        between = self.text[self.tokens[first].end : self.tokens[last].start]
+        return any(mark in between for mark in _SENTENCE_ENDS)
 
     def is_stop(self, at: int) -> bool:
         """Whether a token is a function word outside of a quotation."""

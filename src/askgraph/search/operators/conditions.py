@@ -7,12 +7,13 @@ from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.codes import truths_of
-from askgraph.search.grow.weights import APART, BESIDE, FAR, NEAR
+from askgraph.search.grow.partial_match import Edge
+from askgraph.search.grow.weights import APART, BESIDE, DOUBT_PATH, FAR, NEAR
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.ages import compared_age
-from askgraph.search.operators.draft import FIRST_DAY, day_term, year_of
+from askgraph.search.operators.draft import FIRST_DAY, Place, day_term, year_of
 from askgraph.search.operators.group_values import group_counted
 from askgraph.search.operators.lookups import DATED, NUMERIC
 from askgraph.search.operators.measures import by_dimension, compared_nodes, number_of
@@ -395,18 +396,28 @@ def exists(work: QueryBuilder, operator: Operator) -> bool:
 
 
 def without(work: QueryBuilder, operator: Operator) -> bool:
-    """ "Without X": no value of the predicate that X names."""
+    """ "Without X": no value of the predicate that X names, there or a step or two away."""
     spot = work.spot(work.next_slot(operator.last, NEAR))
-    if spot is None or spot.path:
+    if spot is None or _is_denied_itself(work, operator, spot.place):
         return False
     truths = truths_of(work.schema, spot.predicate)
     if truths is not None and truths[1]:
         work.draft.filters.append(condition(work.take_spot(spot), "=", term_of(truths[1])))
         return True
-    value = work.draft.beside(spot.place.end, spot.predicate, inverse=spot.inverse)
-    work.draft.denied.append(denied(value))
+    end, steps = spot.place.end, []
+    for edge in (*spot.path, Edge(spot.predicate, spot.inverse)):
+        steps.append(work.draft.beside(end, edge.predicate, inverse=edge.inverse))
+        end = steps[-1].subject if edge.inverse else steps[-1].object
+    work.unknown += DOUBT_PATH * len(spot.path)
+    work.draft.denied.append(denied(*steps))
     work.use_spot(spot)
     return True
+
+
+def _is_denied_itself(work: QueryBuilder, operator: Operator, place: Place) -> bool:
+    """Whether a thing that lacks something is not named before "no", though another one is."""
+    named = {at for one in work.draft.places for at in one.words if at < operator.first}
+    return bool(named) and not any(at < operator.first for at in place.words)
 
 
 HANDLERS: Handlers = {

@@ -1,7 +1,7 @@
 """A query under construction: the pattern of a state, and what is hung on its variables."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 from pyoxigraph import Variable
@@ -100,7 +100,7 @@ class Draft:
         for step, child in node.edges:
             self._step(place, step, child)
         for one in node.without:
-            self._deny(end, one)
+            self._deny(end, one if one.cls != node.cls else replace(one, cls=None))
         return place
 
     def _words(self, node: Node, edge: Edge | None) -> tuple[int, ...]:
@@ -179,7 +179,8 @@ class Draft:
         inner.patterns += [inner.typed(end, node.cls)] if node.cls else []
         for step, child in node.edges:
             inner._step(Place(end, node), step, child)
-        self.denied.append(denied(*inner.patterns, *inner.filters))
+        if inner.patterns:
+            self.denied.append(denied(*inner.patterns, *inner.filters))
 
     def attach(self, place: Place, predicate: int, *, inverse: bool = False) -> Variable:
         """Hang a predicate on a place; the same one twice is one variable."""

@@ -29,6 +29,7 @@ from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
 from askgraph.search.operators.naming import owner_of, show_names
 from askgraph.search.operators.peaks import peaked
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
+from askgraph.search.operators.sound import is_sound
 from askgraph.search.query import (
     Value,
     condition,
@@ -424,9 +425,9 @@ def _is_aggregate(value: Expression) -> bool:
 def closed(work: QueryBuilder) -> Candidate | None:
     """Close a candidate; None if there is nothing to show."""
     draft = work.draft
-    if not draft.patterns or not (draft.columns or draft.ask):
+    if not draft.patterns or not (draft.columns or draft.ask) or (draft.ask and draft.having):
         return None
-    if work.state.denied and not draft.ask:
+    if (work.state.denied and not draft.ask) or not is_sound(draft):
         return None
     if BY_SHOWN in work.notes and work.root.end in draft.group:
         return None  # one of each is counted
