@@ -57,3 +57,21 @@ def test_exactly_so_many_are_counted(zoo: Known) -> None:
     assert best_rows(zoo, "Which enclosures have only one animal?") == {
         "<https://zoo.example/Hall>"
     }
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Which nations have never had a host with the trade Clerk?", {"Peru"}),
+        ("Show the nations without any host with the trade Cook.", {"Cuba"}),
+    ],
+)
+def test_a_value_that_is_asked_for_is_denied_what_any_thing_with_it_has(
+    question: str, found: set[str], hosts: Known
+) -> None:
+    assert best_rows(hosts, question) == found
+
+
+def test_the_value_of_a_thing_is_denied_only_what_the_thing_has(hosts: Known) -> None:
+    question = "What are the nations of the hosts who do not have the trade Clerk?"
+    assert best_rows(hosts, question) == {"Chile", "Peru"}
