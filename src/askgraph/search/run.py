@@ -14,6 +14,7 @@ from askgraph.graph import KnowledgeGraph, surroundings
 from askgraph.index.names import Kind, NameIndex
 from askgraph.metadata import Profile
 from askgraph.metadata.units import Unit, unit_at
+from askgraph.search.grow.asked import with_asked
 from askgraph.search.grow.growth import grown
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.steps import Grower
@@ -130,6 +131,7 @@ def proposed(
     frame = with_description(frame, wanted)
     if not operators:
         frame = replace(frame, operators=())
+    linked = with_asked(linked, frame, schema)
     weights = weights_for("") if weights is None else weights
     grower = Grower(schema.graph, schema, linked, frame, weights)
     found = grown(grower)[:states]

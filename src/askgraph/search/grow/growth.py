@@ -315,7 +315,9 @@ def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMa
     shared = 0.0
     if one.node.edges and other.node.edges:
         first, second = one.node.edges[0][0], other.node.edges[0][0]
-        if (first.predicate, first.inverse) == (second.predicate, second.inverse):
+        bare = first.link is not None and not first.link.mask & grower.content  # "who"
+        same = (first.predicate, first.inverse) == (second.predicate, second.inverse)
+        if same and not bare:
             shared = min(1.0, max(one.unknown, other.unknown))
     return together(one, other, node, repeated=repeated, shared=shared)
 

@@ -202,7 +202,7 @@ class Grower:
             edge.predicate == predicate and (mirrored or edge.inverse == inverse)
             for edge, _ in state.node.edges
         )
-        links = [] if back else self.left_links(state.used).get(predicate, [])
+        links = [] if back else self._links(state, predicate, inverse)
         if (not links and linked) or (literal and self._is_other_code(state, predicate)):
             return
         for plus in self._ways(predicate, inverse):
@@ -230,6 +230,11 @@ class Grower:
         if meant is None or not meant.code:
             return False
         return not holds_codes(self.schema, predicate, meant.code)
+
+    def _links(self, state: PartialMatch, predicate: int, inverse: bool) -> list[Link]:
+        """The links of a step; a question word alone names only what a predicate leads to."""
+        links = self.left_links(state.used).get(predicate, [])
+        return [one for one in links if one.mask & self.content] if inverse else links
 
     def left_links(self, used: int) -> dict[int, list[Link]]:
         """The predicates that the words not yet used name, with their links."""

@@ -396,17 +396,18 @@ def _same_root(at: int, token: Token, words: Sequence[str], index: NameIndex) ->
     place = bisect_left(words, start)
     while place < len(words) and words[place].startswith(start):
         word = words[place]
-        quality = _alikeness(own, word)
+        quality = alikeness(own, word)
         if quality and word != own:
             yield Variant(at, place, quality, "root")
         place += 1
     if len(own) >= _ROOT:
-        short, quality = index.word_id(own[:_STEM]), _alikeness(own, own[:_STEM])
+        short, quality = index.word_id(own[:_STEM]), alikeness(own, own[:_STEM])
         if short is not None and quality:
             yield Variant(at, short, quality, "root")
 
 
-def _alikeness(own: str, word: str) -> float:
+def alikeness(own: str, word: str) -> float:
+    """Return the quality of a word that shares a long beginning with another; 0 if none does."""
     shared = _shared(own, word)
     left, right = len(own) - shared, len(word) - shared
     ending = own[shared:] or word[shared:]

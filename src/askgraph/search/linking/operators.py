@@ -55,6 +55,20 @@ class Frame:
     today: float = 0.0  # days from 1970-01-01
 
     @cached_property
+    def asked_at(self) -> tuple[str, int] | None:
+        """What the question word asks for that stands before the first noun, and its place."""
+        reading = self.reading
+        content = (at for at in range(len(reading.tokens)) if not reading.is_stop(at))
+        starts = next((at for at in content if not self.mask >> at & 1), len(reading.tokens))
+        best: tuple[int, int, str] | None = None
+        for name, phrases in reading.words.asks.items():
+            for phrase in phrases:
+                for at in range(min(starts + 1, _BEFORE_NOUN, len(reading.tokens))):
+                    if reading.says(phrase, at) and (best is None or (at, -len(phrase)) < best[:2]):
+                        best = at, -len(phrase), name
+        return (best[2], best[0]) if best is not None else None
+
+    @cached_property
     def mask(self) -> int:
         """The tokens of all operators, as bits."""
         return bits(at for operator in self.operators for at in operator.positions)
@@ -193,6 +207,8 @@ _ASKS_WITHIN, _ASKS_AT = 8, 6
 """A question word ends within so many words, and begins among so many and the next."""
 _COUNTED = 2
 """Tokens after the first of "exactly" within which its number stands."""
+_BEFORE_NOUN = 4
+"""A question word asks for the answer if it is one of so many words."""
 _BETWEEN = 8
 """Tokens after "between" within which both of its numbers stand."""
 _LOUD = frozenset(

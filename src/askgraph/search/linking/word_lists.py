@@ -48,6 +48,7 @@ class WordList:
     operators: Mapping[str, tuple[Phrase, ...]]
     clauses: Mapping[str, frozenset[str]]
     yes_or_no: Mapping[str, frozenset[str]]
+    agreement: Mapping[str, frozenset[str]]
     decimal_comma: bool
     minus: tuple[Phrase, ...]
     in_dates: frozenset[str]
@@ -150,6 +151,7 @@ def word_list(language: str) -> WordList:
         operators=_phrases_by_name(raw["operators"]),
         clauses=_words_by_name(raw["clauses"]),
         yes_or_no=_words_by_name(raw["yes_or_no"]),
+        agreement=_words_by_name(raw["agreement"]),
         decimal_comma=numbers["decimal_comma"],
         minus=_phrases(numbers["minus"]),
         in_dates=frozenset(numbers["in_dates"]),

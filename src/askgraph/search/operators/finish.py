@@ -23,6 +23,7 @@ from askgraph.search.grow.weights import (
     WORTH_OPERATOR,
 )
 from askgraph.search.linking.operators import Frame, Operator
+from askgraph.search.operators.asked_values import value_asked
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import BY_SHOWN
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
@@ -51,6 +52,8 @@ _LUCK = 0.3
 """What finishing may add to a score besides words: about two doubts fewer."""
 _LINKED = 0.6
 """A predicate named so well stands for its subjects if nothing else does."""
+_ASK_VALUES = ("date", "year", "place", "person")
+"""Question words for which a value is shown that no other word names."""
 _AFAR = 20
 """So many of the best states may have predicates that lie afar."""
 
@@ -317,10 +320,10 @@ def choose_columns(work: QueryBuilder) -> None:
 
 
 def _answers_when(work: QueryBuilder, shown: list[Variable], aggregates: Sequence[Value]) -> bool:
-    """ "When …" that names no date: the date of what was found is shown."""
-    if work.frame.asks not in ("date", "year") or shown or aggregates or work.draft.ask:
+    """ "When …" that names no date: that of what was found is shown. So with places and persons."""
+    if work.frame.asks not in _ASK_VALUES or shown or aggregates or work.draft.ask:
         return False
-    spot = work.only(DATED)
+    spot = value_asked(work)
     if spot is None:
         return False
     work.unknown += DOUBT_DATE_SHOWN

@@ -74,7 +74,7 @@ class Lookups:
             links = free[positions][0]
             content = links[0].mask & self.grower.content
             loud = all(self.frame.is_loud(at) for at in positions if self.weights[at])
-            if content & taken or (loud and not fits[positions]):
+            if not content or content & taken or (loud and not fits[positions]):
                 continue
             taken |= content
             yield Slot(positions[0], positions[-1], links)

@@ -75,6 +75,30 @@ def items_of(linked: Linked, frame: Frame) -> tuple[Item, ...]:
     return items
 
 
+def owner_of(linked: Linked, frame: Frame, items: Sequence[Item]) -> Item | None:
+    """Return the noun of which the last of some items is said: "customers" of "names of customers".
+
+    >>> from askgraph.search.linking.text import read
+    >>> linked = Linked(read("Show the names and ages of all customers."), ())
+    >>> frame = frame_of(linked.reading)
+    >>> owner_of(linked, frame, items_of(linked, frame)).positions
+    (7,)
+    """
+    if not items:
+        return None
+    reading, last = linked.reading, items[-1].positions[-1]
+    following = next((run for run in _runs(reading, frame) if run.positions[0] > last), None)
+    if following is None:
+        return None
+    between = range(last + 1, following.positions[0])
+    parted = reading.text[reading.tokens[last].end : reading.tokens[between.stop].start]
+    said = [reading.tokens[at].folded for at in between]
+    leads = bool(said) and said[0] in reading.words.clauses["owner"]
+    if not leads or any(mark in parted for mark in ",;:.?!"):
+        return None
+    return _item(following.positions, following.operators, linked)
+
+
 def _by_sentence(runs: Sequence[Run], reading: Reading) -> list[list[Run]]:
     """Runs parted at the ends of sentences; at least one part."""
     parts: list[list[Run]] = [[]]
@@ -299,7 +323,7 @@ def _kind(reading: Reading, frame: Frame, items: tuple[Item, ...]) -> Asks:
     if items and "count" in items[0].operators:
         return "count" if items[0].classes or not items[0].predicates else "number"
     starts = items[0].first if items else len(reading.tokens)
-    name = _asked_first(reading, frame)
+    name = frame.asked_at[0] if frame.asked_at is not None else ""
     counts = any(one.first <= starts for one in frame.of("count"))
     if name == "number" and counts:
         return "number" if items and items[0].predicates and not items[0].classes else "count"
@@ -312,20 +336,6 @@ def _is_request(reading: Reading, frame: Frame) -> bool:
     opened = frame.of("exists")[0].last + 1
     after = [token.folded for token in reading.tokens[opened : opened + _REQUESTS]]
     return bool(after) and (after[0] in words["asked"] or not words["asking"].isdisjoint(after))
-
-
-def _asked_first(reading: Reading, frame: Frame) -> str:
-    """The sort of question word that stands before, or at, the first noun; empty for none."""
-    content = (at for at in range(len(reading.tokens)) if not reading.is_stop(at))
-    starts = next((at for at in content if not frame.mask >> at & 1), len(reading.tokens))
-    best: tuple[int, int, str] | None = None
-    for name, phrases in reading.words.asks.items():
-        for phrase in phrases:
-            for at in range(min(starts + 1, 4, len(reading.tokens))):
-                here = tuple(token.folded for token in reading.tokens[at : at + len(phrase)])
-                if here == phrase and (best is None or (at, -len(phrase)) < best[:2]):
-                    best = at, -len(phrase), name
-    return best[2] if best is not None else ""
 
 
 def _asks_again(reading: Reading, frame: Frame) -> bool:

@@ -407,6 +407,11 @@ def _wrong_sort(subject: Subject) -> bool:
     return valued and not subject.candidate.features["asks"]
 
 
+def _wrong_kind(subject: Subject) -> bool:
+    """A person, a place or a time is asked for, and nothing shown is one."""
+    return bool(subject.candidate.features["misfit"])
+
+
 _FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
     "number_missing": (_number_missing, "a number of the question is not in the query"),
     "thing_missing": (_thing_missing, "a thing that the question names is not in the query"),
@@ -418,6 +423,7 @@ _FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
     "cut_off": (_cut_off, "the question is longer than what was read of it"),
     "denied_apart": (_denied_apart, "what is denied hangs on another thing than what is shown"),
     "wrong_sort": (_wrong_sort, "a number or a date is asked for, and none is shown"),
+    "wrong_kind": (_wrong_kind, "a person, place or time is asked for, and none is shown"),
     "unasked": (_unasked, "a property is asked for, and all that is shown is what no word names"),
     "contradicts": (_contradicts, "nothing can fit all its conditions"),
     "counts_group": (_counts_group, "it counts what it groups by"),

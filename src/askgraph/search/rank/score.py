@@ -22,15 +22,13 @@ from askgraph.search.linking.akin import AKIN
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.shortened import SHORTENED
-from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import denied_in, patterns_in, predicate_of, values_of, variable_of
+from askgraph.search.query import denied_in, patterns_in, predicate_of, values_of
+from askgraph.search.rank.fitting import Fitting
 from askgraph.sparql.tree import Bind, Call, Pattern
 from askgraph.traversal.literals import Sort
 
-_BODY = 0.6
-"""An organisation if a person is asked for: "who" may mean it."""
 _NAMED = 0.7
 """A class named so well is one that the answer may be of."""
 _OF_CLASS = 1.4
@@ -54,6 +52,11 @@ FEATURES = (
     "akin",
     "shortened",
     "parted",
+    "misfit",
+    "unheld",
+    "unnamed",
+    "disagrees",
+    "ungrouped",
 )
 """What is told of a candidate; `ranking.toml` has what each weighs."""
 
@@ -89,13 +92,17 @@ class _Told:
     def features(self, candidate: Candidate) -> dict[str, float]:
         """What speaks for and against a candidate, by name, in the order of `FEATURES`."""
         linked, frame, schema = self.linked, self.frame, self.schema
+        fitting = self.fitting
+        columns = fitting.columns(candidate)
+        kind = fitting.kind(columns)
+        unheld, unnamed = fitting.nouns(columns, candidate)
         found = (
             candidate.gain / self.total,
             float(candidate.patterns),
             candidate.unknown,
             candidate.state.spread,
             _nameless(candidate, schema),
-            _agrees(candidate, linked, frame, schema),
+            max(0.0, kind) if fitting.asks_kind else _agrees(candidate, frame, schema),
             _head(candidate, linked, schema),
             _far(candidate),
             _astray(candidate.state.node),
@@ -105,6 +112,11 @@ class _Told:
             self.told_by(candidate, AKIN),
             self.told_by(candidate, SHORTENED),
             _parted(candidate.state.node, linked),
+            max(0.0, -kind),
+            unheld,
+            unnamed,
+            fitting.disagrees(candidate),
+            fitting.ungrouped(candidate),
         )
         return dict(zip(FEATURES, found, strict=True))
 
@@ -117,6 +129,11 @@ class _Told:
                     mask |= 1 << at
         told = (weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
         return sum(told) / self.total if mask else 0.0
+
+    @cached_property
+    def fitting(self) -> Fitting:
+        """Tells how what is shown fits what is asked for."""
+        return Fitting(self.linked, self.frame, self.schema)
 
     @cached_property
     def total(self) -> float:
@@ -166,43 +183,16 @@ def _nameless(candidate: Candidate, schema: Schema) -> float:
     return float(schema.is_nameless(candidate.state.ids))
 
 
-def _agrees(candidate: Candidate, linked: Linked, frame: Frame, schema: Schema) -> float:
-    """Whether the answer is of the sort that the question word asks for."""
+def _agrees(candidate: Candidate, frame: Frame, schema: Schema) -> float:
+    """Whether the answer is a truth value, a number or a date where one is asked for."""
     if frame.exists and frame.asks is None:
         return 1.0 if candidate.asks else 0.0
     if frame.asks == "number":
         counted = any(isinstance(one, Call) for one in candidate.shown)
         return 1.0 if counted or set(NUMERIC) & _sorts(candidate, schema) else 0.0
-    if frame.asks == "person":
-        return _is_person(candidate, linked, schema)
     if frame.asks in ("date", "year"):
         return 1.0 if _sorts(candidate, schema) & {Sort.DATE, Sort.YEAR, Sort.TEXT_DATE} else 0.0
     return 0.0
-
-
-def _is_person(candidate: Candidate, linked: Linked, schema: Schema) -> float:
-    """Whether the answer is of a class that is called a person or agent, or lies below one."""
-    synonyms = linked.reading.words.synonyms
-    persons, bodies = (
-        names.union(*(synonyms.get(name, ()) for name in names))
-        for names in (shared_words().names["persons"], shared_words().names["bodies"])
-    )
-    stems = [schema.class_stems(cls) for cls in _answer_classes(candidate, schema)]
-    if any(persons & own for own in stems):
-        return 1.0
-    return _BODY if any(bodies & own for own in stems) else 0.0
-
-
-def _answer_classes(candidate: Candidate, schema: Schema) -> list[str]:
-    """The classes of the first answer column, by its nodes or by its predicate's objects."""
-    first = variable_of(candidate.shown[0]) if candidate.shown else None
-    if first == candidate.root and len(candidate.state.ids):
-        return list(schema.classes_of(int(candidate.state.ids[0])))
-    for pattern in patterns_in(candidate.tree.where):
-        if pattern.object == first:
-            profile = schema.predicates_by_iri.get(predicate_of(pattern))
-            return [cls for cls, _ in profile.object_classes[:5]] if profile else []
-    return []
 
 
 def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
