@@ -33,13 +33,13 @@ def asked_back(space: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) 
 def test_the_reading_that_was_chosen_is_run(
     space: KnowledgeGraph, asked_back: Clarification
 ) -> None:
-    option = max(asked_back.options, key=lambda one: one.count)
+    option = max(asked_back.options[:2], key=lambda one: one.count)
 
     answer = result_of(chosen_answer(option, asked_back, space, languages=["en"]))
 
-    assert len(answer.result.rows) == option.count == 21
+    assert len(answer.result.rows) == option.count == 2
     assert answer.confidence == 1.0
-    assert "Curiosity" in answer.labels.values()
+    assert "Phobos" in answer.labels.values()
 
 
 def test_the_best_attempt_is_not_run_again(

@@ -43,7 +43,8 @@ def kind_words() -> KindWords:
             stems.setdefault(stem(word), set()).add(kind)
     return KindWords(
         frozenset(raw["heads"]["last"]),
-        *(_stems(" ".join(raw["heads"][name])) for name in ("parting", "keys")),
+        _stems(" ".join(raw["heads"]["parting"])),
+        _stems(" ".join(raw["heads"]["keys"])),
         {word: frozenset(kinds) for word, kinds in stems.items()},
         {kind: tuple(tokens(" ".join(listed))) for kind, listed in raw["endings"].items()},
         {kind: tuple(map(_stems, listed)) for kind, listed in raw["signs"].items()},

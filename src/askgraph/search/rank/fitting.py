@@ -240,6 +240,14 @@ class Fitting:
         return frozenset() if owner is None else frozenset(owner.classes)
 
     @cached_property
+    def _names_columns(self) -> bool:
+        """Whether nouns tell what to show: in "how old are the players" they only say whose."""
+        if not self.items or self.asks_kind:
+            return False
+        counted = "count" in self.items[0].operators
+        return not (self.frame.of("measure") or (self.expected.kind == "number" and not counted))
+
+    @cached_property
     def _nouns(self) -> list[_Noun]:
         """The nouns that are asked for, with what they may mean."""
         links = self.linked.of(Kind.CLASS, Kind.PREDICATE)
@@ -257,7 +265,7 @@ class Fitting:
 
     def nouns(self, columns: Sequence[Column], candidate: Candidate) -> tuple[float, float]:
         """The share of nouns asked for that lack a column, and up to one column that none names."""
-        if not self.items or not columns or self.asks_kind:
+        if not self._names_columns or not columns:
             return 0.0, 0.0
         held = [[self._held(noun, one, candidate) for one in columns] for noun in self._nouns]
         missing = sum(1 - max(row) for row in held)
