@@ -61,3 +61,19 @@ def test_most_questions_of_a_language_are_understood(
 ) -> None:
     asked = sum(line["lang"] == language for line in ANSWERABLE)
     assert right[language] >= 0.7 * asked
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "term"),
+    [
+        ("Quand est né Neil Armstrong ?", "fr", '"1930-08-05"'),
+        ("Qui a découvert Titan ?", "fr", "Christiaan_Huygens"),
+        ("Quelle est la hauteur de Saturn V ?", "fr", '"110.6"'),
+        ("Quelles fusées sont construites par SpaceX ?", "fr", "Starship"),
+    ],
+)
+def test_a_question_in_another_language_than_the_names_of_the_graph_is_understood(
+    question: str, language: str, term: str, space: Known
+) -> None:
+    best = clusters(space.proposal(question, language).candidates)[0].best
+    assert term in str(space.rows(space.query(best.query)))

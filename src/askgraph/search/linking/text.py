@@ -84,7 +84,8 @@ class Reading:
         token = self.tokens[at]
         if token.quote is not None or at in self.abbreviations:
             return False
-        return token.folded in self.words.stop
+        full = self.words.full
+        return token.folded in self.words.stop and not (full and token.text.lower() in full)
 
     def on(self, today: float) -> "Reading":
         """Return it as read on a day (days from 1970-01-01): last year has days then."""

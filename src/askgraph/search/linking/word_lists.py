@@ -35,11 +35,12 @@ class WordList:
     """One language's lists; phrases are folded tokens, synonyms and naming words are stems.
 
     `clauses` are words that open a part of a question, and possessives; `light` ones say nothing of
-    their own; `describing` is how one asks for all of a thing, `following` how questions lean on
-    the one before, longest phrases first. With a `decimal_comma` points group the thousands;
-    `minus` are phrases that end in a word for it; words `in_dates` part day, month and year.
-    `texts` are words for parts of a text and for having them, `text_holders` what stands between a
-    text and what holds it. `degrees` are endings of adjectives and words before them.
+    their own, `full` ones do although a function word is spelt alike but for an accent;
+    `describing` is how one asks for all of a thing, `following` how questions lean on the one
+    before, longest phrases first. With a `decimal_comma` points group the thousands; `minus` are
+    phrases that end in a word for it; words `in_dates` part day, month and year. `texts` are words
+    for parts of a text and for having them, `text_holders` what stands between a text and what
+    holds it. `degrees` are endings of adjectives and words before them.
     """
 
     language: str
@@ -64,6 +65,7 @@ class WordList:
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
     light: tuple[Phrase, ...]
+    full: frozenset[str]
     degrees: Mapping[str, frozenset[str]]
     describing: Mapping[str, tuple[Phrase, ...]]
     following: Mapping[str, tuple[Phrase, ...]]
@@ -164,9 +166,10 @@ def word_list(language: str) -> WordList:
         texts=_words_by_name(raw["texts"]),
         text_holders=_phrases(raw["texts"]["holders"]),
         measures=tuple(_measures(raw["adjectives"])),
-        synonyms=_synonyms(raw["synonyms"]["sets"]),
+        synonyms=_synonyms([*raw["synonyms"]["sets"], *raw["synonyms"]["english"]]),
         naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),
         light=_phrases(raw["light"]["words"]),
+        full=frozenset(raw["light"]["full"]),
         degrees={name: frozenset(listed) for name, listed in raw["degrees"].items()},
         describing=_longest_first(raw["describing"]),
         following=_longest_first(raw["follow"]),

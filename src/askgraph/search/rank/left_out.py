@@ -33,7 +33,7 @@ def left_out(proposal: Proposal, candidate: Candidate) -> tuple[str, ...]:
         if at in phrases:
             last = reading.tokens[phrases[at].last]
             found.append(" ".join(reading.text[token.start : last.end].split()))
-        elif (weights[at] or _is_short_name(reading, at)) and at not in inside | meant:
+        elif weights[at] and at not in inside | meant:
             found += [] if candidate.used >> at & 1 else [token.text]
     return tuple(dict.fromkeys(found))
 
@@ -70,10 +70,3 @@ def _light(reading: Reading) -> Iterator[int]:
 def _said(reading: Reading, operator: str) -> set[int]:
     words = {phrase[0] for phrase in reading.words.operators[operator] if len(phrase) == 1}
     return {at for at, word in enumerate(reading.folded) if word in words}
-
-
-def _is_short_name(reading: Reading, at: int) -> bool:
-    """Whether a function word in capitals is an abbreviation: IT among other words."""
-    text = reading.tokens[at].text
-    is_loud = len(text) > 1 and text.isupper()
-    return is_loud and any(not token.text.isupper() for token in reading.tokens)
