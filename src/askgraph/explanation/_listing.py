@@ -298,6 +298,9 @@ class Listing(Asked):
         self.cuts_done = True
         if self.query.limit == 1:
             text = bare(self.teller.phrase(root, many=False), self.phrases)
+            something = self.say("something")
+            if text.startswith(f"{something} "):
+                text = self.say("thing") + text[len(something) :]
         else:
             phrase = self.teller.phrase(root, many=True)
             text = self.say("some", self.query.limit, phrase)

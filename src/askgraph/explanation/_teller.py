@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.explanation._names import Relation, Scope
+from askgraph.explanation._names import Relation, Scope, scope_of
 from askgraph.explanation._nouns import ValueWords
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import Pattern, Term, variables_of
@@ -180,10 +180,26 @@ class Teller(ValueWords):
             if relation.kind != "noun" or not conditions.startswith(start):
                 continue
             rest = conditions[len(start) :].strip()
+            if self.is_among_the_same():
+                return self.say(f"by {key}", relation.text, "")
             noun = self.noun(pattern.subject) if isinstance(pattern.subject, Variable) else ""
             every = self.phrases.of_many("", self.phrases.plural(noun)).strip()
             return f"{self.say(f'by {key}', relation.text, '')} {rest.removeprefix(every).strip()}"
         return ""
+
+    def is_among_the_same(self) -> bool:
+        """Whether what the one sub-select looks at is what is spoken of, said once more."""
+        if len(self.scope.selects) != 1 or self.scope.selects[0].group_by:
+            return False
+        inner = scope_of(self.scope.selects[0].where)
+        here, there = (
+            {
+                (one.predicate, None if isinstance(one.object, Variable) else one.object)
+                for one in scope.patterns
+            }
+            for scope in (self.scope, inner)
+        )
+        return there <= here and len(inner.filters) == len(self.scope.filters) - 1
 
     def conditioned(self, relation: Relation, conditions: str, *, many: bool) -> str:
         """A value with a condition: `whose age is more than 20`, `that are written by “Bob”`."""
