@@ -4,15 +4,15 @@ The lexicon has far more relatives of a word than one graph has names: only thos
 names of its classes and predicates count; peoples and codes of countries count in names of things.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
-from askgraph.index.names import Kind, NameIndex
-from askgraph.search.linking.lexicon import bases, relatives
+from askgraph.index.names import NameIndex
+from askgraph.search.linking.lexicon import relatives
+from askgraph.search.linking.schema_words import SchemaWords, schema_words
 from askgraph.search.linking.word_lists import countries
 
 Meant = tuple[int, float, str]
@@ -57,14 +57,14 @@ _MOST = 4
 
 def akin(word: str, index: NameIndex) -> Iterator[Meant]:
     """Yield what the lexicon says a word may mean among the names of classes and predicates."""
-    schema, bent = schema_words(index), _bent(index)
+    schema = schema_words(index)
     found: dict[int, tuple[float, str]] = {}
     for relative in relatives(word):
         how = relative.how
         if how not in _NAMING or relative.weight < _LEAST[how]:
             continue
         quality = _BEST[how] * (_FARTHEST + (1 - _FARTHEST) * relative.weight)
-        for number in _occurring(relative.words, index, schema, bent):
+        for number in _occurring(relative.words, index, schema):
             if quality > found.get(number, (0.0, ""))[0]:
                 found[number] = quality, how
     own = index.word_id(word)
@@ -105,43 +105,12 @@ def is_name(word: str, index: NameIndex) -> bool:
     return bool(alone.any())
 
 
-def schema_words(index: NameIndex) -> frozenset[int]:
-    """Return the numbers of the words that names of classes and predicates have."""
-    return _schema(index)
-
-
-@lru_cache(maxsize=8)
-def _schema(index: NameIndex) -> frozenset[int]:
-    kinds = np.asarray(index.kinds)
-    ours = (kinds == int(Kind.CLASS)) | (kinds == int(Kind.PREDICATE))
-    places = np.flatnonzero(ours[np.asarray(index.postings)])
-    found = np.searchsorted(index.posting_offsets, places, side="right") - 1
-    return frozenset(np.unique(found).tolist())
-
-
-@lru_cache(maxsize=8)
-def _bent(index: NameIndex) -> Mapping[str, tuple[int, ...]]:
-    """The words of names of classes and predicates that are forms of another, by that one."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for number in sorted(schema_words(index)):
-        word = index.listed[number]
-        for base in bases(word) if word.isalpha() and word.isascii() else ():
-            if base != word:
-                found[base].append(number)
-    return {base: tuple(numbers) for base, numbers in found.items()}
-
-
-def _occurring(
-    words: tuple[str, ...],
-    index: NameIndex,
-    schema: frozenset[int],
-    bent: Mapping[str, tuple[int, ...]],
-) -> Iterator[int]:
+def _occurring(words: tuple[str, ...], index: NameIndex, schema: SchemaWords) -> Iterator[int]:
     numbers = [index.word_id(word) for word in words]
-    if all(number in schema for number in numbers):
+    if schema.numbers.issuperset(numbers):
         yield from (number for number in numbers if number is not None)
     if len(words) == 1:
-        yield from bent.get(words[0], ())
+        yield from schema.bent.get(words[0], ())
 
 
 @lru_cache(maxsize=1)

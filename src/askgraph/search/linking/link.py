@@ -19,11 +19,12 @@ from rapidfuzz.process import extract
 from askgraph.index.names import Kind, Match, NameIndex, rarity
 from askgraph.index.tokens import tokens
 from askgraph.search.linking.abbreviations import spelled_otherwise, with_abbreviations
-from askgraph.search.linking.akin import SCHEMA_ONLY, akin, is_name, of_countries, schema_words
+from askgraph.search.linking.akin import SCHEMA_ONLY, akin, is_name, of_countries
 from askgraph.search.linking.codes import coded
 from askgraph.search.linking.lexicon import LANGUAGE
 from askgraph.search.linking.operators import frame_of
 from askgraph.search.linking.scales import scales
+from askgraph.search.linking.schema_words import schema_words
 from askgraph.search.linking.shortened import abbreviations, initialism, initials
 from askgraph.search.linking.text import Reading, Token, bits
 from askgraph.search.linking.word_lists import Measure, shared_words
@@ -329,7 +330,7 @@ def _meant(
     own = [variant for variant in found if variant.position == at]
     if english and (token.capital or all(one.how != "exact" for one in own)):
         yield from (Variant(at, *meant) for meant in of_countries(token.stem, index))
-    schema = schema_words(index)
+    schema = schema_words(index).numbers
     if any(v.quality >= _INFLECTED and v.word in schema for v in own):
         return
     name = token.quote is not None or (at > 0 and token.capital)

@@ -7,8 +7,8 @@ graph's own names have a noun of its scale.
 from collections.abc import Iterator
 
 from askgraph.index.names import NameIndex
-from askgraph.search.linking.akin import schema_words
 from askgraph.search.linking.lexicon import LANGUAGE, relatives
+from askgraph.search.linking.schema_words import schema_words
 from askgraph.search.linking.text import Reading
 from askgraph.search.linking.word_lists import Measure
 
@@ -62,7 +62,7 @@ def _plain(start: str) -> Iterator[str]:
 def _measure(
     reading: Reading, at: int, last: int, degree: str, adjective: str, up: bool, index: NameIndex
 ) -> Measure | None:
-    schema = schema_words(index)
+    schema = schema_words(index).numbers
     nouns = [
         one
         for one in relatives(adjective)

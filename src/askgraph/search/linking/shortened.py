@@ -4,18 +4,13 @@ No list: a short form is a word of the graph's own names that is no word otherwi
 same letter and keeps letters of the long one in their order. Initials stand for words in a row.
 """
 
-from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Container, Iterator
 from typing import Final
 
-import numpy as np
-
-from askgraph.index.names import Kind, NameIndex, name_tokens
-from askgraph.search.linking.akin import Meant, schema_words
-from askgraph.search.linking.lexicon import bases
+from askgraph.index.names import NameIndex
+from askgraph.search.linking.akin import Meant
+from askgraph.search.linking.schema_words import schema_words
 from askgraph.search.linking.text import Reading
-from askgraph.search.linking.word_lists import LANGUAGES, shared_words, word_list
 
 SHORTENED: Final = frozenset(("short", "initials"))
 """Relations between a word and what is left of it."""
@@ -40,7 +35,7 @@ def abbreviations(word: str, index: NameIndex) -> Iterator[Meant]:
     """Yield the words of names of classes and predicates that a word may be shortened to."""
     if len(word) < _LONG:
         return
-    for number, short, known in _short(index).get(word[0], ()):
+    for number, short, known in schema_words(index).short.get(word[0], ()):
         if 2 <= len(short) <= len(word) - 2 or (len(short) == 3 and len(word) == _LONG):
             quality = _likeness(word, short, known)
             if quality:
@@ -81,7 +76,7 @@ def initials(
     be `free` of an operator.
     """
     words = reading.folded
-    listed = _short(index).get(words[at][0], ())
+    listed = schema_words(index).short.get(words[at][0], ())
     short = {word: number for number, word, known in listed if not known and len(word) > 2}
     places = range(at, min(at + _WORDS, len(words)) if short else at)
     content = [place for place in places if not reading.is_stop(place)]
@@ -98,31 +93,5 @@ def initials(
 
 def initialism(word: str, index: NameIndex) -> Iterator[Meant]:
     """Yield the words of a name of a class or predicate whose initials a word is: GPA, DOB."""
-    for numbers in _initialled(index).get(word, ()):
+    for numbers in schema_words(index).initialled.get(word, ()):
         yield from ((number, _INITIALS, "initials") for number in numbers)
-
-
-@lru_cache(maxsize=8)
-def _short(index: NameIndex) -> Mapping[str, tuple[tuple[int, str, bool], ...]]:
-    """Words of names of classes and predicates by their first letter, and which are known words."""
-    functional = frozenset().union(*shared_words().stop.values())
-    listed = frozenset(word for code in LANGUAGES for word in word_list(code).synonyms)
-    found: dict[str, list[tuple[int, str, bool]]] = defaultdict(list)
-    for number in sorted(schema_words(index)):
-        word = index.listed[number]
-        if word.isalpha() and len(word) > 1 and word not in functional:
-            found[word[0]].append((number, word, bool(bases(word)) or word in listed))
-    return {letter: tuple(listed) for letter, listed in found.items()}
-
-
-@lru_cache(maxsize=8)
-def _initialled(index: NameIndex) -> Mapping[str, tuple[tuple[int, ...], ...]]:
-    found: dict[str, dict[tuple[int, ...], None]] = defaultdict(dict)
-    kinds = np.asarray(index.kinds)
-    ours = (kinds == int(Kind.CLASS)) | (kinds == int(Kind.PREDICATE))
-    for at in np.flatnonzero(ours).tolist():
-        words = name_tokens(index.name(at).text)
-        if 2 < len(words) <= _WORDS:
-            numbers = tuple(number for word in words if (number := index.word_id(word)) is not None)
-            found["".join(word[0] for word in words)][numbers] = None
-    return {letters: tuple(listed) for letters, listed in found.items()}
