@@ -111,3 +111,9 @@ def test_one_row_disagrees_with_a_plural_and_several_with_a_singular(town: Known
     assert not several.features["disagrees"]
     one = town.proposal("What is the hall?", "en").candidates[0]
     assert one.features["disagrees"]
+
+
+def test_the_verb_of_a_question_is_no_noun_that_it_asks_for(space: Known) -> None:
+    best = clusters(space.proposal("What did Galileo discover?").candidates)[0].best
+    assert "discoverer" in space.query(best.query)
+    assert "Galileo_Galilei" in space.query(best.query)

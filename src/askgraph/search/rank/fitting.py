@@ -54,6 +54,8 @@ _ODD = -0.5
 """A thing of unknown kind, in a graph that has things of the kind that is asked for."""
 _YEARS = 0.9
 """How well whole numbers that may be years fit where a time is asked for."""
+_OPENING = 3
+"""Among so many words a verb of doing stands that opens a question: "what did", "what all does"."""
 _PERHAPS = 0.5
 """A column that a noun may ask for."""
 _CLASSES = 3
@@ -242,10 +244,18 @@ class Fitting:
     @cached_property
     def _names_columns(self) -> bool:
         """Whether nouns tell what to show: in "how old are the players" they only say whose."""
-        if not self.items or self.asks_kind:
+        if not self.items or self.asks_kind or self._asks_by_verb:
             return False
         counted = "count" in self.items[0].operators
         return not (self.frame.of("measure") or (self.expected.kind == "number" and not counted))
+
+    @cached_property
+    def _asks_by_verb(self) -> bool:
+        """ "What did X discover?": what follows the verb of doing is a thing and its own verb."""
+        reading = self.linked.reading
+        doing = reading.words.yes_or_no["doing"]
+        opening = range(1, min(_OPENING, self.items[0].first))
+        return any(reading.folded[at] in doing for at in opening)
 
     @cached_property
     def _nouns(self) -> list[_Noun]:
