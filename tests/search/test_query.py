@@ -10,8 +10,8 @@ from askgraph.search.query import (
     INTEGER,
     Condition,
     aggregate,
+    aggregate_of,
     alias_of,
-    average_of,
     averages_in,
     condition,
     conditions_in,
@@ -47,7 +47,7 @@ IO = NamedNode(f"{EX}Io")
 DAY = term_of(f'"2024-06-30"^^<{XSD_DATE}>')
 NAMES = names_of({A: "moon", B: "date of birth", C: "moon", D: "2 m²"})
 COUNT = aggregate("COUNT", A)
-AVERAGE = average_of(C, [pattern(C, f"{EX}mass", D)])
+AVERAGE = aggregate_of(C, [pattern(C, f"{EX}mass", D)], "AVG")
 
 CONDITIONS = [
     Condition(B, ">=", (DAY,)),

@@ -141,14 +141,7 @@ def variable_of(value: Expression) -> Variable:
     return value
 
 
-def average_of(of: Variable, patterns: Iterable[Pattern], function: str = "AVG") -> Query:
-    """Return the sub-query of an average over all that fits some patterns; see `alias_of`."""
-    alias = Variable(f"{_ALIASES[function].removesuffix('_of')}_{of.value}")
-    call = aggregate(function, of)
-    return Query("SELECT", Group(tuple(patterns)), columns=((alias, call),))
-
-
-def extreme_of(
+def aggregate_of(
     of: Variable,
     elements: Iterable[Element],
     function: str,
@@ -156,8 +149,9 @@ def extreme_of(
     *,
     cast: str = "",
 ) -> Query:
-    """Return the sub-query of the highest or lowest value of all that fits, or of each group."""
-    alias, keys = Variable(f"{_ALIASES[function]}_{of.value}"), tuple(groups)
+    """Return the sub-query of an aggregate over all that fits, or of each group; see `alias_of`."""
+    alias = Variable(f"{_ALIASES[function].removesuffix('_of')}_{of.value}")
+    keys = tuple(groups)
     call = Call(function, (Call(cast, (of,)) if cast else of,))
     columns: tuple[tuple[Variable, Expression | None], ...] = (
         (alias, call),

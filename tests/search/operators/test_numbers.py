@@ -186,3 +186,32 @@ def test_all_that_tie_are_the_answer(
 def test_one_that_leads_alone_is_the_first_of_an_order(lakes: Known) -> None:
     best = clusters(lakes.proposal("Which is the largest lake?").candidates)[0].best
     assert best.tree.limit == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("What are the top 2 highest salaries?", {("500", "cho"), ("300", "bea")}),
+        ("What are the top 2 salaries?", {("500", "cho"), ("300", "bea")}),
+        (
+            "Which players have a salary below the maximum salary?",
+            {("100", "ann"), ("300", "bea"), ("50", "dia"), ("60", "eve"), ("70", "fay")},
+        ),
+    ],
+)
+def test_several_of_an_order_and_all_but_the_first(
+    known: Known, question: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(known, question) == rows
+
+
+def test_numbers_that_are_stored_as_text_are_cast() -> None:
+    text = CLUBS.replace("c:salary 100", 'c:salary "100"').replace("c:salary 300", 'c:salary "300"')
+    for number in (500, 50, 60, 70):
+        text = text.replace(f"c:salary {number}", f'c:salary "{number}"')
+    store = Store()
+    store.bulk_load(text.encode(), RdfFormat.TURTLE)
+    known = Known(store)
+    assert answer(known, "What is the average and maximum salary?") == {("180", "500")}
+    assert answer(known, "Which club has the highest total salary?") == {("Bears",)}
+    assert answer(known, "Which player has the highest salary?") == {("cho",)}

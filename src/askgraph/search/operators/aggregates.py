@@ -7,7 +7,7 @@ from pyoxigraph import Variable
 
 from askgraph.search.grow.weights import ACROSS, APART, BESIDE
 from askgraph.search.linking.operators import Operator
-from askgraph.search.operators.group_values import bounded_group
+from askgraph.search.operators.group_values import aggregated_value, bounded_group
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.query import aggregate, function_of, variable_of
@@ -181,7 +181,7 @@ def aggregated(work: QueryBuilder, operator: Operator, function: str) -> bool:
     if not variables:
         return False
     for variable in variables:
-        work.draft.columns.append(aggregate(function, variable))
+        work.draft.columns.append(aggregated_value(work, function, variable))
     return True
 
 

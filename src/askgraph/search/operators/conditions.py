@@ -14,7 +14,7 @@ from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.ages import compared_age
 from askgraph.search.operators.draft import FIRST_DAY, Place, day_term, year_of
-from askgraph.search.operators.group_values import group_counted
+from askgraph.search.operators.group_values import FUNCTIONS, cast_of, group_counted
 from askgraph.search.operators.lookups import DATED, NUMERIC
 from askgraph.search.operators.measures import by_dimension, compared_nodes, number_of
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
@@ -23,8 +23,8 @@ from askgraph.search.query import (
     DECIMAL,
     INTEGER,
     aggregate,
+    aggregate_of,
     alias_of,
-    average_of,
     condition,
     denied,
     number_term,
@@ -36,6 +36,8 @@ from askgraph.traversal.arrays import in_both
 from askgraph.traversal.literals import Sort, day_number
 
 _DATES = (Sort.DATE, Sort.YEAR)
+_SOON = 2
+"""So many words after a comparison an average is what is compared with."""
 _MEASURED = (*NUMERIC, *_DATES)
 
 
@@ -191,12 +193,13 @@ def _is_denied(work: QueryBuilder, operator: Operator) -> bool:
 
 
 def _against(work: QueryBuilder, operator: Operator, sign: str | None) -> bool:
-    """Compared with the average, or with the value of another thing."""
+    """Compared with the average or an extreme of all, or with the value of another thing."""
     if sign is None:
         return False
-    mean = [op for op in work.frame.of("average") if 0 < op.first - operator.last <= 2]
-    if mean:
-        return _against_average(work, operator, mean[0], sign)
+    near = (op for op in work.frame.of(*FUNCTIONS, "superlative") if op.first > operator.last)
+    mean = next((op for op in near if op.first - operator.last <= _SOON), None)
+    if mean is not None and mean.name != "sum":
+        return _against_aggregate(work, operator, mean, sign)
     return any(
         _against_thing(work, operator, link, sign)
         for link in work.linked.of(Kind.ENTITY, Kind.VALUE)
@@ -204,7 +207,7 @@ def _against(work: QueryBuilder, operator: Operator, sign: str | None) -> bool:
     )
 
 
-def _against_average(work: QueryBuilder, operator: Operator, mean: Operator, sign: str) -> bool:
+def _against_aggregate(work: QueryBuilder, operator: Operator, mean: Operator, sign: str) -> bool:
     near = (work.next_slot(mean.last, BESIDE), work.last_slot(operator.first, APART))
     spot = next((one for slot in near if (one := work.spot(slot, sorts=NUMERIC))), None)
     if spot is not None:
@@ -220,9 +223,11 @@ def _against_average(work: QueryBuilder, operator: Operator, mean: Operator, sig
     members: tuple[Pattern, ...] = (pattern(member, iri, other),)
     if spot.place.node.cls is not None:
         members = (work.draft.typed(member, spot.place.node.cls), *members)
-    average = average_of(other, members)
+    function = FUNCTIONS.get(mean.name) or ("MAX" if mean.measure and mean.measure.up else "MIN")
+    cast = cast_of(work, variable)
+    average = aggregate_of(other, members, function, cast=cast)
     work.draft.averages.append(average)
-    work.draft.filters.append(condition(variable, sign, alias_of(average)))
+    work.draft.filters.append(condition(variable, sign, alias_of(average), cast=cast))
     work.take(mean.mask, work.grower.weight_of(mean.mask))
     return True
 

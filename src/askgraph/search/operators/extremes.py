@@ -12,15 +12,15 @@ from askgraph.search.operators.ages import age, duration
 from askgraph.search.operators.aggregates import aggregated, alone, is_column
 from askgraph.search.operators.group_values import (
     bounded_group,
+    cast_of,
     extreme_group,
     group_counted,
     limited,
 )
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot
-from askgraph.search.query import DECIMAL, aggregate
-from askgraph.sparql.tree import Call
-from askgraph.traversal.literals import Sort
+from askgraph.search.query import aggregate
+from askgraph.sparql.tree import Call, Expression
 
 _NEAR = 8
 """So many words apart "descending" still says how something is sorted."""
@@ -33,6 +33,8 @@ def limiting(work: QueryBuilder, operator: Operator, *, up: bool) -> bool:
         return True
     if bounded_group(work, operator):
         return True
+    if asks_several(work, operator):
+        return extreme(work, operator, descending=up)
     if (column or alone(work, operator)) and aggregated(work, operator, "MAX" if up else "MIN"):
         return True
     return not alone(work, operator) and extreme(work, operator, descending=up)
@@ -48,7 +50,8 @@ def superlative(work: QueryBuilder, operator: Operator) -> bool:
         return True
     only = column or (alone(work, operator) and work.frame.asks is None)
     slot = work.next_slot(operator.last, ACROSS if column else 2)
-    if only and work.spot(slot, sorts=NUMERIC) is not None:
+    several = asks_several(work, operator)
+    if only and not several and work.spot(slot, sorts=NUMERIC) is not None:
         return aggregated(work, operator, "MAX" if measure.up else "MIN")
     return extreme(work, operator, descending=measure.up, measure=measure)
 
@@ -60,21 +63,31 @@ def extreme(
     column = measure is None and is_column(work, operator)
     if column and aggregated(work, operator, "MAX" if descending else "MIN"):
         return True
+    shows = alone(work, operator)
     measured = _measured_by(work, operator, measure)
     if measured is None:
         return measure is None and _most_of(work, operator, descending)
     variable, dated = measured
     if dated and measure is not None:
         descending = not descending
-    text = any(
-        work.schema.sort(predicate) is Sort.TEXT_NUMBER
-        for (_, predicate, inverse), value in work.draft.attached.items()
-        if value == variable and not inverse
-    )
-    key = Call(DECIMAL, (variable,)) if text else variable
+    key = _key(work, variable)
     work.draft.order.append((key, descending))
     limited(work, operator)
+    if shows and asks_several(work, operator):
+        work.projected.append((operator.last, variable))
     return True
+
+
+def _key(work: QueryBuilder, variable: Variable) -> Expression:
+    """What rows are ordered by: numbers that are stored as text are cast."""
+    cast = cast_of(work, variable)
+    return Call(cast, (variable,)) if cast else variable
+
+
+def asks_several(work: QueryBuilder, operator: Operator) -> bool:
+    """ "The top 3 highest": more than one is asked for."""
+    before = work.frame.quantity_before(operator)
+    return before is not None and before.value is not None and before.value > 1
 
 
 def _measured_by(
@@ -185,7 +198,19 @@ def top(work: QueryBuilder, operator: Operator) -> bool:
         return False
     work.draft.limit = int(quantity.value)
     work.take_quantity(quantity)
+    slot = work.next_slot(quantity.last, 2)
+    spot = None if slot is None or _extreme_follows(work, operator) else work.spot(slot)
+    if slot is not None and spot is not None and work.schema.sort(spot.predicate) in NUMERIC:
+        variable = work.take_spot(spot)  # "the top 3 scores"
+        work.draft.order.append((_key(work, variable), True))
+        if alone(work, operator):
+            work.projected.append((slot.first, variable))
     return True
+
+
+def _extreme_follows(work: QueryBuilder, operator: Operator) -> bool:
+    others = work.frame.of("superlative", "most", "fewest", "maximum", "minimum")
+    return any(0 < one.first - operator.last <= BESIDE for one in others)
 
 
 def order(work: QueryBuilder, operator: Operator) -> bool:
@@ -203,7 +228,7 @@ def _ordered(work: QueryBuilder, slot: Slot | None, descending: bool) -> bool:
     spot = work.spot(slot)
     if spot is None:
         return False
-    work.draft.order.append((work.shown(work.take_spot(spot), spot), descending))
+    work.draft.order.append((_key(work, work.shown(work.take_spot(spot), spot)), descending))
     return True
 
 

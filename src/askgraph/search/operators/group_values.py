@@ -7,8 +7,9 @@ from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import QueryBuilder, Spot
-from askgraph.search.query import aggregate, number_term
+from askgraph.search.query import DECIMAL, aggregate, number_term
 from askgraph.sparql.tree import Call
+from askgraph.traversal.literals import Sort
 
 FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
 """The aggregates that groups are compared by."""
@@ -86,7 +87,23 @@ def _value_of_group(work: QueryBuilder, operator: Operator, mean: Operator) -> C
         variable = work.take_spot(spot)
         work.group_by_value(work.shown(work.take_spot(by), by), key.first)
     work.take(mean.mask, work.grower.weight_of(mean.mask))
-    return aggregate(FUNCTIONS[mean.name], variable)
+    return aggregated_value(work, FUNCTIONS[mean.name], variable)
+
+
+def aggregated_value(work: QueryBuilder, function: str, variable: Variable) -> Call:
+    """Return an aggregate of numbers; those that are stored as text are cast."""
+    cast = cast_of(work, variable)
+    return Call(function, (Call(cast, (variable,)),)) if cast else aggregate(function, variable)
+
+
+def cast_of(work: QueryBuilder, variable: Variable) -> str:
+    """Return what numbers are cast to if they are stored as text; empty if they are not."""
+    text = any(
+        work.schema.sort(predicate) is Sort.TEXT_NUMBER
+        for (_, predicate, inverse), value in work.draft.attached.items()
+        if value == variable and not inverse
+    )
+    return DECIMAL if text else ""
 
 
 def group_counted(work: QueryBuilder, counted: Variable, operator: Operator) -> None:
@@ -179,7 +196,7 @@ def limited(work: QueryBuilder, operator: Operator) -> None:
     for quantity in work.reading.quantities:
         if quantity.value is None or not float(quantity.value).is_integer():
             continue
-        if (
+        if _is_numeral(work, quantity.first) and (
             abs(quantity.first - operator.last) == 1
             or operator.first - quantity.last == 1
             or quantity.last + 1 in work.root.words
@@ -187,3 +204,9 @@ def limited(work: QueryBuilder, operator: Operator) -> None:
             count = max(1, int(quantity.value))
             work.take_quantity(quantity)
     work.draft.limit, work.draft.offset = count, offset
+
+
+def _is_numeral(work: QueryBuilder, at: int) -> bool:
+    """Whether a number says how many: it is not that of a noun before it ("room 111")."""
+    before = at - 1
+    return at == 0 or work.reading.is_stop(before) or bool(work.frame.mask >> before & 1)

@@ -9,7 +9,7 @@ from pyoxigraph import Variable
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import spreads
 from askgraph.search.operators.query_builder import QueryBuilder
-from askgraph.search.query import DECIMAL, alias_of, condition, extreme_of, variable_of
+from askgraph.search.query import DECIMAL, aggregate_of, alias_of, condition, variable_of
 from askgraph.sparql.tree import Call, Element, transform
 from askgraph.traversal.arrays import Ids, in_both
 
@@ -60,7 +60,7 @@ def _keep(
 
     inner = transform(whole, renamed)
     cast = DECIMAL if isinstance(key, Call) else ""
-    part = extreme_of(others[value], inner, "MAX" if descending else "MIN", groups, cast=cast)
+    part = aggregate_of(others[value], inner, "MAX" if descending else "MIN", groups, cast=cast)
     draft.averages.append(part)
     draft.filters.append(condition(value, "=", alias_of(part), cast=cast))
     draft.order, draft.limit = [], None

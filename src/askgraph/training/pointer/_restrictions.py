@@ -22,8 +22,8 @@ from askgraph.search.linking.word_lists import word_list
 from askgraph.search.query import (
     Value,
     aggregate,
+    aggregate_of,
     alias_of,
-    average_of,
     condition,
     denied,
     pattern,
@@ -105,7 +105,7 @@ class Build:
         """A condition against the average of a predicate over a class."""
         thing, value = self.variable(), self.variable()
         inner = (pattern(thing, RDF_TYPE, NamedNode(cls)), pattern(thing, predicate, value))
-        average = average_of(value, inner)
+        average = aggregate_of(value, inner, "AVG")
         self.averages.append(average)
         self.filters.append(condition(self.value(predicate), sign, alias_of(average)))
 

@@ -16,8 +16,8 @@ from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.query import (
     INTEGER,
     Value,
+    aggregate_of,
     alias_of,
-    average_of,
     condition,
     denied,
     pattern,
@@ -338,7 +338,7 @@ class _Parser:
             found, piece = yield from self.inner(subject, number)
             patterns.append(found)
         self.seen.bound = before
-        return average_of(variable(number), patterns, function)
+        return aggregate_of(variable(number), patterns, function)
 
     def inner(self, subject: Term, averaged: int) -> Generator[Next, Piece, tuple[Pattern, Piece]]:
         step = yield Next("predicate", frozenset(["a", "a+"]), frozenset(["predicate"]))
