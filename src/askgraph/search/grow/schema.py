@@ -304,15 +304,18 @@ class Schema:
         return _stems(self._texts(self.classes[cls]))
 
     @_kept
-    def class_stems(self, cls: str) -> frozenset[str]:
-        """The stems of the names of a class and of those above it."""
-        found: set[str] = set()
+    def lineage(self, cls: str) -> tuple[str, ...]:
+        """A class and those above it, as far as the graph has them."""
         listed = [cls]
         for one in listed:
             if one in self.classes:
-                found |= self._own_stems(one)
                 listed += [above for above in self.classes[one].parents if above not in listed]
-        return frozenset(found)
+        return tuple(one for one in listed if one in self.classes)
+
+    @_kept
+    def class_stems(self, cls: str) -> frozenset[str]:
+        """The stems of the names of a class and of those above it."""
+        return frozenset[str]().union(*map(self._own_stems, self.lineage(cls)))
 
     def is_obvious(self, predicate: int, ids: Ids, said: frozenset[str]) -> bool:
         """Whether a predicate is called after the class of its objects: country, of a Country.

@@ -126,6 +126,7 @@ class SharedWords:
     names: Mapping[str, frozenset[str]]
     truths: Mapping[str, frozenset[str]]
     pronouns: frozenset[str]
+    agents: frozenset[str]
     parts: Mapping[str, tuple[str, ...]]
     codes: tuple[Code, ...]
     directions: Mapping[str, "Direction"]
@@ -189,6 +190,7 @@ def shared_words() -> SharedWords:
             for name, listed in raw["names"].items()
         },
         truths=_words_by_name(raw["truths"]),
+        agents=_words_by_name(raw["prepositions"])["agents"],
         pronouns=_words_by_name(raw["capitals"])["pronouns"],
         parts={
             name: tuple("".join(phrase) for phrase in _phrases(listed))

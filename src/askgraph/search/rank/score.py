@@ -26,6 +26,7 @@ from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import denied_in, patterns_in, predicate_of, values_of
 from askgraph.search.rank.fitting import Fitting
+from askgraph.search.rank.misread import thing_acts, turned, unclassed
 from askgraph.sparql.tree import Bind, Call, Pattern
 from askgraph.traversal.literals import Sort
 
@@ -57,6 +58,8 @@ FEATURES = (
     "unnamed",
     "disagrees",
     "ungrouped",
+    "unclassed",
+    "turned",
 )
 """What is told of a candidate; `ranking.toml` has what each weighs."""
 
@@ -117,6 +120,8 @@ class _Told:
             unnamed,
             fitting.disagrees(candidate),
             fitting.ungrouped(candidate),
+            unclassed(candidate, linked, schema),
+            turned(candidate, linked, schema),
         )
         return dict(zip(FEATURES, found, strict=True))
 
@@ -223,10 +228,10 @@ def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
         for one in linked.of(Kind.CLASS)
     ):
         return _OF_CLASS
-    return _said_first(candidate, first, schema)
+    return _said_first(candidate, first, linked, schema)
 
 
-def _said_first(candidate: Candidate, first: int, schema: Schema) -> float:
+def _said_first(candidate: Candidate, first: int, linked: Linked, schema: Schema) -> float:
     """Whether the first word names the answer itself, its class, or the step that leads to it."""
     node = candidate.state.node
     own = [node.cls_link, node.link if candidate.shown_words or candidate.asks else None]
@@ -234,7 +239,7 @@ def _said_first(candidate: Candidate, first: int, schema: Schema) -> float:
         return 1.0
     for edge, child in node.edges:
         if edge.link is not None and first in edge.link.positions:
-            return 0.0 if _misplaced(edge, schema) else 1.0
+            return float(not _misplaced(edge, schema) or _agrees_with(edge, child, linked, schema))
         if child.link is not None and first in child.link.positions:
             return 1.0
     return 0.0
@@ -243,6 +248,14 @@ def _said_first(candidate: Candidate, first: int, schema: Schema) -> float:
 def _misplaced(edge: Edge, schema: Schema) -> bool:
     """Whether a noun names the other end of the step than the answer."""
     return schema.names_subject(edge.predicate) == edge.inverse
+
+
+def _agrees_with(edge: Edge, child: Node, linked: Linked, schema: Schema) -> bool:
+    """Whether a verb has the thing beside it for its subject or object as the step says."""
+    if edge.link is None or child.link is None or child.link.kind is not Kind.ENTITY:
+        return False
+    acts = thing_acts(edge.link, child.link, linked, schema.texts(edge.predicate))
+    return acts is edge.inverse
 
 
 def _astray(root: Node) -> float:
