@@ -21,7 +21,7 @@ from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.search.decide.confidence import own_weights
+from askgraph.search.decide.confidence import EVIDENCE
 from askgraph.search.rank.score import FEATURES
 from askgraph.serve.settings import ServeSettings
 from askgraph.tools import SETS
@@ -121,10 +121,11 @@ def test_a_question_of_the_readme_has_the_answer_given_there(
 
 def test_every_weight_is_explained() -> None:
     said = {row[0].strip("`") for row in _rows("docs/how-it-works.md", "### Rank")}
-    sure = {row[0].strip("`") for row in _rows("docs/how-it-works.md", "### Decide")}
+    rows = _rows("docs/how-it-works.md", "### Decide")
+    sure = {name.strip("`") for row in rows for name in row[0].split(", ")}
 
     assert said == set(FEATURES)
-    assert sure == own_weights().keys()
+    assert sure == EVIDENCE
 
 
 def test_every_setting_is_explained() -> None:

@@ -1,33 +1,31 @@
-"""The curve from the logistic model's confidence to a chance: fitted, and tried on other graphs."""
+"""The curve from what the trees give to a chance: fitted, and tried on other graphs."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from tools.calibration_cases import PARTS, Case, shares
-from tools.calibration_weights import confidences
+from tools.calibration_trees import confidences
 
 from askgraph.evaluation.reports.confidence import aurc, calibration
-from askgraph.search.decide.confidence import Curve, Scored, curve_text, fitted
+from askgraph.search.decide.confidence import Curve, Scored, Trees, curve_text, fitted
 
 __all__ = ["about", "curve_file", "curve_of", "curve_report", "given_without", "held_out"]
 
-Weights = Mapping[str, float]
 
-
-def given_without(found: Sequence[Case], weights: Mapping[str, Weights]) -> list[float]:
-    """What the logistic model gives for each case by the weights fitted without its graph."""
-    return [float(confidences(weights[case.graph], [case.evidence])[0]) for case in found]
+def given_without(found: Sequence[Case], trees: Mapping[str, Trees]) -> list[float]:
+    """What the trees give for each case that are fitted without its graph."""
+    return [float(confidences(trees[case.graph], [case.evidence])[0]) for case in found]
 
 
 def curve_of(found: Sequence[Case], given: Sequence[float]) -> Curve:
-    """Fit the curve to the F1 of cases and what the model gives for each; they weigh as `shares`.
+    """Fit the curve to whether cases are right and what the model gives; they weigh as `shares`.
 
     Not to those with a word masked: how often such questions are asked is nothing that they tell.
     Nor to what is left of a confidence where another reading was passed over.
     """
     weighted = zip(found, given, shares(found).tolist(), strict=True)
     kept = [item for item in weighted if item[0].left == 1 and item[0].source != "masked"]
-    return fitted([Scored(one, case.f1, share) for case, one, share in kept])
+    return fitted([Scored(one, float(case.right), share) for case, one, share in kept])
 
 
 def held_out(found: Sequence[Case], given: Sequence[float]) -> list[float]:
@@ -49,10 +47,10 @@ def curve_report(found: Sequence[Case], given: Sequence[float]) -> str:
         at = [place for place, case in enumerate(found) if case.source == title]
         if at:
             scores = [found[place].f1 for place in at]
-            lines.append(_line(title, "logistic", [given[place] for place in at], scores))
+            lines.append(_line(title, "trees", [given[place] for place in at], scores))
             lines.append(_line(title, "curve", [after[place] for place in at], scores))
     by_graph = list(_by_graph(found, given, after))
-    lines += ["", "graph (people's questions)     n    mean F1  logistic  curve", *by_graph]
+    lines += ["", "graph (people's questions)     n    mean F1  trees     curve", *by_graph]
     return "\n".join(lines)
 
 

@@ -2,6 +2,7 @@
 
     python tools/ranking.py                 # on all sets that are there
     python tools/ranking.py --set sample    # on one
+    python tools/ranking.py --unseen unseen # and on a finished run of tools/unseen.py
     python tools/ranking.py --write         # make search/rank/ranking.toml and tools/held_out.toml
 
 The candidates of each question are scored by what they give against gold; weights are fitted so
@@ -26,6 +27,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tools.accuracy_floors import FLOORS, HELD_OUT, data_folder, sets
 from tools.ranking_cases import Case, Scores, cases_of, generated_of
 from tools.ranking_fit import L2, PRIOR, answered, fitted, held_out
+from tools.unseen_cases import Case as Unseen
+from tools.unseen_cases import kept_in
+from tools.unseen_fit import ranked
 
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.statistics import Difference, paired_difference
@@ -118,6 +122,8 @@ def _cases(chosen: argparse.Namespace, folder: Path) -> tuple[list[Case], set[st
             found += generated_of(
                 asked, workspace, scores, most=MOST_GENERATED, number=chosen.generated
             )
+    if chosen.unseen is not None:
+        found += [ranked(one) for one in kept_in(chosen.unseen / "clusters", Unseen)]
     return found, {asked.name for asked in wanted}
 
 
@@ -129,6 +135,7 @@ def _arguments() -> argparse.Namespace:
     add("--set", action="append", choices=FLOORS, help="a set of accuracy_floors.py; all if none")
     add("--l2", type=float, default=L2, help="how much the weights are held to the prior")
     add("--generated", type=int, default=0, metavar="N", help="generated questions a graph, too")
+    add("--unseen", type=Path, metavar="CACHE", help="a finished run of tools/unseen.py, too")
     add("--write", action="store_true", help="write the weights; needs all sets")
     add("--cache", type=Path, metavar="FOLDER", help="keep graphs and scores here")
     return parser.parse_args()

@@ -9,8 +9,9 @@ The questions are those of a folder of graphs in several styles (`spider-graphs`
 `tools/unseen_cases.py`). For each style the weights of the ranking are fitted to the graphs of all
 other styles, candidates are ranked by these, and the weights and the curve of confidence are
 fitted to the answers over the other styles' graphs. So no figure of a style comes from weights
-that saw a graph of it. With `--as-it-is` everything is weighed as the package weighs it, which
-tells something only as long as the package was fitted to other graphs.
+that saw a graph of it. With `--own-ranking` candidates are ranked as the package ranks them, and
+only confidence is fitted, in a third of the time. With `--as-it-is` everything is weighed as the
+package weighs it, which tells something only as long as the package was fitted to other graphs.
 
 An answer that gives a thing where gold has its name counts (`by_name`). *Sure* are confidences
 from 0.9 on; *right* is an answer with an F1 of 1; the oracle is the best F1 among the first
@@ -24,13 +25,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tools.accuracy_floors import data_folder
-from tools.unseen_cases import Attempt, Case, Item, attempted, cases_of, items_of, kept
+from tools.unseen_cases import Attempt, Case, Item, attempted, cases_of, items_of, kept, sampled
 from tools.unseen_fit import confidence_without, confidences, ranking_without
 
 from askgraph.evaluation.files import replaced
@@ -94,8 +96,9 @@ def _line(style: str, found: Sequence[Outcome]) -> tuple[str, ...]:
     rights = [(one.confidence, float(one.right)) for one in found]
     f1 = bootstrap_interval([one.by_name for one in found], samples=2_000)
     held = bootstrap_interval([float(one.right) for one in sure], samples=2_000)
+    known = [one.oracle for one in found if one.oracle]
     oracles = [
-        f"{sum(one.oracle[at] for one in found) / len(found):.3f}" if found[0].oracle else "-"
+        f"{sum(one[at] for one in known) / len(known):.3f}" if known else "-"
         for at in range(len(DEPTHS))
     ]
     return (
@@ -160,7 +163,7 @@ class Work:
         graphs = list(dict.fromkeys(item.graph for item in self.items))
         graphs.sort(key=lambda graph: -(self.data / "kg" / graph).stat().st_size)
         found: dict[str, list[Any]] = {}
-        with ProcessPoolExecutor(self.jobs) as pool:
+        with ProcessPoolExecutor(self.jobs, get_context("spawn")) as pool:
             waiting = {}
             for graph in graphs:
                 own = [item for item in self.items if item.graph == graph]
@@ -196,23 +199,34 @@ def work_over(
 ) -> Work:
     """Return the work on the questions of a folder, or on so many of each graph."""
     cache.mkdir(parents=True, exist_ok=True)
-    return Work(data, cache, graphs or cache, items_of(data, sample=sample), jobs)
+    return Work(data, cache, graphs or cache, sampled(items_of(data), sample), jobs)
 
 
-def measured(work: Work, *, as_it_is: bool) -> list[Outcome]:
-    """Ask all questions; return how each went."""
+def measured(
+    work: Work, *, as_it_is: bool = False, own_ranking: bool = False, clusters: int | None = None
+) -> list[Outcome]:
+    """Ask all questions; return how each went.
+
+    So many `clusters` questions of each graph, or all, have all their best candidates scored: for
+    the ranking and the oracle. With `own_ranking` none have.
+    """
     if as_it_is:
         attempts = work.over_graphs("as-it-is", Attempt, attempted, {})
         return [_outcome(one, calibrated(weighed(one.evidence)) if one.evidence else 0.0)
                 for one in attempts]  # fmt: skip
-    cases = work.over_graphs("clusters", Case, cases_of, {}, MOST)
+    if own_ranking:
+        attempts = work.over_graphs("attempts", Attempt, attempted, {})
+        given = confidences(attempts, confidence_without(attempts))
+        return [_outcome(one, chance) for one, chance in zip(attempts, given, strict=True)]
+    few = replace(work, items=sampled(work.items, clusters))
+    cases = few.over_graphs("clusters", Case, cases_of, {}, MOST)
     rankings = ranking_without(cases)
     attempts = work.over_graphs("attempts", Attempt, attempted, rankings)
     models = confidence_without(attempts)
     given = confidences(attempts, models)
     best = {case.id: _oracle(case) for case in cases}
     return [
-        replace(_outcome(one, chance), oracle=best[one.id])
+        replace(_outcome(one, chance), oracle=best.get(one.id, ()))
         for one, chance in zip(attempts, given, strict=True)
     ]
 
@@ -247,6 +261,8 @@ def _arguments() -> argparse.Namespace:
     add("--data", type=Path, help="the folder of questions; spider-graphs of the data if none")
     add("--jobs", type=int, default=2, help="processes")
     add("--sample", type=int, metavar="N", help="so many questions of each graph")
+    add("--clusters", type=int, metavar="N", help="score the candidates of so many of each graph")
+    add("--own-ranking", action="store_true", help="candidates as the package ranks them")
     add("--as-it-is", action="store_true", help="the package's own weights; nothing is fitted")
     add("--against", type=Path, metavar="CACHE", help="a finished run to set beside this one")
     add("--changes", action="store_true", help="list the questions whose F1 changed, too")
@@ -262,7 +278,12 @@ def main() -> None:
     work = work_over(
         data, chosen.cache, graphs=chosen.graphs, jobs=chosen.jobs, sample=chosen.sample
     )
-    found = measured(work, as_it_is=chosen.as_it_is)
+    found = measured(
+        work,
+        as_it_is=chosen.as_it_is,
+        own_ranking=chosen.own_ranking,
+        clusters=chosen.clusters,
+    )
     with replaced(chosen.cache / "outcomes.json.gz") as file:
         file.write(gzip.compress(json.dumps([asdict(one) for one in found]).encode()))
     if chosen.against is None:

@@ -31,9 +31,13 @@ from askgraph.sparql.comparison import Cell
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
 
-__all__ = ["Attempt", "Case", "Found", "Item", "attempted", "cases_of", "items_of"]
+__all__ = [
+    "Attempt", "Case", "Found", "Item",
+    "attempted", "cases_of", "items_of", "kept", "kept_in", "sampled",
+]  # fmt: skip
 
-_SECONDS = 10.0
+_SECONDS, _PATIENCE = 2.0, 60.0
+"""What a candidate's query may take, and gold's."""
 _MEMBERS = 4
 """So many members of a cluster are kept: no more than these raise its score."""
 _DIGITS = 4
@@ -91,16 +95,20 @@ class Attempt:
     evidence: Mapping[str, float]
 
 
-def items_of(folder: Path, *, sample: int | None = None, seed: int = 0) -> list[Item]:
-    """Return the questions of a folder, or so many of each graph."""
+def items_of(folder: Path) -> list[Item]:
+    """Return the questions of a folder."""
     lines = (folder / "questions.jsonl").read_text("utf-8").splitlines()
-    items = [_item(json.loads(line)) for line in lines]
-    if sample is None:
-        return items
+    return [_item(json.loads(line)) for line in lines]
+
+
+def sampled(items: Sequence[Item], number: int | None, *, seed: int = 0) -> list[Item]:
+    """Return so many questions of each graph, drawn with a seed, in their order; all if None."""
+    if number is None:
+        return list(items)
     chosen: list[Item] = []
     for graph in dict.fromkeys(item.graph for item in items):
         own = [item for item in items if item.graph == graph]
-        kept = {item.id for item in Random(seed).sample(own, min(sample, len(own)))}
+        kept = {item.id for item in Random(seed).sample(own, min(number, len(own)))}
         chosen += [item for item in own if item.id in kept]
     return chosen
 
@@ -217,15 +225,15 @@ class _Judge:
     def gold(self, item: Item) -> Table:
         """What gold gives."""
         if item.id not in self.golds:
-            self.golds[item.id] = self.runner.run(self._table(item.gold))
+            self.golds[item.id] = self.runner.run(self._table(item.gold, _PATIENCE))
         return self.golds[item.id]
 
-    async def _table(self, query: str) -> Table:
-        return await query_table(query, self.graph.endpoint, timeout=_SECONDS)
+    async def _table(self, query: str, seconds: float) -> Table:
+        return await query_table(query, self.graph.endpoint, timeout=seconds)
 
     def _score(self, query: str, gold: Table) -> tuple[float, float, bool]:
         try:
-            table = self.runner.run(self._table(query))
+            table = self.runner.run(self._table(query, _SECONDS))
         except AskgraphError:
             return 0.0, 0.0, True
         named = by_name(table, gold, self.names).f1
@@ -241,6 +249,14 @@ def kept(path: Path, of: type, make: Any) -> list[Any]:
             file.write(gzip.compress(json.dumps([asdict(one) for one in made]).encode(), 1))
         return list(made)
     return [_again(of, one) for one in json.loads(gzip.decompress(path.read_bytes()))]
+
+
+def kept_in(folder: Path, of: type) -> list[Any]:
+    """Return what the files of a folder keep, of all graphs."""
+    found = [one for path in sorted(folder.glob("*.json.gz")) for one in kept(path, of, list)]
+    if not found:
+        raise SystemExit(f"{folder} holds no finished run")
+    return found
 
 
 def _again(of: type, one: dict[str, Any]) -> Any:

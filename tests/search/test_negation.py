@@ -41,14 +41,3 @@ def test_a_question_for_yes_or_no_holds_no_condition_on_groups(zoo: Known) -> No
     ):
         for candidate in zoo.proposal(question).candidates:
             assert not (candidate.asks and candidate.tree.having)
-
-
-def test_a_thing_is_left_out_of_those_of_its_kind(zoo: Known) -> None:
-    for question in (
-        "Which parks other than Rocky Coast are there?",
-        "All parks except Rocky Coast",
-    ):
-        rows = zoo.rows(best(zoo, question))
-        assert not isinstance(rows, bool)
-        names = {str(row[0]).rpartition("/")[2].rstrip(">") for row in rows}
-        assert names == {"Savannah", "SouthPark", "Zoo"}

@@ -1,5 +1,7 @@
-"""The weights of evidence: those in use fit it and its signs, and a file is read again."""
+"""The trees over evidence: those in use fit it and its signs, and a file is read again."""
 
+import json
+import math
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,15 +21,17 @@ from askgraph.search.decide.confidence import (
     Curve,
     Knot,
     Scored,
+    Tree,
+    Trees,
     calibrated,
     curve_text,
     fitted,
-    own_weights,
+    own_trees,
     read_curve,
-    read_weights,
+    read_trees,
     sign_of,
+    trees_text,
     weighed,
-    weights_text,
 )
 from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank.clusters import clusters
@@ -35,74 +39,95 @@ from askgraph.search.rank.clusters import clusters
 numbers = st.floats(0, 5)
 
 
-def _text(weights: dict[str, float]) -> str:
-    """A file of the package's weights with some of others in their place."""
-    return weights_text({**own_weights(), **weights}, ["Made by a test."])
+def _text(**changed: object) -> str:
+    """A file of one tree over all evidence, with some of it changed."""
+    trees = Trees(tuple(sorted(EVIDENCE)), 0.5, ((0, 1.0, -0.2, 0.2),))
+    return json.dumps(json.loads(trees_text(trees, ["Made by a test."])) | changed)
 
 
-def test_each_evidence_has_a_weight_and_each_weight_its_evidence(space: Known) -> None:
+def test_each_evidence_is_known_to_the_trees(space: Known) -> None:
     proposal = space.proposal("Which moons orbit Jupiter?")
 
     evidence = evidence_for(proposal, clusters(proposal.candidates))
 
-    assert evidence.keys() | {"bias"} == own_weights().keys()
-    assert evidence.keys() == EVIDENCE >= FOR
+    assert evidence.keys() == EVIDENCE == set(own_trees().evidence)
+    assert EVIDENCE >= FOR | SHAPE
 
 
-@given(st.sampled_from(sorted(EVIDENCE - SHAPE)), numbers, numbers)
+@given(
+    st.sampled_from(sorted(EVIDENCE - SHAPE)),
+    st.dictionaries(st.sampled_from(sorted(EVIDENCE)), numbers),
+    numbers,
+    numbers,
+)
 def test_more_of_an_evidence_only_ever_moves_the_confidence_its_way(
-    name: str, some: float, other: float
+    name: str, others: dict[str, float], some: float, other: float
 ) -> None:
     less, more = sorted((some, other))
-    low, high = weighed({name: less}), weighed({name: more})
+    low, high = weighed({**others, name: less}), weighed({**others, name: more})
 
-    assert sign_of(name) * (high - low) >= 0
-
-
-@pytest.mark.parametrize(("bias", "chance"), [(-1e4, 0.0), (1e4, 1.0)])
-def test_weights_of_any_size_give_a_chance(bias: float, chance: float) -> None:
-    assert weighed({}, {"bias": bias}) == pytest.approx(chance)
+    assert sign_of(name) * (high - low) >= -1e-9
 
 
-def test_evidence_without_a_weight_counts_nothing() -> None:
-    assert weighed({"score": 1.0, "unheard of": 9.0}) == weighed({"score": 1.0})
+@pytest.mark.parametrize(("start", "chance"), [(-1e4, 0.0), (1e4, 1.0), (0.0, 0.5)])
+def test_leaves_of_any_size_give_a_chance(start: float, chance: float) -> None:
+    assert Trees((), start)({}) == pytest.approx(chance)
 
 
-@given(st.fixed_dictionaries({"bias": st.floats(-9, 9), "score": numbers}))
-def test_what_is_written_is_read_again(weights: dict[str, float]) -> None:
-    text = weights_text(weights, ["Made by a test."])
+def test_trees_add_up_what_their_leaves_say() -> None:
+    trees = Trees(("a", "b"), 0.0, ((0, 1.0, -1.0, (1, 2.0, 0.5, 1.5)), 0.25))
 
-    assert text.startswith("# Made by a test.\n\n[weights]\n")
-    lines = dict(line.split(" = ") for line in text.splitlines()[3:])
-    assert {name: float(value) for name, value in lines.items()} == pytest.approx(weights, abs=1e-3)
+    assert trees({"a": 1.0, "b": 9.0}) == pytest.approx(1 / (1 + math.exp(0.75)))
+    assert trees({"a": 1.5, "b": 2.0}) == pytest.approx(1 / (1 + math.exp(-0.75)))
+    assert trees({"a": 1.5, "b": 3.0, "c": 7.0}) == pytest.approx(1 / (1 + math.exp(-1.75)))
+    assert trees({}) == trees({"a": 0.0, "b": 0.0})
+
+
+leaves = st.floats(-3, 3).map(lambda number: round(number, 5) + 0.0)
+grown = st.recursive(
+    leaves,
+    lambda below: st.tuples(st.integers(0, len(EVIDENCE) - 1), leaves, below, below),
+    max_leaves=8,
+)
+
+
+@given(leaves, st.lists(grown, max_size=5))
+def test_what_is_written_is_read_again(start: float, given_: list[Tree]) -> None:
+    trees = Trees(tuple(sorted(EVIDENCE)), start, tuple(given_))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "confidence.json"
+        path.write_text(trees_text(trees, ["Made by a test."]), "utf-8")
+
+        assert read_trees(path) == trees
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[weights]\nscore = 1.0", "see .*bias"),
-        ("[weights]\nbias = 1.0\nscore = -1.0", "wrong sign"),
-        ("[weights]\nbias = 1.0\nfaults = 1.0", "wrong sign"),
-        (_text({"unheard_of": -1.0}), "see unheard_of"),
-        (_text(dict.fromkeys(own_weights(), 0.0)).replace("margin = 0.000\n", ""), "see margin"),
-        (_text({"bias": 1.0}).replace("bias = 1.000", f"bias = 1{'0' * 400}"), "too large"),
-        ('[weights]\nbias = "1"', "no number"),
-        ("[weights]\nbias = inf", "no number"),
-        ("bias = 1", "weights"),
-        ("weights = 3", "weights"),
+        (_text(evidence=sorted(EVIDENCE - {"margin"})), "see margin"),
+        (_text(evidence=sorted(EVIDENCE | {"unheard_of"})), "see unheard_of"),
+        (_text(start="1"), "no number"),
+        (_text(start=True), "no number"),
+        (_text(trees=[[0, 1.0, 2.0]]), "not enough values"),
+        (_text(trees=[[999, 1.0, 2.0, 3.0]]), "no evidence 999"),
+        (_text(trees=[["a", 1.0, 2.0, 3.0]]), "no evidence 'a'"),
+        (_text(trees=[None]), "None is no number"),
+        (_text(trees=3), "not iterable"),
+        ("[]", "indices"),
+        ("{", "Expecting"),
     ],
 )
-def test_a_file_that_holds_no_weights_says_so(text: str, said: str, tmp_path: Path) -> None:
-    path = tmp_path / "confidence.toml"
+def test_a_file_that_holds_no_trees_says_so(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "confidence.json"
     path.write_text(text, "utf-8")
 
     with pytest.raises(SetupError, match=said):
-        read_weights(path)
+        read_trees(path)
 
 
 def test_a_missing_file_says_how_to_make_it(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"make it anew with tools/calibrate\.py --write"):
-        read_weights(tmp_path / "none.toml")
+        read_trees(tmp_path / "none.json")
 
 
 share = st.floats(0, 1)

@@ -1,13 +1,15 @@
-"""The logistic model of confidence: weights of evidence, from a file in the package.
+"""The model of confidence: boosted trees over the evidence, from a file in the package.
 
-`confidence.toml` beside this file holds them; `tools/calibrate.py --write` fits and writes it. The
-sign of most weights is given beforehand: evidence for an answer never lowers its confidence on a
-graph that happens to be odd, and evidence against never raises it.
+`confidence.json` beside this file holds them; `tools/calibrate.py --write` fits and writes it. The
+sign of most evidence is given beforehand: evidence for an answer never lowers its confidence on a
+graph that happens to be odd, and evidence against never raises it. Friedman, "Greedy function
+approximation: a gradient boosting machine" (2001).
 
 A monotone curve, fitted to answers that were scored, turns what the model gives into a chance; it
 is isotonic, so that the order of answers stays. It lies in `calibration.toml`.
 """
 
+import json
 import math
 import tomllib
 from bisect import bisect_right
@@ -16,11 +18,12 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 from askgraph.errors import SetupError
 
-WEIGHTS_FILE = Path(__file__).with_name("confidence.toml")
-"""The weights that the package uses."""
+TREES_FILE = Path(__file__).with_name("confidence.json")
+"""The trees that the package uses."""
 
 FOR = frozenset(["score", "margin", "covered"])
 """The evidence that speaks for an answer."""
@@ -34,9 +37,21 @@ EVIDENCE = (
     FOR
     | SHAPE
     | {
-        *("rivals", "disputed", "faults", "unused", "unlinked", "unused_names", "unheard"),
+        *(
+            "rivals",
+            "disputed",
+            "faults",
+            "unused",
+            "unlinked",
+            "unused_names",
+            "unheard",
+            "left_out",
+        ),
         *("inexact", "beaten", "ambiguous", "guess", "weakest", "required", "unsaid_order"),
         *("unsaid", "spread", "kind", "head_missed", "afar", "denies", "groups", "scattered"),
+        *("unsaid_columns", "unsaid_conditions", "blemishes"),
+        *("akin", "shortened", "parted", "nameless", "obscure", "astray", "trivial"),
+        *("misfit", "unheld", "unnamed", "disagrees", "ungrouped"),
     }
 )
 """The names of all evidence, as `evidence_for` gives it."""
@@ -47,50 +62,92 @@ def sign_of(name: str) -> int:
     return 0 if name in SHAPE else 1 if name in FOR else -1
 
 
-def weighed(evidence: Mapping[str, float], weights: Mapping[str, float] | None = None) -> float:
-    """Return what the model gives (0–1) for evidence; what has no weight counts nothing."""
-    known = own_weights() if weights is None else weights
-    linear = known["bias"] + sum(known.get(name, 0.0) * value for name, value in evidence.items())
-    if linear >= 0:
-        return 1 / (1 + math.exp(-linear))
-    odds = math.exp(linear)  # exp(-linear) would be too large for a number
-    return odds / (1 + odds)
+Tree: TypeAlias = "float | tuple[int, float, Tree, Tree]"
+"""A leaf; or the number of an evidence, a bound, and the trees up to the bound and beyond it."""
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Trees over named evidence, whose leaves add up to log-odds; `start` are those of no tree."""
+
+    evidence: tuple[str, ...]
+    start: float
+    trees: tuple[Tree, ...] = ()
+
+    def __call__(self, evidence: Mapping[str, float]) -> float:
+        """Return what the model gives (0–1) for evidence; what is not said is 0."""
+        values = [evidence.get(name, 0.0) for name in self.evidence]
+        linear = self.start
+        for tree in self.trees:
+            while isinstance(tree, tuple):
+                at, bound, below, above = tree
+                tree = below if values[at] <= bound else above
+            linear += tree
+        if linear >= 0:
+            return 1 / (1 + math.exp(-linear))
+        odds = math.exp(max(linear, -700.0))  # exp(-linear) would be too large for a number
+        return odds / (1 + odds)
+
+
+def weighed(evidence: Mapping[str, float]) -> float:
+    """Return what the package's model gives (0–1) for evidence."""
+    return own_trees()(evidence)
 
 
 @cache
-def own_weights() -> Mapping[str, float]:
-    """The weights that the package uses: `bias`, and one for each name of `evidence_for`."""
-    return read_weights(WEIGHTS_FILE)
+def own_trees() -> Trees:
+    """The trees that the package uses, over all evidence that `evidence_for` gives."""
+    return read_trees(TREES_FILE)
 
 
-def read_weights(path: Path) -> dict[str, float]:
-    """Read weights; raises `SetupError` if the file is missing or holds none of the kind."""
+def read_trees(path: Path) -> Trees:
+    """Read trees; raises `SetupError` if the file is missing or holds none of the kind."""
     try:
-        table = tomllib.loads(path.read_text("utf-8"))["weights"]
-        weights = {name: _number(name, value) for name, value in table.items()}
-        odd = sorted(weights.keys() ^ {"bias", *EVIDENCE})
+        table = json.loads(path.read_text("utf-8"))
+        names = tuple(table["evidence"])
+        odd = sorted(set(names) ^ EVIDENCE)
         if odd:
-            raise ValueError(f"one weight for each evidence is needed; see {', '.join(odd)}")
-    except (OSError, KeyError, AttributeError, TypeError, ValueError, OverflowError) as problem:
+            raise ValueError(f"each evidence must be there once; see {', '.join(odd)}")
+        trees = tuple(_tree(one, len(names)) for one in table["trees"])
+        return Trees(names, _number(table["start"]), trees)
+    except (OSError, KeyError, AttributeError, TypeError, ValueError) as problem:
         raise SetupError(
-            f"{str(path)!r} holds no weights of evidence ({problem}); "
+            f"{str(path)!r} holds no model of confidence ({problem}); "
             f"make it anew with tools/calibrate.py --write"
         ) from problem
-    return weights
 
 
-def weights_text(weights: Mapping[str, float], about: Sequence[str]) -> str:
-    """Return weights as a file that `read_weights` reads, with lines of comment on top."""
-    lines = [f"# {line}".rstrip() for line in about]
-    lines += ["", "[weights]", *(f"{name} = {value:.3f}" for name, value in weights.items())]
-    return "\n".join([*lines, ""])
+def trees_text(trees: Trees, about: Sequence[str]) -> str:
+    """Return trees as a file that `read_trees` reads, a tree a line, with what is said about it."""
+    head = {"about": list(about), "evidence": list(trees.evidence), "start": _short(trees.start)}
+    lines = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    rows = ",\n  ".join(json.dumps(_shortened(tree)) for tree in trees.trees)
+    return f'{lines},\n "trees": [\n  {rows}\n ]\n}}\n'
 
 
-def _number(name: str, value: object) -> float:
+def _tree(given: object, evidence: int) -> Tree:
+    if not isinstance(given, list):
+        return _number(given)
+    at, bound, below, above = given
+    if at not in range(evidence):
+        raise ValueError(f"there is no evidence {at!r}")
+    return at, _number(bound), _tree(below, evidence), _tree(above, evidence)
+
+
+def _shortened(tree: Tree) -> object:
+    if not isinstance(tree, tuple):
+        return _short(tree)
+    at, bound, below, above = tree
+    return [at, _short(bound), _shortened(below), _shortened(above)]
+
+
+def _short(number: float) -> float:
+    return round(number, 5) + 0.0
+
+
+def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{name} = {value!r} is no number")
-    if name != "bias" and value * sign_of(name) < 0:
-        raise ValueError(f"{name} = {value!r} has the wrong sign")
+        raise ValueError(f"{value!r} is no number")
     return float(value)
 
 

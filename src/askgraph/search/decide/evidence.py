@@ -5,14 +5,23 @@ says is in docs/how-it-works.md.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.text import Reading
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import aggregates_of, groups_of, keys_of, predicate_of, variable_of
+from askgraph.search.query import (
+    Value,
+    aggregates_of,
+    groups_of,
+    keys_of,
+    predicate_of,
+    variable_of,
+)
 from askgraph.search.rank.clusters import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
+from askgraph.search.rank.left_out import left_out, unserved
+from askgraph.search.rank.score import links_of
 from askgraph.search.run import Proposal
 from askgraph.sparql.tree import Call
 
@@ -26,10 +35,10 @@ _AS_GOOD = 0.05
 
 
 def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, float]:
-    """Return the evidence on the best of some clusters; the names are those of `own_weights`."""
+    """Return the evidence on the best of some clusters; the names are `EVIDENCE`."""
     best = found[0].best
     subject = Subject(proposal, best)
-    return {
+    evidence = {
         "score": best.score,
         **_rivals(found),
         "faults": float(len(faults_of(subject))),
@@ -39,6 +48,22 @@ def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, floa
         **_kind(subject),
         **_shape(subject),
     }
+    return {**evidence, "blemishes": float(sum(evidence[name] > most for name, most in _CLEAN))}
+
+
+_CLEAN = (
+    ("faults", 0.0),
+    ("left_out", 0.0),
+    ("unsaid", 0.05),
+    ("unsaid_columns", 0.3),
+    ("unsaid_conditions", 0.3),
+    ("inexact", 0.15),
+    *((name, 0.0) for name in ("misfit", "unheld", "unnamed", "disagrees", "ungrouped")),
+    ("head_missed", 0.0),
+    ("required", 0.0),
+    ("rivals", 1.0),
+)
+"""What an answer beyond doubt has no more of: each that it has more of is a blemish."""
 
 
 def _rivals(found: Sequence[Cluster]) -> dict[str, float]:
@@ -65,21 +90,14 @@ def _words_left(subject: Subject) -> dict[str, float]:
         for at in unused
         if at > 0 and reading.tokens[at].capital and not (nouns and at in linked)
     ]
-    operators = [one for one in subject.frame.operators if not one.mask & best.used]
     return {
         "covered": 1.0 - sum(weights[at] for at in unused) / (sum(weights) or 1.0),
         "unused": float(len(unused)),
         "unlinked": float(sum(at not in linked for at in unused)),
         "unused_names": float(len(names)),
-        "unheard": float(len(operators)),
+        "unheard": float(len(list(unserved(proposal, best)))),
+        "left_out": float(len(left_out(proposal, best))),
     }
-
-
-def links_of(best: Candidate) -> Iterator[Link]:
-    """Yield the links that a candidate's pattern rests on."""
-    for node in best.state.node.walk():
-        yield from (link for link in (node.link, node.cls_link) if link is not None)
-        yield from (edge.link for edge, _ in node.edges if edge.link is not None)
 
 
 def _readings(subject: Subject) -> dict[str, float]:
@@ -115,11 +133,29 @@ def _doubts(subject: Subject) -> dict[str, float]:
         "required": float(best.notes.count("required")),
         "unsaid_order": _unsaid_order(subject),
         "unsaid": best.unknown,
+        "unsaid_columns": sum(1.0 - subject.named(one) for one in _beside_root(subject)),
+        "unsaid_conditions": sum(
+            1.0 - subject.named(variable)
+            for variable in {one.variable for one in subject.conditions}
+        ),
         "spread": best.state.spread,
         "kind": 1.0 - min(1.0, best.features["asks"]),
         "head_missed": 1.0 - min(1.0, best.features["head"]),
         "afar": best.features["far"],
+        **{name: best.features[name] for name in _DOUBTFUL},
     }
+
+
+def _beside_root(subject: Subject) -> list[Value]:
+    """What is shown of the root or of what leads to it, aggregates of the root left out."""
+    return [one for one in subject.shown if variable_of(one) != subject.candidate.root]
+
+
+_DOUBTFUL = (
+    *("akin", "shortened", "parted", "nameless", "obscure", "astray", "trivial"),
+    *("misfit", "unheld", "unnamed", "disagrees", "ungrouped"),
+)
+"""The features that speak against a candidate and so against an answer, too."""
 
 
 def _is_guess(best: Candidate, reading: Reading) -> bool:

@@ -63,8 +63,6 @@ _LIKE_IT = 2
 """Steps of a pattern that a thing may fail to fit."""
 _SAME_WORDS = 8
 """States joined that use the same words."""
-_EXCEPTED_WITHIN = 2
-"""Tokens after "except" within which what is left out is named."""
 _DENIED_WITHIN = 5
 """Tokens after "not" within which what it denies is named."""
 
@@ -92,8 +90,7 @@ def grown(grower: Grower) -> list[PartialMatch]:
         again = grower.kept(joins(grower, pool[: _JOINED * grower.beam]), limit=grower.beam)
         pool = grower.kept(pool + again, limit=_GROWN * grower.beam)
     if grower.frame.of("not"):
-        fewer = (*lacking(grower, pool), *excepting(grower, things, pool))
-        pool = grower.kept([*pool, *fewer], limit=_GROWN * grower.beam)
+        pool = grower.kept([*pool, *lacking(grower, pool)], limit=_GROWN * grower.beam)
     if grower.frame.exists:
         pool = [*grower.kept(unmet(grower, things, pool)), *pool]
     return pool
@@ -238,30 +235,6 @@ def lacking(grower: Grower, pool: Sequence[PartialMatch]) -> Iterator[PartialMat
             Node(members, cls=classes[0]), 0, 0.0, patterns=1, unknown=DOUBT_CLASS_GUESSED
         )
         yield from _negated(grower, base, other)
-
-
-def excepting(
-    grower: Grower, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
-) -> Iterator[PartialMatch]:
-    """All that fits a state but for a thing that is one of them: "countries other than Chile"."""
-    for operator in grower.frame.of("not"):
-        for seed in seeds:
-            link = seed.node.link
-            if link is None or link.kind is not Kind.ENTITY or len(seed.ids) > 1:
-                continue
-            if not 0 < link.positions[0] - operator.last <= _EXCEPTED_WITHIN:
-                continue
-            for state in pool[: grower.beam]:
-                named = named_words(state.node) & bits(range(operator.first))
-                free = not state.used & (seed.used | operator.mask) and not state.node.without
-                if not (named and free and state.patterns and len(state.ids) > 1):
-                    continue
-                ids = np.setdiff1d(state.ids, seed.ids, assume_unique=True)
-                if len(ids) == len(state.ids):
-                    continue
-                found = together(state, seed, replace(state.node, ids=ids, without=(seed.node,)))
-                gain = found.gain + grower.weight_of(operator.mask) + WORTH_OPERATOR
-                yield replace(found, used=found.used | operator.mask, gain=gain)
 
 
 def unmet(

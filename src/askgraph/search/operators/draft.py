@@ -175,10 +175,6 @@ class Draft:
         return condition(one, "IN", *(self._term(at) for at in node.ids))
 
     def _deny(self, end: Term, node: Node) -> None:
-        left_out = self._constant(node)
-        if left_out is not None and isinstance(end, Variable) and not (node.edges or node.cls):
-            self.filters.append(condition(end, "!=", left_out))
-            return
         inner = Draft(self.schema, hints=self.hints)
         inner.patterns += [inner.typed(end, node.cls)] if node.cls else []
         for step, child in node.edges:

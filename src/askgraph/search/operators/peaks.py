@@ -28,7 +28,8 @@ def peaked(work: QueryBuilder) -> None:
     value = variable_of(key)
     if work.grouped:
         owner = _owner(work, value)
-        if "each" in work.notes and owner is not None and owner.end not in draft.group:
+        told = value in draft.group  # one value in each group
+        if "each" in work.notes and owner is not None and not (told or owner.end in draft.group):
             groups = list(dict.fromkeys(draft.group))
             _keep(work, value, key, descending, groups)
             _show(work, owner)

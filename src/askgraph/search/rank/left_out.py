@@ -23,7 +23,7 @@ def left_out(proposal: Proposal, candidate: Candidate) -> tuple[str, ...]:
     counts as said if it is linked to something that the query names.
     """
     reading, weights = proposal.reading, proposal.linked.weights
-    phrases = {one.first: one for one in _unserved(proposal, candidate)}
+    phrases = {one.first: one for one in unserved(proposal, candidate)}
     inside = {at for one in phrases.values() for at in one.positions}
     meant = _meant(Subject(proposal, candidate)) | set(_light(reading))
     if candidate.tree.distinct:
@@ -38,8 +38,8 @@ def left_out(proposal: Proposal, candidate: Candidate) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _unserved(proposal: Proposal, candidate: Candidate) -> Iterator[Operator]:
-    """The operators none of whose words the candidate uses."""
+def unserved(proposal: Proposal, candidate: Candidate) -> Iterator[Operator]:
+    """Yield the operators that a candidate ought to serve, and none of whose words it uses."""
     frame = proposal.frame
     for one in frame.operators:
         number = frame.quantity_after(one)
