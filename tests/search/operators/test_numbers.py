@@ -215,3 +215,15 @@ def test_numbers_that_are_stored_as_text_are_cast() -> None:
     assert answer(known, "What is the average and maximum salary?") == {("180", "500")}
     assert answer(known, "Which club has the highest total salary?") == {("Bears",)}
     assert answer(known, "Which player has the highest salary?") == {("cho",)}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How old is the youngest player for each position?",
+        "How old is the oldest player per age?",
+        "The tallest player of each club by height?",
+    ],
+)
+def test_an_extreme_in_each_group_is_read_whatever_the_group(known: Known, question: str) -> None:
+    assert clusters(known.proposal(question).candidates)
