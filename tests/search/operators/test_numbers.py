@@ -227,3 +227,9 @@ def test_numbers_that_are_stored_as_text_are_cast() -> None:
 )
 def test_an_extreme_in_each_group_is_read_whatever_the_group(known: Known, question: str) -> None:
     assert clusters(known.proposal(question).candidates)
+
+
+def test_the_most_of_several_things_are_the_things(space: Known) -> None:
+    for question in ("the 5 largest moons", "What are the three tallest rockets?"):
+        query = space.query(clusters(space.proposal(question).candidates)[0].best.query)
+        assert query.startswith("SELECT DISTINCT ?moon WHERE") or "?launch_vehicle WHERE" in query

@@ -63,7 +63,7 @@ def extreme(
     column = measure is None and is_column(work, operator)
     if column and aggregated(work, operator, "MAX" if descending else "MIN"):
         return True
-    shows = alone(work, operator)
+    shows, named = alone(work, operator), work.next_slot(operator.last, APART)
     measured = _measured_by(work, operator, measure)
     if measured is None:
         return measure is None and _most_of(work, operator, descending)
@@ -73,7 +73,8 @@ def extreme(
     key = _key(work, variable)
     work.draft.order.append((key, descending))
     limited(work, operator)
-    if shows and asks_several(work, operator):
+    taken = named is not None and not work.is_left(named)  # "the 3 highest scores", not "moons"
+    if shows and taken and asks_several(work, operator):
         work.projected.append((operator.last, variable))
     return True
 

@@ -1,4 +1,4 @@
-"""How well what a candidate shows fits what the question asks for: its kind, its nouns, its rows.
+"""The fit of a candidate to what a question asks for: its kind, its nouns, its rows.
 
 Kinds come from the words of classes and predicates, see `askgraph.search.grow.kinds`; what nothing
 is known of neither fits nor is a misfit.
