@@ -195,7 +195,7 @@ def test_one_that_leads_alone_is_the_first_of_an_order(lakes: Known) -> None:
         ("What are the top 2 salaries?", {("500", "cho"), ("300", "bea")}),
         (
             "Which players have a salary below the maximum salary?",
-            {("100", "ann"), ("300", "bea"), ("50", "dia"), ("60", "eve"), ("70", "fay")},
+            {("ann",), ("bea",), ("dia",), ("eve",), ("fay",)},
         ),
     ],
 )

@@ -209,9 +209,12 @@ def _against(work: QueryBuilder, operator: Operator, sign: str | None) -> bool:
 
 def _against_aggregate(work: QueryBuilder, operator: Operator, mean: Operator, sign: str) -> bool:
     near = (work.next_slot(mean.last, BESIDE), work.last_slot(operator.first, APART))
-    spot = next((one for slot in near if (one := work.spot(slot, sorts=NUMERIC))), None)
+    spots = [one for slot in near if (one := work.spot(slot, sorts=NUMERIC))]
+    spot = spots[0] if spots else None
     if spot is not None:
-        work.use_spot(spot)
+        for one in spots:
+            if one.predicate == spot.predicate:  # "a height below the average height"
+                work.use_spot(one)
     elif operator.measure is not None:
         spot = work.by_words(operator.measure.measures, NUMERIC)
     if spot is None:
