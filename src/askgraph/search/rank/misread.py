@@ -34,13 +34,14 @@ def unclassed(candidate: Candidate, linked: Linked, schema: Schema) -> float:
     ]
     if not said:
         return 0.0
-    there = frozenset(_classes(candidate, schema))
     predicates = frozenset(map(predicate_of, _patterns(candidate)))
     taken = {one.positions for one in linked.of(Kind.PREDICATE) if one.target in predicates}
+    nouns = taken.intersection(one.positions for one in said)
+    there = frozenset(_classes(candidate, schema)) if nouns else frozenset[str]()
     return float(
         sum(
             there.isdisjoint(one.target for one in said if one.positions == positions)
-            for positions in taken & {one.positions for one in said}
+            for positions in nouns
         )
     )
 
