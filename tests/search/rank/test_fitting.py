@@ -86,6 +86,7 @@ def test_what_is_shown_is_of_the_kind_that_is_asked_for(
         ("When was Apollo 11 launched?", "en", ["1969-07-16"]),
         ("Who flew on Apollo 11?", "en", ["Buzz_Aldrin", "Michael_Collins", "Neil_Armstrong"]),
         ("Who was on Gemini 8?", "en", ["David_Scott", "Neil_Armstrong"]),
+        ("What is the name of the largest moon of Jupiter?", "en", ["Ganymede"]),
         ("When did Apollo 11 end?", "en", ["1969-07-24"]),
         ("Wo wurde Apollo 11 gestartet?", "de", ["Kennedy_Space_Center"]),
         ("Wann startete Apollo 11?", "de", ["1969-07-16"]),

@@ -105,7 +105,7 @@ def _measured_by(
         return work.take_spot(spot), dated or work.schema.sort(spot.predicate) not in NUMERIC
     if measure is not None:
         for words, sorts in ((measure.measures, NUMERIC), (measure.dates, every)):
-            found = work.by_words(words, sorts)
+            found = work.by_words(words, sorts, several=True)
             if found is not None:
                 return work.hang(found), words is measure.dates
     return None

@@ -374,13 +374,20 @@ class QueryBuilder:
         return found
 
     def by_words(
-        self, words: Sequence[str], sorts: Sequence[Sort], *, named: bool = False
+        self,
+        words: Sequence[str],
+        sorts: Sequence[Sort],
+        *,
+        named: bool = False,
+        several: bool = False,
     ) -> Spot | None:
         """A predicate of the root (or of another place) whose name holds one of the words.
 
-        With `named`, things without a name do not count.
+        With `named`, things without a name do not count, with `several` no single thing does.
         """
         for place in self.draft.places:
+            if several and not isinstance(place.end, Variable):
+                continue
             if named and self.schema.is_nameless(place.node.ids):
                 continue
             present = self.predicates_at(place)

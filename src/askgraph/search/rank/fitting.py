@@ -34,6 +34,7 @@ from askgraph.search.query import (
     groups_of,
     patterns_in,
     predicate_of,
+    values_of,
     variable_of,
 )
 from askgraph.search.rank.expected import (
@@ -278,7 +279,12 @@ class Fitting:
         if not self._names_columns or not columns:
             return 0.0, 0.0
         held = [[self._held(noun, one, candidate) for one in columns] for noun in self._nouns]
-        missing = sum(1 - max(row) for row in held)
+        beside = self._beside(candidate)
+        aside = [
+            max((self._held(noun, one, candidate) for one in beside), default=0.0)
+            for noun in self._nouns
+        ]
+        missing = sum(1 - max(*row, found) for row, found in zip(held, aside, strict=True))
         keys = groups_of(candidate.tree) if self.frame.of("each") else []
         idle = sum(
             1 - max(row[at] for row in held)
@@ -286,6 +292,14 @@ class Fitting:
             if shown not in keys
         )
         return missing / len(held), min(1.0, idle)
+
+    def _beside(self, candidate: Candidate) -> list[Column]:
+        """The columns of context: the things whose values are the answer."""
+        if len(candidate.tree.columns) == len(candidate.shown):
+            return []
+        patterns = patterns_in(candidate.tree.where)
+        context = [one for one in values_of(candidate.tree) if one not in candidate.shown]
+        return [self._column(one, candidate, patterns) for one in context]
 
     def _held(self, noun: _Noun, column: Column, candidate: Candidate) -> float:
         if column.function == "COUNT" and "rate" in candidate.notes:
