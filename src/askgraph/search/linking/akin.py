@@ -27,8 +27,8 @@ AKIN: Final = frozenset(("synonym", "near", "hypernym", "hyponym"))
 
 _BEST: Final = {
     "synonym": 0.74,
-    "derivation": 0.82,
-    "doer": 0.74,
+    "derivation": 0.66,
+    "doer": 0.6,
     "hypernym": 0.6,
     "hyponym": 0.56,
     "demonym": 0.85,
