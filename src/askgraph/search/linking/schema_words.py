@@ -22,7 +22,7 @@ class SchemaWords:
     """The words of the names of classes and predicates, by their numbers in an index.
 
     `bent` are those that are forms of another word, by that one; `short` all that may be short for
-    something, by their first letter, with whether each is a word of its own; `initialled` the words
+    something, by their first letter, with whether the lexicon has each; `initialled` the words
     of longer names by their initials.
     """
 
@@ -63,7 +63,7 @@ def _found(index: NameIndex) -> SchemaWords:
             if base != word:
                 bent[base].append(number)
         if len(word) > 1:
-            short[word[0]].append((number, word, bool(known) or word in _listed()))
+            short[word[0]].append((number, word, bool(known)))
     return SchemaWords(
         frozenset(numbers),
         {base: tuple(listed) for base, listed in bent.items()},
@@ -77,7 +77,11 @@ def _functional() -> frozenset[str]:
     return frozenset().union(*shared_words().stop.values())
 
 
+def is_listed(word: str) -> bool:
+    """Return whether a word has synonyms in the lists of any language."""
+    return word in _listed()
+
+
 @cache
 def _listed() -> frozenset[str]:
-    """The words that have synonyms in any language."""
     return frozenset(word for code in LANGUAGES for word in word_list(code).synonyms)

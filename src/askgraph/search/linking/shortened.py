@@ -9,7 +9,7 @@ from typing import Final
 
 from askgraph.index.names import NameIndex
 from askgraph.search.linking.akin import Meant
-from askgraph.search.linking.schema_words import schema_words
+from askgraph.search.linking.schema_words import is_listed, schema_words
 from askgraph.search.linking.text import Reading
 
 SHORTENED: Final = frozenset(("short", "initials"))
@@ -44,9 +44,13 @@ def abbreviations(word: str, index: NameIndex) -> Iterator[Meant]:
 
 def _likeness(word: str, short: str, known: bool) -> float:
     """How well a short form fits a word; 0 if it is none of it."""
-    if word.startswith(short) and len(short) >= 3:
+    begins = word.startswith(short) and len(short) >= 3
+    if not begins and (known or not _keeps_order(word, short)):
+        return 0.0
+    known = known or is_listed(short)
+    if begins:
         return (_KNOWN if len(short) > 3 else 0.0) if known else _PREFIX
-    if known or not _keeps_order(word, short):
+    if known:
         return 0.0
     last = word[-1] == short[-1]
     skeleton = "".join(letter for letter in word[1:] if letter not in _VOWELS)
@@ -85,7 +89,7 @@ def initials(
             return
         for taken in {tuple(range(at, end + 1)), tuple(p for p in content if p <= end)}:
             letters = "".join(words[place][0] for place in taken)
-            if taken[0] == at and letters in short:
+            if taken[0] == at and letters in short and not is_listed(letters):
                 for place in taken:
                     quality = 1.0 if reading.is_stop(place) else _INITIALS
                     yield place, (short[letters], quality, "initials")
