@@ -39,26 +39,24 @@ from askgraph.workspace import Workspace
 __all__ = ["report", "written"]
 
 
-def report(found: Sequence[Case]) -> str:
-    """The trees, the curve, and what confidences catch, each graph by what others gave."""
+def report(found: Sequence[Case], given: Sequence[float]) -> str:
+    """The trees, the curve, and what confidences catch, each graph by what others `given`."""
     own, new = splits(own_trees()), splits(fitted([case for case in found if case.left == 1]))
     lines = ["evidence           in use   fitted (splits of the trees)"]
     lines += [f"{name:<18} {own[name]:>6}   {new[name]:>6}" for name in own_trees().evidence]
     if len({case.graph for case in found}) == 1:
         lines.append("(only one graph: it was fitted on itself)")
-    given = given_without(found, without(found))
     lines += ["", curve_report(found, given), "", rejection_report(found, held_out(found, given))]
     return "\n".join(lines)
 
 
-def written(found: Sequence[Case], command: str) -> tuple[str, str]:
+def written(found: Sequence[Case], given: Sequence[float], command: str) -> tuple[str, str]:
     """The two files of the package: the trees, and the curve.
 
     The curve is fitted to what each graph gets from trees fitted without it, as new graphs will.
     """
     trees = fitted([case for case in found if case.left == 1])
     first = "Trees over the evidence for and against an answer; see confidence.py."
-    given = given_without(found, without(found))
     return trees_text(trees, [first, *about(found, command)]), curve_file(found, given, command)
 
 
@@ -98,10 +96,13 @@ def main() -> None:
         people += [answered(one) for one in others]
         asked += len(others)
     print(f"{len(people)} answers to {asked} questions, {len(made)} to generated and masked ones\n")
-    print(report(people + made))
+    found = people + made
+    given = given_without(found, without(found))
+    print(report(found, given))
     if chosen.write:
         command = f"python tools/calibrate.py --write --generated {number}"
-        texts = written(people + made, command)
+        command += " --unseen CACHE" if chosen.unseen is not None else ""
+        texts = written(found, given, command)
         for path, text in zip((TREES_FILE, CURVE), texts, strict=True):
             with replaced(path) as file:
                 file.write(text.encode())

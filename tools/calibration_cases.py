@@ -56,7 +56,8 @@ class Case:
     """An answer: the set and the graph it is of, what speaks for its best reading, and its F1.
 
     `left` is what is left of the confidence in the best reading, below 1 where another reading was
-    passed over or the result is empty; `asked` is the set by its own name. A `generated` question
+    passed over or the result is empty; `asked` is the set by its own name, `fold` a group of graphs
+    that are left out together. A `generated` question
     was made from a template; its F1 is 1 where the answer is what the template's own query gives,
     else 0. In a `masked` one a word is replaced by one that means nothing; only where the best
     query stays the same, its F1 does, else it is 0.
@@ -69,6 +70,12 @@ class Case:
     source: Source = "people"
     left: float = 1.0
     asked: str = ""
+    fold: str = ""
+
+    @property
+    def held(self) -> str:
+        """What is left out as a whole when this case is judged: its fold, else its graph."""
+        return self.fold or self.graph
 
     @property
     def given(self) -> float:

@@ -14,7 +14,7 @@ __all__ = ["about", "curve_file", "curve_of", "curve_report", "given_without", "
 
 def given_without(found: Sequence[Case], trees: Mapping[str, Trees]) -> list[float]:
     """What the trees give for each case that are fitted without its graph."""
-    return [float(confidences(trees[case.graph], [case.evidence])[0]) for case in found]
+    return [float(confidences(trees[case.held], [case.evidence])[0]) for case in found]
 
 
 def curve_of(found: Sequence[Case], given: Sequence[float]) -> Curve:
@@ -31,12 +31,12 @@ def curve_of(found: Sequence[Case], given: Sequence[float]) -> Curve:
 def held_out(found: Sequence[Case], given: Sequence[float]) -> list[float]:
     """The confidence of each case by a curve that was fitted without its graph."""
     curves = {}
-    for graph in {case.graph for case in found}:
-        others = [at for at, case in enumerate(found) if case.graph != graph]
+    for held in {case.held for case in found}:
+        others = [at for at, case in enumerate(found) if case.held != held]
         kept = others or range(len(found))
-        curves[graph] = curve_of([found[at] for at in kept], [given[at] for at in kept])
+        curves[held] = curve_of([found[at] for at in kept], [given[at] for at in kept])
     pairs = zip(found, given, strict=True)
-    return [curves[case.graph](one) * case.left for case, one in pairs]
+    return [curves[case.held](one) * case.left for case, one in pairs]
 
 
 def curve_report(found: Sequence[Case], given: Sequence[float]) -> str:

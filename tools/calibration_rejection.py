@@ -45,8 +45,8 @@ def _sets(
 ) -> Iterator[str]:
     right = [case.f1 >= least - 1e-9 for case in found]
     limits = {
-        graph: limit_for([(confidence[at], right[at]) for at in people if found[at].graph != graph])
-        for graph in {case.graph for case in found}
+        held: limit_for([(confidence[at], right[at]) for at in people if found[at].held != held])
+        for held in {case.held for case in found}
     }
     for name in _names(found, people):
         at = [place for place in people if found[place].asked == name]
@@ -57,8 +57,8 @@ def _sets(
         wrong = [place for place in at if not right[place]]
         told = f"{area.mean:.3f} [{area.low:.3f}, {area.high:.3f}]" if area else "-"
         chosen = _told(confidence[place] < hindsight for place in wrong)
-        caught = _told(confidence[place] < limits[found[place].graph] for place in wrong)
-        lost = _told(confidence[n] < limits[found[n].graph] for n in at if right[n])
+        caught = _told(confidence[place] < limits[found[place].held] for place in wrong)
+        lost = _told(confidence[n] < limits[found[n].held] for n in at if right[n])
         yield (
             f"{name:<22} {len(at):<4} {len(wrong):<6} {told:<21} {brier:.3f}  "
             f"{chosen:<21} {caught:<24} {lost}"

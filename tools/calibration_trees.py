@@ -57,11 +57,11 @@ def confidences(trees: Trees, evidence: Sequence[Mapping[str, float]]) -> Floats
 
 
 def without(found: Sequence[Case]) -> dict[str, Trees]:
-    """The trees for each graph, fitted to the answers over all other graphs."""
+    """The trees for each graph, or fold of graphs, fitted to the answers over all others."""
     firsts = [case for case in found if case.left == 1]
     return {
-        graph: fitted([case for case in firsts if case.graph != graph] or firsts)
-        for graph in sorted({case.graph for case in found})
+        held: fitted([case for case in firsts if case.held != held] or firsts)
+        for held in sorted({case.held for case in found})
     }
 
 

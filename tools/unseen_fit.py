@@ -49,7 +49,9 @@ def confidences(attempts: Sequence[Attempt], models: Mapping[str, Model]) -> lis
 def answered(one: Attempt) -> Answered:
     """Return an attempt as a case of calibration; its style counts as its set."""
     graph = Path(one.graph).stem
-    return Answered(one.style, one.evidence, one.by_name, graph, left=one.left, asked=one.style)
+    return Answered(
+        one.style, one.evidence, one.by_name, graph, left=one.left, asked=one.style, fold=one.style
+    )
 
 
 def _model(cases: Sequence[Answered]) -> Model:

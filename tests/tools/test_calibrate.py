@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from tools.accuracy_floors import sets
 from tools.calibrate import report, written
 from tools.calibration_cases import Case, Source, cases, generated_cases, shares
-from tools.calibration_curve import curve_file, curve_of, curve_report, held_out
+from tools.calibration_curve import curve_file, curve_of, curve_report, given_without, held_out
 from tools.calibration_rejection import rejection_report
 from tools.calibration_trees import confidences, fitted, splits, without
 
@@ -148,7 +148,7 @@ def test_the_report_on_rejection_tells_each_set_by_limits_of_other_graphs() -> N
 def test_the_files_say_what_they_were_fitted_to_and_are_read_again(tmp_path: Path) -> None:
     found = _drawn("a", 60) + [replace(case, source="generated") for case in _drawn("b", 40)]
 
-    texts = written(found, "made so")
+    texts = written(found, given_without(found, without(found)), "made so")
     for name, text in zip(("trees", "curve"), texts, strict=True):
         (tmp_path / name).write_text(text, "utf-8")
 
@@ -175,7 +175,8 @@ def test_the_sample_graph_is_fitted_and_told(tmp_path: Path) -> None:
 
     people = list(cases(asked, workspace))
     made = list(generated_cases(asked, workspace, number=12))
-    told = report(people + made)
+    found = people + made
+    told = report(found, given_without(found, without(found)))
 
     assert len(people) > 80 and {case.asked for case in people} == {"sample"}
     sources = [case.source for case in made]
