@@ -164,10 +164,12 @@ print(json.dumps([[zoo.query(c.query) for c in zoo.proposal(q).candidates[:5]] f
 
 def test_no_hash_seed_changes_the_queries(zoo: Known, pytestconfig: pytest.Config) -> None:
     here = [[zoo.query(c.query) for c in zoo.proposal(q).candidates[:5]] for q in ASKED]
+    root = pytestconfig.rootpath
+    path = os.pathsep.join([str(root / "src"), str(root)])
     for seed in ("1", "4711"):
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(pytestconfig.rootpath)},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
             capture_output=True,
             text=True,
             timeout=120,

@@ -40,7 +40,7 @@ def _drawn(graph: str, weights: dict[str, float], number: int = 60) -> list[Case
 def test_weights_that_made_the_data_are_found_up_to_their_scale() -> None:
     true = {name: (-1.0) ** at * (1 + at) / 4 for at, name in enumerate(FEATURES)}
 
-    found = fitted(_drawn("one", true, 600), l2=1e-6)
+    found = fitted(_drawn("one", true, 2_500), l2=1e-6)
 
     scale = found["covered"] / true["covered"]
     assert found["covered"] == PRIOR["covered"]
