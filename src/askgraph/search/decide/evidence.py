@@ -7,6 +7,9 @@ says is in docs/how-it-works.md.
 import math
 from collections.abc import Sequence
 
+from pyoxigraph import NamedNode
+
+from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.text import Reading
 from askgraph.search.operators.query_builder import Candidate
@@ -133,7 +136,7 @@ def _doubts(subject: Subject) -> dict[str, float]:
         "required": float(best.notes.count("required")),
         "unsaid_order": _unsaid_order(subject),
         "unsaid": best.unknown,
-        "unsaid_columns": sum(1.0 - subject.named(one) for one in _beside_root(subject)),
+        "unsaid_columns": sum(1.0 - _named(subject, one) for one in _beside_root(subject)),
         "unsaid_conditions": sum(
             1.0 - subject.named(variable)
             for variable in {one.variable for one in subject.conditions}
@@ -144,6 +147,18 @@ def _doubts(subject: Subject) -> dict[str, float]:
         "afar": best.features["far"],
         **{name: best.features[name] for name in _DOUBTFUL},
     }
+
+
+def _named(subject: Subject, value: Value) -> float:
+    """How well words name what a column holds, by the step that leads there or by its class."""
+    classes = [
+        one.object.value
+        for one in subject.patterns
+        if one.subject == variable_of(value)
+        and predicate_of(one) == RDF_TYPE
+        and isinstance(one.object, NamedNode)
+    ]
+    return max([subject.named(value), *(subject.said.get(iri, 0.0) for iri in classes)])
 
 
 def _beside_root(subject: Subject) -> list[Value]:

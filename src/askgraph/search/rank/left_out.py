@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from askgraph.search.linking.operators import Operator
-from askgraph.search.linking.text import Reading
+from askgraph.search.linking.text import Reading, bits
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank.faults import Subject
 from askgraph.search.run import Proposal
@@ -14,6 +14,10 @@ _SILENT = frozenset("exists and or both distinct now past during ongoing lasted 
 """Operators whose words may say what the pattern says anyhow, or nothing."""
 _NUMBERED = frozenset("before after more_than less_than between".split())
 """Operators whose words are mere prepositions if no number or date follows."""
+
+
+_BESIDE = 2
+"""So many words after "how many" may name the number that it asks for."""
 
 
 def left_out(proposal: Proposal, candidate: Candidate) -> tuple[str, ...]:
@@ -45,6 +49,9 @@ def unserved(proposal: Proposal, candidate: Candidate) -> Iterator[Operator]:
         number = frame.quantity_after(one)
         missed = number is not None and not candidate.used >> number.first & 1
         compares = one.name not in _NUMBERED or missed
+        after = bits(range(one.last + 1, one.last + 1 + _BESIDE))
+        if one.name == "count" and candidate.shown_words & after:
+            continue  # "how many minutes": the number that is shown
         if one.name not in _SILENT and compares and not one.mask & candidate.used:
             yield one
 
