@@ -22,7 +22,7 @@ PREFIXES = {"": SPACE, "o": f"{SPACE}ontology#"}
 SURE = 0.9
 RIGHT = 34
 """So many of the forty are right at least."""
-SURELY_WRONG = 1
+SURELY_WRONG = 0
 """So many are called sure and are wrong, at most."""
 
 Cells = frozenset[tuple[object, ...]]

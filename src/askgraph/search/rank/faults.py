@@ -339,11 +339,11 @@ def _counts_noun(quantity: Quantity, subject: Subject) -> bool:
 
 def _extreme_missing(subject: Subject) -> bool:
     """Fewer smallest, largest or most than the words ask for."""
-    asked = {one.name for one in _extremes(subject)}
+    asked = {(one.name, one.measure is None or one.measure.up) for one in _extremes(subject)}
     query = subject.tree
     kept = _shown_extremes(subject) + bool(query.having)
     if query.limit is not None:
-        kept += len({key for key, _ in keys_of(query)})
+        kept += len({key for key, _ in keys_of(query)} - {subject.candidate.root})
     return len(asked) > kept
 
 
