@@ -49,7 +49,7 @@ class SearchLimits:
     rows: int = 10_000
     timeout: float | None = 20.0
     answer_from: float = 0.5
-    ask_from: float = 0.25
+    ask_from: float = 0.2
     operators: bool = True
     today: str = ""
     writer: str = ""

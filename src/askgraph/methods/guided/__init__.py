@@ -87,7 +87,7 @@ class Guided:
     sees: Sees = "everything"
     asks_back: bool = True
     answer_from: float = 0.5
-    ask_from: float = 0.25
+    ask_from: float = 0.2
     tokens: int | None = None
     seconds: float | None = None
     money: float | None = None

@@ -26,7 +26,7 @@ class Thresholds:
     """Confidence below which askgraph asks back, and below which it refuses."""
 
     answer: float = 0.5
-    ask: float = 0.25
+    ask: float = 0.2
 
 
 def confidence_of(proposal: Proposal, found: Sequence[Cluster]) -> float:

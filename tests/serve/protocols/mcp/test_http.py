@@ -55,7 +55,7 @@ async def test_a_question_with_a_nul_is_an_error_of_the_tool(served: str) -> Non
 async def test_a_new_client_is_asked_which_reading_is_meant(served: str) -> None:
     async with Client(f"{served}/mcp", mode=MODERN, elicitation_callback=third) as client:
         found = (await client.call_tool("ask", QUESTION)).structured_content
-    assert found is not None and found["words"] == "The things whose destination is Mars."
+    assert found is not None and found["words"] == "The discoverers of the things that orbit Mars."
 
 
 async def test_an_old_client_gets_the_readings(served: str) -> None:
