@@ -244,7 +244,7 @@ def _oracle(case: Case) -> tuple[float, ...]:
 def _read(cache: Path) -> list[Outcome]:
     path = cache / "outcomes.json.gz"
     if not path.is_file():
-        raise SystemExit(f"unseen: {cache} holds no finished run")
+        raise SystemExit(f"unseen: {cache} holds no finished run; make one with --cache {cache}")
     return [
         Outcome(**{**one, "oracle": tuple(one["oracle"])})
         for one in json.loads(gzip.decompress(path.read_bytes()))
@@ -274,7 +274,10 @@ def main() -> None:
     chosen = _arguments()
     data = chosen.data or data_folder() / "spider-graphs"
     if not (data / "questions.jsonl").is_file():
-        raise SystemExit(f"unseen: {data} holds no questions.jsonl")
+        raise SystemExit(
+            f"unseen: {data} holds no questions.jsonl; name the folder of the questions with --data"
+        )
+    before = _read(chosen.against) if chosen.against is not None else None
     work = work_over(
         data, chosen.cache, graphs=chosen.graphs, jobs=chosen.jobs, sample=chosen.sample
     )
@@ -286,10 +289,9 @@ def main() -> None:
     )
     with replaced(chosen.cache / "outcomes.json.gz") as file:
         file.write(gzip.compress(json.dumps([asdict(one) for one in found]).encode()))
-    if chosen.against is None:
+    if before is None:
         print(table(found))
         return
-    before = _read(chosen.against)
     print(compared(before, found))
     if chosen.changes:
         print("\n" + changes(before, found, work.items))
