@@ -28,7 +28,11 @@ export function QuestionBox(props: QuestionBoxProps) {
   const area = useRef(createRef<HTMLTextAreaElement>()).current;
   const suggestions = useSuggestions(props.graphs);
   const list = useId();
+  const given = useRef(props.initial);
   useEffect(() => {
+    // Not when the box is new: effects run late, and would undo what a quick person has typed.
+    if (given.current === props.initial) return;
+    given.current = props.initial;
     setText(props.initial ?? "");
   }, [props.initial]);
   useEffect(() => {
