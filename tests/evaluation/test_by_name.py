@@ -51,6 +51,13 @@ def test_a_thing_beside_the_value_asked_for_is_found_column_by_column() -> None:
     assert by_name(_table(("urn:0", "42"), ("urn:1", "7")), gold, NAMES).f1 == 1
 
 
+def test_a_thing_counts_as_its_name_and_as_its_key_each_in_its_own_column() -> None:
+    names = {f"urn:{at}": {("text", name), ("text", str(at))} for at, name in enumerate("ab")}
+    gold = _table(("a", "1"), ("b", "0"))  # in the second column "1" is said of the first thing
+
+    assert by_name(_table(("urn:0", "1"), ("urn:1", "0")), gold, names).f1 == 1
+
+
 TURTLE = """@prefix : <http://example.org/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :a a :Boat ; rdfs:label "Albatross" ; :boatId 7 ; :age 3 .

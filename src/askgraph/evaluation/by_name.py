@@ -21,16 +21,27 @@ from askgraph.traversal.arrays import GraphArrays
 
 
 def by_name(predicted: Table, gold: Table, names: Mapping[str, Set[Cell]]) -> Score:
-    """Score the best columns, where a thing counts as any of its names that gold has.
+    """Score the best columns, where a thing counts as any of its names that gold's column has.
 
     `names` gives the names of each IRI. A name that gold lacks stays an IRI, so that a wrong thing
     is as wrong as before; two things of one name are one, as they are in gold. Never below
     `best_column`.
     """
-    wanted = gold.values()
     plain = best_column(predicted, gold)
     if not predicted.terms or plain.f1 == 1:
         return plain
+    columns = [_column(gold, at) for at in range(len(gold.variables))] or [gold]
+    found = Score.mean([best_column(_renamed(predicted, one, names), one) for one in columns])
+    return max(plain, found, key=lambda one: one.f1)
+
+
+def _column(table: Table, at: int) -> Table:
+    return Table(table.variables[at : at + 1], tuple((row[at],) for row in table.rows))
+
+
+def _renamed(predicted: Table, gold: Table, names: Mapping[str, Set[Cell]]) -> Table:
+    """Return a table with things as their names in gold, if they have one there."""
+    wanted = gold.values()
     rows = tuple(
         tuple(
             _named(cell, names.get(term.value, frozenset()) & wanted)
@@ -40,7 +51,7 @@ def by_name(predicted: Table, gold: Table, names: Mapping[str, Set[Cell]]) -> Sc
         )
         for row, terms in zip(predicted.rows, predicted.terms, strict=True)
     )
-    return max(plain, best_column(replace(predicted, rows=rows), gold), key=lambda one: one.f1)
+    return replace(predicted, rows=rows)
 
 
 def _named(cell: Cell | None, names: Set[Cell]) -> Cell | None:
