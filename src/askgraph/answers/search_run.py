@@ -11,9 +11,9 @@ from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, decided, worth_asking
+from askgraph.search.decide.evidence import left_out
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.rank.left_out import left_out
 from askgraph.search.run import Proposal, proposal_of
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text

@@ -14,8 +14,8 @@ from askgraph.graph import KnowledgeGraph, surroundings
 from askgraph.index.names import Kind, NameIndex
 from askgraph.metadata import Profile
 from askgraph.metadata.units import Unit, unit_at
-from askgraph.search.grow.asked import with_asked
 from askgraph.search.grow.growth import grown
+from askgraph.search.grow.kinds import with_asked
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Linked, link

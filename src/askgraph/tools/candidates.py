@@ -16,10 +16,10 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import iris_of
 from askgraph.metadata import PredicateProfile
 from askgraph.search.decide.decision import confidence_of
+from askgraph.search.decide.evidence import left_out
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import conditions_in, patterns_in, predicate_of, values_of
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.rank.left_out import left_out
 from askgraph.search.run import Proposal, proposal_of
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.sparql.tree import Filter, Path, Union

@@ -9,6 +9,7 @@ from askgraph.index.tokens import stem, tokens
 from askgraph.search.linking.akin import is_told
 from askgraph.search.linking.lexicon import LEXICON
 from askgraph.search.linking.link import Link, link
+from askgraph.search.linking.operators import frame_of
 from askgraph.search.linking.text import read
 
 SPACE = "http://example.org/"
@@ -69,3 +70,34 @@ def test_no_word_of_a_listed_set_is_told_by_the_lexicon() -> None:
         for word in words:
             others = [other for other in words if other != word]
             assert not all(is_told(word, other) and is_told(other, word) for other in others), line
+
+
+NOUNS = ("profitability", "loudness", "riskiness", "frequency")
+MEASURED = NameIndex.of(
+    [Name(name, f"http://example.org/{name}", Kind.PREDICATE) for name in NOUNS]
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "degree", "up", "noun"),
+    [
+        ("Which is the loudest engine?", "superlative", True, "loudness"),
+        ("Which is the least loud engine?", "superlative", False, "loudness"),
+        ("Which is the riskiest engine?", "superlative", True, "riskiness"),
+        ("Which are riskier than 3?", "comparative", True, "riskiness"),
+        ("Which are less frequent than 3?", "comparative", False, "frequency"),
+    ],
+)
+def test_an_adjective_leads_to_the_noun_of_its_scale(
+    question: str, degree: str, up: bool, noun: str
+) -> None:
+    linked = link(read(question, "en"), MEASURED)
+    [operator] = frame_of(linked.reading, linked.scales).of("superlative", "comparative")
+    assert operator.name == degree
+    assert operator.measure is not None
+    assert (operator.measure.up, operator.measure.measures[0]) == (up, noun)
+
+
+def test_it_is_no_operator_if_the_graph_has_no_such_noun() -> None:
+    linked = link(read("Which is the saddest engine?", "en"), MEASURED)
+    assert linked.scales == ()

@@ -1,10 +1,16 @@
 """Days as literals, also where no calendar reaches."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pyoxigraph import Literal
+from tests.search.asking import Known
 
-from askgraph.rdf.vocabulary import XSD_DATE
-from askgraph.search.operators.draft import day_literal, year_of
+from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
+from askgraph.search.operators.draft import Draft, day_literal, is_sound, year_of
+from askgraph.search.query import condition, denied, pattern, term_of, variable
+from askgraph.search.run import schema_of
+from askgraph.sparql.tree import Pattern
 from askgraph.traversal.literals import day_number
 
 
@@ -16,3 +22,57 @@ from askgraph.traversal.literals import day_number
 def test_the_first_day_of_any_year_lies_in_that_year(year: int) -> None:
     assert year_of(day_number(year)) == year
     assert day_literal(day_number(year), XSD_DATE).startswith(f'"{year:0{5 if year < 0 else 4}}-')
+
+
+LIVES, EATS, KEPT = (f"https://zoo.example/terms#{name}" for name in ("livesIn", "eats", "caredBy"))
+ROOT, ONE, OTHER = variable(0), variable(1), variable(2)
+POOL, ROCK = term_of("<https://zoo.example/Pool>"), term_of("<https://zoo.example/Rock>")
+
+
+@pytest.fixture
+def draft(zoo: Known) -> Draft:
+    found = Draft(schema_of(zoo.arrays, zoo.profile))
+    found.patterns = [pattern(ROOT, LIVES, ONE)]
+    found.columns = [ROOT]
+    return found
+
+
+def also(draft: Draft, *patterns: Pattern) -> Draft:
+    draft.patterns += patterns
+    return draft
+
+
+def test_a_pattern_beside_its_own_denial_is_not_sound(draft: Draft) -> None:
+    assert is_sound(draft)
+    draft.denied = [denied(pattern(ROOT, LIVES, OTHER))]
+    assert not is_sound(draft)
+
+
+def test_a_denial_that_says_more_than_the_pattern_is_sound(draft: Draft) -> None:
+    draft.denied = [denied(pattern(ROOT, LIVES, POOL))]
+    assert is_sound(draft)
+    draft.denied = [denied(pattern(ROOT, LIVES, OTHER), condition(OTHER, "=", Literal("x")))]
+    assert is_sound(draft)
+
+
+def test_to_deny_another_value_of_what_has_only_one_says_nothing(draft: Draft) -> None:
+    draft.patterns = [pattern(ROOT, LIVES, ROCK)]
+    draft.denied = [denied(pattern(ROOT, LIVES, POOL))]
+    assert not is_sound(draft)
+    draft.patterns = [pattern(ROOT, EATS, ROCK)]
+    draft.denied = [denied(pattern(ROOT, EATS, POOL))]
+    assert is_sound(draft)
+
+
+def test_a_pattern_under_a_second_variable_says_nothing(draft: Draft) -> None:
+    enclosure = term_of("<https://zoo.example/terms#Enclosure>")
+    assert not is_sound(also(draft, pattern(ROOT, LIVES, OTHER)))
+    assert is_sound(also(draft, pattern(OTHER, RDF_TYPE, enclosure), pattern(ONE, KEPT, ROCK)))
+    assert not is_sound(also(draft, pattern(ONE, RDF_TYPE, enclosure)))
+
+
+def test_a_second_variable_that_is_shown_says_something(draft: Draft) -> None:
+    also(draft, pattern(ROOT, LIVES, OTHER)).columns = [ONE, OTHER]
+    assert is_sound(draft)
+    draft.columns, draft.filters = [ROOT], [condition(ONE, "!=", OTHER)]
+    assert is_sound(draft)

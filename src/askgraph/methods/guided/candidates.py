@@ -32,7 +32,7 @@ from askgraph.agent.conversation import Piece
 from askgraph.agent.retrieval import Shown, message_for
 from askgraph.explanation.verbalise import iris_of
 from askgraph.llm import Message, System, User
-from askgraph.search.rank.left_out import left_out
+from askgraph.search.decide.evidence import left_out
 from askgraph.tools.candidates import preview, shown_iris
 from askgraph.tools.shown import Writer, body_lines
 

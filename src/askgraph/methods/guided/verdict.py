@@ -18,9 +18,9 @@ from askgraph.explanation.verbalise import in_words
 from askgraph.llm import Choice
 from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import Candidates, Numbered
+from askgraph.search.decide.evidence import left_out
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_misfits import misfits
-from askgraph.search.rank.left_out import left_out
 from askgraph.tools.shown import table
 from askgraph.trace import Answer
 

@@ -1,17 +1,18 @@
 """The evidence for and against the best candidate: the same kinds of it on every graph.
 
 All comes from the words, the candidates and their answer sets; nothing is run. What each piece
-says is in docs/how-it-works.md.
+says is in docs/how-it-works.md. Words that a candidate leaves out are shown beside its answer, too.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pyoxigraph import NamedNode
 
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.linking.link import Link
-from askgraph.search.linking.text import Reading
+from askgraph.search.linking.operators import Operator
+from askgraph.search.linking.text import Reading, bits
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import (
     Value,
@@ -23,7 +24,6 @@ from askgraph.search.query import (
 )
 from askgraph.search.rank.clusters import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
-from askgraph.search.rank.left_out import left_out, unserved
 from askgraph.search.rank.score import links_of
 from askgraph.search.run import Proposal
 from askgraph.sparql.tree import Call
@@ -35,6 +35,32 @@ _ALONE = 0.5
 _NOUNS_HAVE_CAPITALS = frozenset(["de"])
 _AS_GOOD = 0.05
 """A link may be so much worse and still be as good a reading of its words."""
+_CLEAN = (
+    ("faults", 0.0),
+    ("left_out", 0.0),
+    ("unsaid", 0.05),
+    ("unsaid_columns", 0.3),
+    ("unsaid_conditions", 0.3),
+    ("inexact", 0.15),
+    *((name, 0.0) for name in ("misfit", "unheld", "unnamed", "disagrees", "ungrouped")),
+    ("head_missed", 0.0),
+    ("required", 0.0),
+    ("rivals", 1.0),
+)
+"""What an answer beyond doubt has no more of: each that it has more of is a blemish."""
+_DOUBTFUL = (
+    *("akin", "shortened", "parted", "nameless", "obscure", "astray", "trivial"),
+    *("misfit", "unheld", "unnamed", "disagrees", "ungrouped"),
+)
+"""The features that speak against a candidate and so against an answer, too."""
+_MEANT = 0.75
+"""A word that fits so well what a link leads to, which the query names, is not left out."""
+_SILENT = frozenset("exists and or both distinct now past during ongoing lasted at".split())
+"""Operators whose words may say what the pattern says anyhow, or nothing."""
+_NUMBERED = frozenset("before after more_than less_than between".split())
+"""Operators whose words are mere prepositions if no number or date follows."""
+_BESIDE = 2
+"""So many words after "how many" may name the number that it asks for."""
 
 
 def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, float]:
@@ -52,21 +78,6 @@ def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, floa
         **_shape(subject),
     }
     return {**evidence, "blemishes": float(sum(evidence[name] > most for name, most in _CLEAN))}
-
-
-_CLEAN = (
-    ("faults", 0.0),
-    ("left_out", 0.0),
-    ("unsaid", 0.05),
-    ("unsaid_columns", 0.3),
-    ("unsaid_conditions", 0.3),
-    ("inexact", 0.15),
-    *((name, 0.0) for name in ("misfit", "unheld", "unnamed", "disagrees", "ungrouped")),
-    ("head_missed", 0.0),
-    ("required", 0.0),
-    ("rivals", 1.0),
-)
-"""What an answer beyond doubt has no more of: each that it has more of is a blemish."""
 
 
 def _rivals(found: Sequence[Cluster]) -> dict[str, float]:
@@ -166,13 +177,6 @@ def _beside_root(subject: Subject) -> list[Value]:
     return [one for one in subject.shown if variable_of(one) != subject.candidate.root]
 
 
-_DOUBTFUL = (
-    *("akin", "shortened", "parted", "nameless", "obscure", "astray", "trivial"),
-    *("misfit", "unheld", "unnamed", "disagrees", "ungrouped"),
-)
-"""The features that speak against a candidate and so against an answer, too."""
-
-
 def _is_guess(best: Candidate, reading: Reading) -> bool:
     """Whether the words name one thing, and the answer is a link of it that no word names."""
     edges = best.state.node.edges
@@ -225,3 +229,62 @@ def _shape(subject: Subject) -> dict[str, float]:
         "columns": float(max(0, len(subject.shown) - 1)),
         "yes_or_no": float(subject.candidate.asks),
     }
+
+
+def left_out(proposal: Proposal, candidate: Candidate) -> tuple[str, ...]:
+    """Return the words that tell something and that a candidate does not stand for, in order.
+
+    An operator that it does not serve is one of these, as a phrase ("more than", "not"). A word
+    counts as said if it is linked to something that the query names.
+    """
+    reading, weights = proposal.reading, proposal.linked.weights
+    phrases = {one.first: one for one in unserved(proposal, candidate)}
+    inside = {at for one in phrases.values() for at in one.positions}
+    meant = _meant(Subject(proposal, candidate)) | set(_light(reading))
+    if candidate.tree.distinct:
+        meant |= _said(reading, "distinct")
+    found: list[str] = []
+    for at, token in enumerate(reading.tokens):
+        if at in phrases:
+            last = reading.tokens[phrases[at].last]
+            found.append(" ".join(reading.text[token.start : last.end].split()))
+        elif weights[at] and at not in inside | meant:
+            found += [] if candidate.used >> at & 1 else [token.text]
+    return tuple(dict.fromkeys(found))
+
+
+def unserved(proposal: Proposal, candidate: Candidate) -> Iterator[Operator]:
+    """Yield the operators that a candidate ought to serve, and none of whose words it uses."""
+    frame = proposal.frame
+    for one in frame.operators:
+        number = frame.quantity_after(one)
+        missed = number is not None and not candidate.used >> number.first & 1
+        compares = one.name not in _NUMBERED or missed
+        after = bits(range(one.last + 1, one.last + 1 + _BESIDE))
+        if one.name == "count" and candidate.shown_words & after:
+            continue  # "how many minutes": the number that is shown
+        if one.name not in _SILENT and compares and not one.mask & candidate.used:
+            yield one
+
+
+def _meant(subject: Subject) -> set[int]:
+    """The tokens that are linked to something which the query names."""
+    return {
+        at
+        for link in subject.linked.links
+        for at, quality in zip(link.positions, link.qualities, strict=True)
+        if quality >= _MEANT and subject.names(link)
+    }
+
+
+def _light(reading: Reading) -> Iterator[int]:
+    """The tokens that say nothing of their own: "happened", "took place"."""
+    for phrase in reading.words.light:
+        for at in range(len(reading.tokens)):
+            if reading.says(phrase, at):
+                yield from range(at, at + len(phrase))
+
+
+def _said(reading: Reading, operator: str) -> set[int]:
+    words = {phrase[0] for phrase in reading.words.operators[operator] if len(phrase) == 1}
+    return {at for at, word in enumerate(reading.folded) if word in words}

@@ -10,11 +10,9 @@ from typing import Final
 import numpy as np
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.codes import holds_codes
-from askgraph.search.grow.directions import misdirected
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
+from askgraph.search.grow.predicates import holds_codes, is_mirrored, misdirected, stepped
 from askgraph.search.grow.schema import Schema
-from askgraph.search.grow.symmetry import is_mirrored, stepped
 from askgraph.search.grow.weights import (
     BEAM_DOUBT,
     DOUBT_BACK,

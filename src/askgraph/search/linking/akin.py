@@ -2,29 +2,40 @@
 
 The lexicon has far more relatives of a word than one graph has names: only those that occur in the
 names of its classes and predicates count; peoples and codes of countries count in names of things.
+An adjective that no list has, as in "the most profitable", lies on a scale that a noun names: it is
+an operator only if the graph's own names have that noun.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from askgraph.index.names import NameIndex
-from askgraph.search.linking.lexicon import relatives
-from askgraph.search.linking.schema_words import SchemaWords, schema_words
-from askgraph.search.linking.word_lists import countries
+from askgraph.index.names import Kind, NameIndex, name_tokens
+from askgraph.search.linking.lexicon import LANGUAGE, bases, relatives
+from askgraph.search.linking.text import Reading
+from askgraph.search.linking.word_lists import (
+    LANGUAGES,
+    Measure,
+    countries,
+    shared_words,
+    word_list,
+)
 
+_INITIALS: Final = range(3, 6)
+"""Names of so many words are called by their initials."""
 Meant = tuple[int, float, str]
 """A word of the index that is meant, by its number, how well it fits, and how it is related."""
-
 SCHEMA_ONLY: Final = frozenset(
     ("derivation", "doer", "hypernym", "hyponym", "near", "short", "initials")
 )
 """Relations that hold in names of classes and predicates alone."""
 AKIN: Final = frozenset(("synonym", "near", "hypernym", "hyponym"))
 """Relations between words that do not share a root."""
-
 _BEST: Final = {
     "synonym": 0.74,
     "derivation": 0.66,
@@ -53,6 +64,78 @@ _EQUAL: Final = 1e-3
 """Between rarities that are taken for equal."""
 _MOST = 4
 """So many relatives of one word at most that a graph's names have."""
+_ON_SCALE = 0.3
+"""The weight below which a noun is not that of the scale."""
+
+
+@dataclass(frozen=True)
+class SchemaWords:
+    """The words of the names of classes and predicates, by their numbers in an index.
+
+    `bent` are those that are forms of another word, by that one; `short` all that may be short for
+    something, by their first letter, with whether the lexicon has each; `initialled` the words
+    of longer names by their initials.
+    """
+
+    numbers: frozenset[int]
+    bent: Mapping[str, tuple[int, ...]]
+    short: Mapping[str, tuple[tuple[int, str, bool], ...]]
+    initialled: Mapping[str, tuple[tuple[int, ...], ...]]
+
+
+_kept: WeakKeyDictionary[NameIndex, SchemaWords] = WeakKeyDictionary()
+
+
+def schema_words(index: NameIndex) -> SchemaWords:
+    """Return the words of an index's classes and predicates; they are worked out once."""
+    if index not in _kept:
+        _kept[index] = _found(index)
+    return _kept[index]
+
+
+def _found(index: NameIndex) -> SchemaWords:
+    ours = np.isin(index.kinds, (int(Kind.CLASS), int(Kind.PREDICATE)))
+    bent: dict[str, list[int]] = defaultdict(list)
+    short: dict[str, list[tuple[int, str, bool]]] = defaultdict(list)
+    initialled: dict[str, dict[tuple[int, ...], None]] = defaultdict(dict)
+    numbers: set[int] = set()
+    for at in np.flatnonzero(ours).tolist():
+        words = name_tokens(index.name(at).text)
+        found = tuple(n for word in words if (n := index.word_id(word)) is not None)
+        numbers.update(found)
+        if len(found) in _INITIALS:
+            initialled["".join(word[0] for word in words)][found] = None
+    for number in sorted(numbers):
+        word = index.listed[number]
+        if not word.isalpha() or word in _functional():
+            continue
+        known = bases(word) if word.isascii() else ()
+        for base in known:
+            if base != word:
+                bent[base].append(number)
+        if len(word) > 1:
+            short[word[0]].append((number, word, bool(known)))
+    return SchemaWords(
+        frozenset(numbers),
+        {base: tuple(listed) for base, listed in bent.items()},
+        {letter: tuple(listed) for letter, listed in short.items()},
+        {letters: tuple(listed) for letters, listed in initialled.items()},
+    )
+
+
+@cache
+def _functional() -> frozenset[str]:
+    return frozenset().union(*shared_words().stop.values())
+
+
+def is_listed(word: str) -> bool:
+    """Return whether a word has synonyms in the lists of any language."""
+    return word in _listed()
+
+
+@cache
+def _listed() -> frozenset[str]:
+    return frozenset(word for code in LANGUAGES for word in word_list(code).synonyms)
 
 
 def akin(word: str, index: NameIndex) -> Iterator[Meant]:
@@ -120,3 +203,65 @@ def _countries() -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     for names in countries():
         found |= dict.fromkeys(names, names)
     return found
+
+
+def scales(reading: Reading, index: NameIndex) -> Iterator[tuple[int, Measure]]:
+    """Yield comparatives and superlatives of a question that its lists lack, with their places."""
+    if reading.language != LANGUAGE:
+        return
+    for at in range(len(reading.tokens)):
+        for degree, adjective, last, up in _degrees(reading, at):
+            measure = _measure(reading, at, last, degree, adjective, up, index)
+            if measure is not None:
+                yield at, measure
+
+
+def _degrees(reading: Reading, at: int) -> Iterator[tuple[str, str, int, bool]]:
+    """The degree of an adjective at a token, its plain form, where it ends, and if it is much."""
+    words, degrees = reading.folded, reading.words.degrees
+    listed = (measure.phrase for measure in reading.words.adjectives.get(words[at], ()))
+    if reading.tokens[at].quote is not None or any(reading.says(one, at) for one in listed):
+        return
+    for name, degree, up in (
+        ("more", "comparative", True),
+        ("less", "comparative", False),
+        ("most", "superlative", True),
+        ("least", "superlative", False),
+    ):
+        if words[at] in degrees[name] and at + 1 < len(words) and not reading.is_stop(at + 1):
+            yield degree, words[at + 1], at + 1, up
+    for degree in ("comparative", "superlative"):
+        for ending in degrees[degree]:
+            start = words[at].removesuffix(ending)
+            if start != words[at] and len(start) > 2:
+                for plain in _plain(start):
+                    yield degree, plain, at, True
+
+
+def _plain(start: str) -> Iterator[str]:
+    """The adjectives that an ending may have been put to: heavi- of heavy, larg- of large."""
+    yield start
+    yield f"{start}e"
+    if start[-1] == "i":
+        yield f"{start[:-1]}y"
+    if start[-1] == start[-2]:
+        yield start[:-1]
+
+
+def _measure(
+    reading: Reading, at: int, last: int, degree: str, adjective: str, up: bool, index: NameIndex
+) -> Measure | None:
+    schema = schema_words(index).numbers
+    nouns = [
+        one
+        for one in relatives(adjective)
+        if one.how in ("more", "less")
+        and one.weight >= _ON_SCALE
+        and index.word_id(one.words[0]) in schema
+    ]
+    if not nouns:
+        return None
+    way = nouns[0].how
+    measures = tuple(one.words[0] for one in nouns if one.how == way)
+    phrase = reading.folded[at : last + 1]
+    return Measure(phrase, degree, up == (way == "more"), measures, ())

@@ -18,14 +18,24 @@ from rapidfuzz.process import extract
 
 from askgraph.index.names import Kind, Match, NameIndex, rarity
 from askgraph.index.tokens import tokens
-from askgraph.search.linking.abbreviations import spelled_otherwise, with_abbreviations
-from askgraph.search.linking.akin import SCHEMA_ONLY, akin, is_name, of_countries
-from askgraph.search.linking.codes import coded
+from askgraph.search.linking.akin import (
+    SCHEMA_ONLY,
+    akin,
+    is_name,
+    of_countries,
+    scales,
+    schema_words,
+)
 from askgraph.search.linking.lexicon import LANGUAGE
 from askgraph.search.linking.operators import frame_of
-from askgraph.search.linking.scales import scales
-from askgraph.search.linking.schema_words import schema_words
-from askgraph.search.linking.shortened import abbreviations, initialism, initials
+from askgraph.search.linking.shortened import (
+    abbreviations,
+    coded,
+    initialism,
+    initials,
+    spelled_otherwise,
+    with_abbreviations,
+)
 from askgraph.search.linking.text import Reading, Token, bits
 from askgraph.search.linking.word_lists import Measure, shared_words
 

@@ -1,16 +1,22 @@
-"""Words that names shorten: temperature as temp, department as dept, quantity as qty.
+"""Short forms: temperature as temp, department as dept, quantity as qty; initials, codes.
 
 No list: a short form is a word of the graph's own names that is no word otherwise, begins with the
-same letter and keeps letters of the long one in their order. Initials stand for words in a row.
+same letter and keeps letters of the long one in their order. Initials stand for words in a row. US
+and WHO in capitals are abbreviations, not pronouns; F and M may be codes that data write for words.
 """
 
+import re
+from bisect import bisect_left
 from collections.abc import Container, Iterator
+from dataclasses import replace
 from typing import Final
 
-from askgraph.index.names import NameIndex
-from askgraph.search.linking.akin import Meant
-from askgraph.search.linking.schema_words import is_listed, schema_words
-from askgraph.search.linking.text import Reading
+import numpy as np
+
+from askgraph.index.names import Kind, Name, NameIndex, name_tokens
+from askgraph.search.linking.akin import Meant, is_listed, schema_words
+from askgraph.search.linking.text import Reading, Token
+from askgraph.search.linking.word_lists import Code, shared_words
 
 SHORTENED: Final = frozenset(("short", "initials"))
 """Relations between a word and what is left of it."""
@@ -29,6 +35,15 @@ _LONG = 4
 _WORDS = 5
 """So many words have initials at most."""
 _VOWELS = frozenset("aeiouy")
+_MOST = 20
+"""So many texts at most are one code, written otherwise."""
+_WORD = re.compile(r"[^\W\d_]+")
+_LONGEST = 5
+"""Letters of an abbreviation at most."""
+_AFTER_LETTERS = "{"
+"""Sorts after all letters without accents."""
+_ALIKE = 50
+"""So many names that hold a word are looked at for how they write it."""
 
 
 def abbreviations(word: str, index: NameIndex) -> Iterator[Meant]:
@@ -99,3 +114,80 @@ def initialism(word: str, index: NameIndex) -> Iterator[Meant]:
     """Yield the words of a name of a class or predicate whose initials a word is: GPA, DOB."""
     for numbers in schema_words(index).initialled.get(word, ()):
         yield from ((number, _INITIALS, "initials") for number in numbers)
+
+
+def coded(reading: Reading, index: NameIndex) -> Iterator[tuple[int, Name, str]]:
+    """Yield the texts of a graph that are codes for words of a question.
+
+    With each comes the word's token, and the table of the code.
+    """
+    for at, token in enumerate(reading.tokens):
+        if token.quote is None:
+            for code in shared_words().codes:
+                if token.stem in code.said:
+                    yield from ((at, name, code.table) for name in _spellings(code, index))
+
+
+def _spellings(code: Code, index: NameIndex) -> Iterator[Name]:
+    for held in sorted(code.held):
+        word = index.word_id(held)
+        if word is None:
+            continue
+        bearing = index.bearing(word)
+        values = bearing[index.kinds[bearing] == Kind.VALUE]
+        for number in values[np.argsort(index.lengths[values])][:_MOST].tolist():
+            name = index.name(number)
+            if name_tokens(name.text) == (held,):
+                yield name
+
+
+def with_abbreviations(reading: Reading, index: NameIndex) -> Reading:
+    """Return a reading that knows which of its words in capitals are no function words.
+
+    Such a word is a pronoun otherwise, or stands in capitals in a name of the graph, too; in a
+    question all in capitals nothing can be told.
+    """
+    if reading.text.isupper():
+        return reading
+    found = (at for at, token in enumerate(reading.tokens) if _may_be_one(token, reading))
+    pronouns = shared_words().pronouns
+    named = frozenset(
+        at
+        for at in found
+        if reading.tokens[at].folded in pronouns or _is_named(reading.tokens[at], index)
+    )
+    return replace(reading, abbreviations=named) if named else reading
+
+
+def _may_be_one(token: Token, reading: Reading) -> bool:
+    said = len(token.text) > 1 and token.text.isupper() and token.quote is None
+    return said and token.folded in reading.words.stop
+
+
+def _is_named(token: Token, index: NameIndex) -> bool:
+    number = index.word_id(token.stem)
+    return number is not None and _is_in_capitals(token.folded, number, index)
+
+
+def spelled_otherwise(token: Token, index: NameIndex) -> Iterator[int]:
+    """Yield the words of names that an abbreviation may be: with points, or a letter more or less.
+
+    US is U.S. and USA, if these stand in capitals.
+    """
+    if not 1 < len(token.folded) <= _LONGEST or not token.text.isupper():
+        return
+    if "." in token.text:
+        letters = [index.word_id(letter) for letter in token.folded]
+        yield from (letter for letter in letters if letter is not None)
+    own, words = token.folded, index.listed
+    longer = words[bisect_left(words, own) : bisect_left(words, own + _AFTER_LETTERS)]
+    for word in (own[:-1], *longer):
+        if 1 < len(word) <= len(own) + 1 and word != own:
+            number = index.vocabulary.get(word)
+            if number is not None and _is_in_capitals(word, number, index):
+                yield number
+
+
+def _is_in_capitals(word: str, number: int, index: NameIndex) -> bool:
+    names = (index.name(at).text for at in index.bearing(number)[:_ALIKE].tolist())
+    return any(word.upper() in _WORD.findall(name) for name in names)

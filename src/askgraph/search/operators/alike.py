@@ -1,20 +1,47 @@
-"""The same and the other: what has a value in common with a thing, and what is not that thing."""
+"""The same and the other: what has a value in common with a thing, and what is not that thing.
 
+Two things may share what is shown: "the countries with a host over 45 and one under 35". One thing
+cannot fit both conditions, so that a second one stands beside it: a twin of the pattern that holds
+what is shown in common with it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
-from pyoxigraph import Variable
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.weights import APART, BESIDE, FAR
+from askgraph.search.grow.weights import ACROSS, APART, BESIDE, FAR
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.conditions import bearer
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder
-from askgraph.search.query import condition, pattern
-from askgraph.sparql.tree import Term
+from askgraph.search.query import (
+    condition,
+    denied,
+    denied_in,
+    pattern,
+    predicate_of,
+    term_of,
+    variable_of,
+)
+from askgraph.sparql.tree import (
+    Call,
+    Expression,
+    Filter,
+    Group,
+    Pattern,
+    Term,
+    transform,
+    variables_of,
+)
 from askgraph.traversal.arrays import in_both
+
+_Part = TypeVar("_Part", Pattern, Filter)
+_LOWER, _UPPER = (">", ">="), ("<", "<=")
 
 
 def likened(work: QueryBuilder, operator: Operator, *, same: bool) -> bool:
@@ -111,6 +138,209 @@ def _passed(work: QueryBuilder) -> list[Term]:
         if alike and len(ids) > 1 and len(in_both(ids, work.ids_at(place))):
             found.append(place.end)
     return found
+
+
+def twinned(work: QueryBuilder) -> bool:
+    """Split what no single thing fits between two that share what is shown.
+
+    Return whether all conditions can hold together then.
+    """
+    opposed = _opposed(work)
+    if opposed is not None:
+        return _split(work, *opposed)
+    for operator in work.frame.of("both"):
+        for one in _second_links(work, operator):
+            if _doubled(work, operator, one):
+                break
+    return True
+
+
+def deny_values(work: QueryBuilder) -> None:
+    """Deny of a value that is asked for what is denied of one thing that has it.
+
+    "Countries that have never had a host over 45" are those without such a host, and not those of
+    other hosts; but "the ages of hosts without a party" are asked of each host.
+    """
+    root, shown = work.root.end, {variable_of(one) for one in work.draft.columns}
+    if len(shown) != 1 or not isinstance(root, Variable) or work.draft.group:
+        return
+    [value] = shown
+    led = [one for one in work.draft.patterns if (one.subject, one.object) == (root, value)]
+    if not led or _tells_apart(work, led[0]) or not _is_asked_alone(work):
+        return
+    for at, one in enumerate(work.draft.denied):
+        for group in denied_in(Group((one,))):
+            if root in set(variables_of(group.elements)):
+                fresh = _Fresh(work, {value})
+                own = fresh.copy(led[0])
+                fresh.known |= {v: v for v in set(variables_of(group.elements)) - {root}}
+                copied = [transform(part, fresh.change) for part in group.elements]
+                work.draft.denied[at] = denied(own, *copied)
+
+
+def _is_asked_alone(work: QueryBuilder) -> bool:
+    """Whether no "of" puts the thing before the denial behind the value that is asked for."""
+    operators = work.frame.of("not")
+    if len(work.projected) != 1 or not operators:
+        return False
+    asked, last = work.projected[0][0], operators[0].first
+    tokens, weak = work.reading.tokens, work.reading.words.clauses["weak"]
+    between = range(asked + 1, last)
+    named = [at for at in work.root.words if at in between]
+    return asked < last and not any(tokens[at].folded in weak for at in between if named)
+
+
+def _opposed(work: QueryBuilder) -> tuple[Filter, Filter] | None:
+    """Two bounds that leave nothing between them, in the order of the question."""
+    bounds: dict[tuple[Expression, bool], tuple[float, Filter]] = {}
+    for one in work.draft.filters:
+        match one.condition:
+            case Call(sign, (left, Literal() as value)) if sign in (*_LOWER, *_UPPER):
+                try:
+                    number = float(value.value)
+                except ValueError:
+                    continue
+                lower = sign in _LOWER
+                bounds[left, lower] = number, one
+                other = bounds.get((left, not lower))
+                if other is not None and (number > other[0] if lower else number < other[0]):
+                    return other[1], one
+    return None
+
+
+def _split(work: QueryBuilder, first: Filter, second: Filter) -> bool:
+    """Move the second of two conditions to a twin; False if nothing could be shared with it."""
+    [variable] = set(variables_of(first)) & set(variables_of(second))
+    shared = _shared(work, variable)
+    if not shared:
+        return False
+    work.draft.filters.remove(second)
+    fresh = _Fresh(work, shared)
+    copied = _component(work.draft.patterns, variable, shared)
+    also = [one for one in work.draft.filters if one != first and _is_of(one, copied, shared)]
+    work.draft.patterns += [fresh.copy(one) for one in copied]
+    work.draft.filters += [fresh.copy(one) for one in (*also, second)]
+    work.notes.append("twin")
+    return True
+
+
+def _second_links(work: QueryBuilder, operator: Operator) -> Iterator[Link]:
+    """The things and values after the "and" of "both … and …" that nothing has taken."""
+    joins = [one for one in work.frame.of("and") if 0 < one.first - operator.last <= 2 * ACROSS]
+    for link in work.linked.of(Kind.ENTITY, Kind.VALUE):
+        if joins and not link.mask & work.used and link.positions[0] > joins[0].last:
+            yield link
+
+
+def _doubled(work: QueryBuilder, operator: Operator, link: Link) -> bool:
+    """Add a twin with the second thing where the pattern has the first."""
+    text = f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
+    at = work.graph.terms.find(text)
+    if at is None:
+        return False
+    second = term_of(text)
+    firsts = {
+        term_of(work.graph.terms.text(node.terms[0]))
+        for node in work.state.node.walk()
+        if len(node.terms) == 1
+        and node.link is not None
+        and operator.last < node.link.positions[0] < link.positions[0]
+    }
+    for one in work.draft.patterns:
+        first = next((end for end in (one.subject, one.object) if end in firsts), None)
+        if first is None or not _has(work, one, at, inverse=one.subject == first):
+            continue
+        owner = one.object if one.subject == first else one.subject
+        shared = _shared(work, owner) if isinstance(owner, Variable) else set()
+        if not shared or not isinstance(owner, Variable):
+            continue
+        fresh = _Fresh(work, shared, {first: second})
+        copied = _component(work.draft.patterns, owner, shared)
+        also = [f for f in work.draft.filters if _is_of(f, copied, shared)]
+        work.draft.patterns += [fresh.copy(part) for part in copied]
+        work.draft.filters += [fresh.copy(part) for part in also]
+        work.take_link(link)
+        work.unknown += work.state.unknown  # the twin guesses the same steps again
+        work.notes.append("twin")
+        return True
+    return False
+
+
+def _has(work: QueryBuilder, one: Pattern, at: int, *, inverse: bool) -> bool:
+    """Whether a node stands at the same end of a pattern's predicate as the one in it."""
+    number = work.schema.number(predicate_of(one))
+    return number is not None and at in work.graph.ends(number, inverse=not inverse)
+
+
+def _shared(work: QueryBuilder, variable: Variable) -> set[Variable]:
+    """What is shown and is not the thing that a condition is about, nor its own name."""
+    shown = {variable_of(one) for one in work.draft.columns if isinstance(one, Variable)}
+    if len(shown) != len(work.draft.columns) or work.draft.group or variable in shown:
+        return set()
+    owners = {one.subject for one in work.draft.patterns if one.object == variable}
+    if shown & owners:
+        return set()
+    named = {
+        one.object
+        for one in work.draft.patterns
+        if one.subject in {variable, *owners} and _tells_apart(work, one)
+    }
+    return set() if shown <= named else shown - named
+
+
+def _tells_apart(work: QueryBuilder, one: Pattern) -> bool:
+    """Whether no two things share a value of a pattern's predicate: a name, a number."""
+    profile = work.schema.predicates_by_iri.get(predicate_of(one))
+    return profile is not None and profile.objects == profile.triples
+
+
+def _component(
+    patterns: Sequence[Pattern], start: Variable, shared: set[Variable]
+) -> list[Pattern]:
+    """The patterns that hang together with a variable without what is shared."""
+    reached: set[Term] = {start}
+    found: dict[Pattern, None] = {}
+    while True:
+        more = [
+            one
+            for one in patterns
+            if one not in found and reached & ({one.subject, one.object} - shared)
+        ]
+        if not more:
+            return list(found)
+        for one in more:
+            found[one] = None
+            reached |= {end for end in (one.subject, one.object) if isinstance(end, Variable)}
+        reached -= shared
+
+
+def _is_of(one: Filter, patterns: Iterable[Pattern], shared: set[Variable]) -> bool:
+    """Whether a filter is about a variable of some patterns that is not shared."""
+    held = {end for part in patterns for end in (part.subject, part.object)}
+    return bool((set(variables_of(one)) - shared) & held)
+
+
+class _Fresh:
+    """Copies of parts of a query with new variables, but for those that are shared."""
+
+    def __init__(
+        self, work: QueryBuilder, shared: set[Variable], instead: dict[Term, Term] | None = None
+    ) -> None:
+        self.work, self.known = work, dict(instead or {})
+        self.known |= {one: one for one in shared}
+
+    def copy(self, part: _Part) -> _Part:
+        """Return a part with each variable changed for its own new one."""
+        changed: _Part = transform(part, self.change)
+        return changed
+
+    def change(self, node: object) -> object:
+        """Return what takes a term's place."""
+        if not isinstance(node, Variable | NamedNode | BlankNode | Literal):
+            return node
+        if isinstance(node, Variable) and node not in self.known:
+            self.known[node] = self.work.draft.variable(self.work.draft.hints[node])
+        return self.known.get(node, node)
 
 
 HANDLERS: Handlers = {

@@ -1,4 +1,9 @@
-"""The most and the least: superlatives of numbers, dates and counts."""
+"""The most and the least: superlatives of numbers, dates and counts.
+
+Of extremes that several share all are shown: all that tie, all that hang on one, and one in each
+group. An order cut after its first row would keep only one of them, so that the extreme is asked
+for in a sub-query, and what has it is kept. If the graph has only one, the order stays.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,22 +13,27 @@ from pyoxigraph import Variable
 from askgraph.search.grow.weights import ACROSS, APART, BESIDE, NEAR
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.word_lists import Measure
-from askgraph.search.operators.ages import age, duration
 from askgraph.search.operators.aggregates import aggregated, alone, is_column
+from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import (
     bounded_group,
     cast_of,
     extreme_group,
     group_counted,
     limited,
+    spreads,
 )
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
+from askgraph.search.operators.measures import age, duration
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot
-from askgraph.search.query import aggregate
-from askgraph.sparql.tree import Call, Expression
+from askgraph.search.query import DECIMAL, aggregate, aggregate_of, alias_of, condition, variable_of
+from askgraph.sparql.tree import Call, Element, Expression, transform
+from askgraph.traversal.arrays import Ids, in_both
 
 _NEAR = 8
 """So many words apart "descending" still says how something is sorted."""
+_MOST = 20_000
+"""Of more values it is not looked up if several share the highest."""
 
 
 def limiting(work: QueryBuilder, operator: Operator, *, up: bool) -> bool:
@@ -240,6 +250,114 @@ def directed(work: QueryBuilder, operator: Operator, *, descending: bool) -> boo
     ):
         work.notes.append("order_shown_desc" if descending else "order_shown")
     return True
+
+
+def peaked(work: QueryBuilder) -> None:
+    """Keep all that have the highest or lowest value, in each group if there are groups."""
+    draft = work.draft
+    if draft.limit != 1 or draft.offset or len(draft.order) != 1 or draft.ask or draft.averages:
+        return
+    key, descending = draft.order[0]
+    if _is_aggregate(key) or any(map(_is_aggregate, draft.columns)) or draft.having:
+        return
+    value = variable_of(key)
+    if work.grouped:
+        owner = _owner(work, value)
+        told = value in draft.group  # one value in each group
+        if "each" in work.notes and owner is not None and not (told or owner.end in draft.group):
+            groups = list(dict.fromkeys(draft.group))
+            _keep(work, value, key, descending, groups)
+            _show(work, owner)
+            draft.group, work.grouped = [], False
+    elif _is_shared(work, value, descending):
+        _keep(work, value, key, descending, [])
+
+
+def _keep(
+    work: QueryBuilder, value: Variable, key: object, descending: bool, groups: list[Variable]
+) -> None:
+    """Ask for the extreme of the pattern in a sub-query, and for what has it."""
+    draft = work.draft
+    whole: tuple[Element, ...] = (
+        *dict.fromkeys(draft.patterns),
+        *dict.fromkeys(draft.given),
+        *draft.computed,
+        *dict.fromkeys(draft.filters),
+        *draft.denied,
+    )
+    others: dict[Variable, Variable] = {}
+
+    def renamed(node: object) -> object:
+        if not isinstance(node, Variable) or node in groups:
+            return node
+        if node not in others:
+            others[node] = draft.variable("other " + draft.hints[node])
+        return others[node]
+
+    inner = transform(whole, renamed)
+    cast = DECIMAL if isinstance(key, Call) else ""
+    part = aggregate_of(others[value], inner, "MAX" if descending else "MIN", groups, cast=cast)
+    draft.averages.append(part)
+    draft.filters.append(condition(value, "=", alias_of(part), cast=cast))
+    draft.order, draft.limit = [], None
+
+
+def _owner(work: QueryBuilder, value: Variable) -> Place | None:
+    """The place whose value something is."""
+    ends = [end for (end, _, _), known in work.draft.attached.items() if known == value]
+    return next((one for one in work.draft.places if one.end in ends), None)
+
+
+def _show(work: QueryBuilder, owner: Place) -> None:
+    """Show what has the extreme beside its group, if nothing else of it is shown."""
+    draft = work.draft
+    own = {value for (end, _, _), value in draft.attached.items() if end == owner.end}
+    if not any(one in own and one not in draft.group for one in draft.columns):
+        draft.columns.append(work.named(owner))
+
+
+def _is_shared(work: QueryBuilder, value: Variable, descending: bool) -> bool:
+    """Whether several rows have the highest or lowest value."""
+    found = next((one for one in work.draft.attached.items() if one[1] == value), None)
+    if found is None:
+        return False
+    (end, predicate, inverse), _ = found
+    place = next((one for one in work.draft.places if one.end == end), None)
+    if place is None or inverse:
+        return False
+    ids = work.ids_at(place)
+    if not work.lookups.is_resource(ids) or len(ids) > _MOST:
+        return False
+    bearers, objects = work.graph.pairs(ids, predicate)
+    literal = objects < work.graph.terms.first_iri
+    bearers, values = bearers[literal], work.graph.values[objects[literal]]
+    if not len(values):
+        return False
+    top: Ids = bearers[values == (values.max() if descending else values.min())]
+    return _rows_of(work, place, top) > 1 or _fans(work, place)
+
+
+def _rows_of(work: QueryBuilder, place: Place, top: Ids) -> int:
+    """How many of the things that the pattern starts at lead to some at a place."""
+    while place.parent is not None and place.edge is not None:
+        above = work.lookups.along(top, place.edge, back=True)
+        top, place = in_both(work.ids_at(place.parent), above), place.parent
+    return len(dict.fromkeys(top.tolist()))
+
+
+def _fans(work: QueryBuilder, place: Place) -> bool:
+    """Whether things are shown of which there are several for one that has the extreme."""
+    shown = set(map(variable_of, work.draft.columns))
+    owners = {end for (end, _, _), value in work.draft.attached.items() if value in shown}
+    return any(
+        spreads(work, work.root, one)
+        for one in work.draft.places
+        if one is not place and (one.end in owners or one.end in shown)
+    )
+
+
+def _is_aggregate(value: object) -> bool:
+    return isinstance(value, Call) and value.is_aggregate
 
 
 HANDLERS: Handlers = {

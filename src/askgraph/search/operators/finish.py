@@ -12,8 +12,8 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
-from askgraph.search.grow.codes import truths_of
 from askgraph.search.grow.partial_match import Node, PartialMatch
+from askgraph.search.grow.predicates import truths_of
 from askgraph.search.grow.steps import Grower
 from askgraph.search.grow.weights import (
     DOUBT_CLASS_GUESSED,
@@ -23,14 +23,11 @@ from askgraph.search.grow.weights import (
     WORTH_OPERATOR,
 )
 from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.operators.asked_values import value_asked
-from askgraph.search.operators.draft import Place
+from askgraph.search.operators.draft import Place, is_sound
 from askgraph.search.operators.group_values import BY_SHOWN
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
-from askgraph.search.operators.naming import owner_of, show_names
-from askgraph.search.operators.peaks import peaked
+from askgraph.search.operators.naming import owner_of, show_names, value_asked
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
-from askgraph.search.operators.sound import is_sound
 from askgraph.search.query import (
     Value,
     condition,
@@ -66,7 +63,7 @@ def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
         case "at" | "during" | "now" | "past" | "ongoing" | "lasted":
             from askgraph.search.operators.times import HANDLERS
         case "lasting":
-            from askgraph.search.operators.ages import HANDLERS
+            from askgraph.search.operators.measures import HANDLERS
         case "minimum" | "maximum" | "superlative" | "most" | "fewest" | "measure":
             from askgraph.search.operators.extremes import HANDLERS
         case "top" | "order" | "ascending" | "descending":
@@ -130,7 +127,10 @@ class Finisher:
                 converted(work)
             best_ranked(work)
             choose_columns(work)
-            peaked(work)
+            if work.draft.limit == 1:
+                from askgraph.search.operators.extremes import peaked
+
+                peaked(work)
             candidate = closed(work) if self._holds_together(work) else None
             if candidate is not None:
                 yield candidate
@@ -147,7 +147,7 @@ class Finisher:
         """Whether nothing contradicts itself, if need be by splitting it between two things."""
         if not (self.frame.of("both") or len(work.draft.filters) > 1 or work.draft.denied):
             return True
-        from askgraph.search.operators.twins import deny_values, twinned
+        from askgraph.search.operators.alike import deny_values, twinned
 
         deny_values(work)
         return twinned(work)

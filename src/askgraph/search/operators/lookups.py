@@ -7,8 +7,8 @@ import numpy as np
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, PartialMatch
+from askgraph.search.grow.predicates import stepped
 from askgraph.search.grow.steps import Grower
-from askgraph.search.grow.symmetry import stepped
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Frame, Zones
 from askgraph.traversal.arrays import Ids

@@ -1,4 +1,7 @@
-"""Names that are asked for: whose they are, and what carries them."""
+"""Names and values that are asked for: whose they are, and what carries them.
+
+A question word asks for a value that no other word names: the date, the place, the person.
+"""
 
 from collections.abc import Sequence
 
@@ -6,11 +9,13 @@ from pyoxigraph import Variable
 
 from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata.names import NAME_WORDS
-from askgraph.search.grow.weights import WORTH_NAMING
-from askgraph.search.linking.word_lists import shared_words
+from askgraph.search.grow.kinds import kinds_of_nodes, kinds_of_predicate
+from askgraph.search.grow.weights import DOUBT_OTHER_FITS, WORTH_NAMING
+from askgraph.search.linking.word_lists import kind_words, shared_words
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.lookups import Slot
-from askgraph.search.operators.query_builder import QueryBuilder
+from askgraph.search.operators.lookups import DATED, Slot
+from askgraph.search.operators.query_builder import QueryBuilder, Spot, unnamed_spot
+from askgraph.traversal.literals import Sort
 
 _WITHIN = 9
 """Words between a property and the noun that it is said of: "name and date of birth of the …"."""
@@ -22,6 +27,8 @@ _OWN_NOUN = ("count", "average", "sum", "minimum", "maximum", "most", "fewest", 
 """Operators that have a noun of their own: "the name and the number of reservations"."""
 _FITS = 0.9
 """A predicate called so well by the words for a name is what they mean."""
+_TEXTS = {"place": "places", "person": "persons"}
+"""The kind of thing whose name stands in a text, by what the question word asks for."""
 
 
 def show_names(work: QueryBuilder) -> None:
@@ -187,3 +194,41 @@ def _is_called(work: QueryBuilder, number: int, part: str) -> bool:
     """Whether a predicate's name ends in a word for a part of a name."""
     texts = ("".join(text.split()) for text in work.schema.texts(number))
     return any(text.endswith(ending) for text in texts for ending in shared_words().parts[part])
+
+
+def value_asked(work: QueryBuilder) -> Spot | None:
+    """Return where the value is that the question word asks for: a date of "when".
+
+    Places and persons of which only the name is known, as text, are values as well.
+    """
+    if work.frame.asks in ("date", "year"):
+        return work.only(DATED)
+    asked = work.frame.asked_at
+    kind = _TEXTS.get(asked[0]) if asked is not None else None
+    for place in work.draft.places if kind is not None else ():
+        if kind is None or not work.lookups.is_resource(place.node.ids):
+            continue
+        fits = _texts(work, place, kind)
+        found = place is work.root and not place.node.terms
+        if found and kind in kinds_of_nodes(work.schema, place.node.ids):
+            return None  # the answer itself
+        if fits:
+            generic = kind_words().generic[kind]
+            plain = [number for number in fits if work.schema.words(number) & generic]
+            work.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
+            return unnamed_spot(place, (plain or fits)[0])
+    return None
+
+
+def _texts(work: QueryBuilder, place: Place, kind: str) -> list[int]:
+    """The predicates of texts that name what is of a kind, but for the things' own name."""
+    schema = work.schema
+    own = schema.name_predicate(place.node.ids)
+    return [
+        number
+        for number in work.predicates_at(place)
+        if number in schema.open
+        and number != own
+        and schema.sort(number) is Sort.TEXT
+        and kind in kinds_of_predicate(schema, number)
+    ]

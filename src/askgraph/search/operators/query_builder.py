@@ -9,7 +9,7 @@ from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
-from askgraph.search.grow.symmetry import is_mirrored, leaving
+from askgraph.search.grow.predicates import is_mirrored, leaving
 from askgraph.search.grow.weights import (
     BESIDE,
     DOUBT_CLASS_LIKE,

@@ -22,10 +22,10 @@ from askgraph.search.grow.kinds import (
     kinds_of_predicate,
 )
 from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.kind_words import NONE, Kinds
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.text import Reading, bits
+from askgraph.search.linking.word_lists import NONE, Kinds
 from askgraph.search.operators.lookups import DATED, NUMERIC
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import (

@@ -7,8 +7,8 @@ from pyoxigraph import NamedNode
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.search.grow.predicates import is_mirrored
 from askgraph.search.grow.schema import Schema
-from askgraph.search.grow.symmetry import is_mirrored
 from askgraph.search.grow.weights import SURE
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.word_lists import shared_words

@@ -7,8 +7,8 @@ from tests.search.asking import Known
 from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
 
+from askgraph.search.decide.evidence import left_out
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.rank.left_out import left_out
 
 
 def left(zoo: Known, question: str, language: str | None = None) -> tuple[str, ...]:
