@@ -62,6 +62,7 @@ TURTLE = """@prefix : <http://example.org/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :a a :Boat ; rdfs:label "Albatross" ; :boatId 7 ; :age 3 .
 :b a :Boat ; rdfs:label "Bittern" ; :boatId 8 ; :age 4 .
+:t a :Trip ; :boatId :a ; :crewNumber 3 . :u a :Trip ; :boatId :a ; :crewNumber 3 .
 """
 
 

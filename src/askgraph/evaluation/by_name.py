@@ -6,7 +6,7 @@ A benchmark made from a relational database has names in its gold, and never the
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics.best_column import best_column
@@ -71,26 +71,33 @@ def names_of_things(graph: KnowledgeGraph) -> dict[str, set[Cell]]:
         if name.kind is Kind.ENTITY and cell is not None:
             found.setdefault(name.target, set()).add(cell)
     if graph.arrays is not None:
-        for predicate in filter(_is_key, graph.profile.predicates):
-            for iri, cell in _values(graph.arrays, predicate.iri):
+        for predicate in filter(_is_called_key, graph.profile.predicates):
+            keys = list(_values(graph.arrays, predicate.iri))
+            if len({cell for _, cell in keys}) < max(len(keys), 2):
+                continue  # things share a value
+            for iri, cell in keys:
                 found.setdefault(iri, set()).add(cell)
     return found
 
 
 def _values(arrays: GraphArrays, predicate: str) -> Iterator[tuple[str, Cell]]:
-    """Yield the things that have a predicate, each with its value."""
+    """Yield the things that have literals of a predicate, each with its value.
+
+    A predicate may be the key of some things, and lead to them from others.
+    """
     number = arrays.number(predicate)
     if number is None:
         return
     for bearer, value in zip(*arrays.pairs(arrays.ends(number), number), strict=True):
-        thing, cell = arrays.terms.term(int(bearer)), cell_of_term(arrays.terms.term(int(value)))
+        thing, literal = arrays.terms.term(int(bearer)), arrays.terms.term(int(value))
+        cell = cell_of_term(literal) if isinstance(literal, Literal) else None
         if isinstance(thing, NamedNode) and cell is not None:
             yield thing.value, cell
 
 
-def _is_key(predicate: PredicateProfile) -> bool:
-    """Whether the values of a predicate tell things apart, and it is called so."""
-    if not predicate.literal or predicate.objects < predicate.triples or predicate.triples < 2:
+def _is_called_key(predicate: PredicateProfile) -> bool:
+    """Whether a predicate has literals, and a name of values that tell things apart."""
+    if not predicate.datatypes:
         return False
     texts = [text for text, _ in predicate.names] or [local_name(predicate.iri)]
     keys = shared_words().names["keys"]
