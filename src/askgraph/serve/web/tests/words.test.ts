@@ -1,10 +1,11 @@
-// Names of steps and methods, in both languages.
+// The texts of the page, and names of steps and methods, in both languages.
 
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { sureness } from "../src/ask/AnswerPart.tsx";
 import { stepTitle } from "../src/ask/stepWords.ts";
-import { formatSeconds, speak } from "../src/i18n/index.ts";
+import { formatSeconds, speak, texts } from "../src/i18n/index.ts";
 import { methodTitle, methodWords } from "../src/parts/methods.ts";
 
 test("a step is one line, however long what it says", () => {
@@ -55,3 +56,32 @@ test("times have the precision that a reader cares for", () => {
     "75 s",
   ]);
 });
+
+test("each text is in both languages, with the same values in it", () => {
+  const found = readdirSync("src", { recursive: true, encoding: "utf8" });
+  const tables = found.filter((name) => name.endsWith(".json"));
+  assert.ok(tables.length > 5);
+  for (const name of tables) {
+    for (const [key, both] of Object.entries(JSON.parse(readFileSync(`src/${name}`, "utf8")))) {
+      const [en, de, ...rest] = (both as unknown[]).map(shapeOf);
+      assert.ok(en && rest.length === 0, `${name}: ${key}`);
+      assert.deepEqual(de, en, `${name}: ${key}`);
+    }
+  }
+});
+
+test("values stand in their places, and a text may have a form for one, two or none", () => {
+  const say = texts({ rows: [{ one: "1 row", other: "{n} of {all}" }, { other: "{all}: {n}" }] });
+  assert.deepEqual([say.rows(1, 2), say.rows(1200, "all")], ["1 row", "1,200 of all"]);
+  speak("de");
+  assert.equal(say.rows(1, 2), "2: 1");
+  speak("en");
+});
+
+/** What two languages of a text must have in common: its kind, its length, its places. */
+function shapeOf(text: unknown): unknown {
+  if (typeof text === "string") return "text";
+  if (Array.isArray(text)) return text.length;
+  const forms = Object.entries(text as Record<string, string>);
+  return forms.map(([form, words]) => [form, ...(words.match(/\{\w+\}/g) ?? []).sort()]);
+}

@@ -107,7 +107,9 @@ function Bar({ name, doing, share, count = "" }: BarProps) {
       <div class="row spread">
         <p role="status">
           {doing}
-          {share !== null && <span class="muted number"> {say.percent(share)}</span>}
+          {share !== null && (
+            <span class="muted number"> {say.percent(Math.round(share * 100))}</span>
+          )}
           {count && <span class="muted number"> {count}</span>}
         </p>
         <Button onClick={() => void cancel()}>{say.cancel}</Button>

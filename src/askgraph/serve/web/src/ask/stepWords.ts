@@ -1,54 +1,10 @@
 // Steps of a run, each in a line.
 
 import type { Step } from "../api/types.ts";
-import { formatNumber, texts } from "../i18n/index.ts";
+import { texts } from "../i18n/index.ts";
+import words from "./stepWords.json";
 
-export const stepSay = texts({
-  found: [
-    (names: string) => `Found in the question: ${names}`,
-    (names: string) => `In der Frage gefunden: ${names}`,
-  ],
-  foundNothing: [
-    "Looked for names of the graph in the question",
-    "In der Frage nach Namen des Graphen gesucht",
-  ],
-  draft: ["A query was considered", "Eine Anfrage wurde erwogen"],
-  draftAs: [(read: string) => `Considered: ${read}`, (read: string) => `Erwogen: ${read}`],
-  prompt: [
-    (purpose: string) => `The language model is told: ${purpose}`,
-    (purpose: string) => `Dem Sprachmodell wird gesagt: ${purpose}`,
-  ],
-  turn: ["The language model answered", "Das Sprachmodell hat geantwortet"],
-  turnCalls: [
-    (count: number) =>
-      count === 1 ? "The language model calls a tool" : `The language model calls ${count} tools`,
-    (count: number) =>
-      count === 1
-        ? "Das Sprachmodell ruft ein Werkzeug auf"
-        : `Das Sprachmodell ruft ${count} Werkzeuge auf`,
-  ],
-  tool: [(name: string) => `Tool: ${name}`, (name: string) => `Werkzeug: ${name}`],
-  toolFailed: [
-    (name: string) => `Tool: ${name}, without success`,
-    (name: string) => `Werkzeug: ${name}, ohne Erfolg`,
-  ],
-  other: ["A step", "Ein Schritt"],
-  rows: [
-    (count: number) => (count === 1 ? "1 row" : `${formatNumber(count)} rows`),
-    (count: number) => (count === 1 ? "1 Zeile" : `${formatNumber(count)} Zeilen`),
-  ],
-  score: ["Score", "Wertung"],
-  unused: ["Not used", "Nicht gebraucht"],
-  meant: ["taken as", "verstanden als"],
-  kinds: [
-    ["thing", "class", "property", "value", "operator"],
-    ["Ding", "Klasse", "Eigenschaft", "Wert", "Operator"],
-  ],
-  messages: [
-    (count: number) => (count === 1 ? "1 message" : `${count} messages`),
-    (count: number) => (count === 1 ? "1 Nachricht" : `${count} Nachrichten`),
-  ],
-});
+export const stepSay = texts(words);
 
 const KINDS = ["entity", "class", "predicate", "value", "operator"];
 const LONGEST = 140;

@@ -9,6 +9,7 @@ import { useAttempt } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Button, CopyButton, ProblemNote } from "../parts/parts.tsx";
 import { createEditor, redo, replaceText, undo } from "./editor.ts";
+import words from "./words.json";
 
 interface QueryEditorProps {
   readonly graph: string;
@@ -122,14 +123,4 @@ function Findings({ found }: { found: readonly Finding[] }) {
 
 // The editor's texts.
 
-const say = texts({
-  label: ["SPARQL query", "SPARQL-Anfrage"],
-  run: ["Run", "Ausführen"],
-  runKeys: ["Run (Ctrl Enter)", "Ausführen (Strg Eingabe)"],
-  format: ["Format", "Formatieren"],
-  undo: ["Undo", "Rückgängig"],
-  redo: ["Redo", "Wiederholen"],
-  original: ["Back to the original", "Zurück zum Original"],
-  repair: ["Repair", "Reparieren"],
-  line: [(line: number) => `Line ${line}:`, (line: number) => `Zeile ${line}:`],
-});
+const say = texts(words);

@@ -1,17 +1,32 @@
-// The page's language, and texts that are typed: none is in one language only.
+// The page's language, and texts that are typed; a file words.json has each in every language.
 //
-//     const say = texts({ ask: ["Ask", "Fragen"], rows: [(n: number) => `${n} rows`, …] });
-//     <button>{say.ask}</button>
+//     "ask": ["Ask", "Fragen"],
+//     "rows": [{ "one": "1 row", "other": "{count} rows" }, …]
+//
+//     const say = texts(words);
+//     <button>{say.ask}</button> <p>{say.rows(12)}</p>
 
 import { computed, signal } from "@preact/signals";
 import { keep, kept } from "../app/kept.ts";
+
+const PLACE = /\{(\w+)\}/g;
 
 export type Language = "en" | "de";
 
 /** Languages by their own names, in the order of the switch. */
 export const LANGUAGES: Readonly<Record<Language, string>> = { en: "English", de: "Deutsch" };
 
-type Text = string | readonly string[] | ((...values: never[]) => string);
+/** A text with values in it, `{count} rows`; there may be others for a first value of 0, 1 or 2. */
+interface Pattern {
+  readonly zero?: string | undefined;
+  readonly one?: string | undefined;
+  readonly two?: string | undefined;
+  readonly other: string;
+}
+
+type Text = string | readonly string[] | Pattern;
+type Value = string | number;
+type Said<T> = T extends Pattern ? (...values: Value[]) => string : T;
 
 /** The language that the page speaks. */
 export const language = signal<Language>(firstLanguage());
@@ -22,14 +37,33 @@ export function speak(chosen: Language): void {
   keep("language", chosen);
 }
 
-/** The texts in the page's language; the table has each in English and beside it in German. */
-export function texts<T extends Record<string, Text>>(
-  table: {
-    readonly [Key in keyof T]: readonly [en: T[Key], de: T[Key]];
-  },
-): Readonly<T> {
-  const get = (_: T, key: string) => table[key]?.[language.value === "de" ? 1 : 0];
-  return new Proxy(table as unknown as T, { get });
+/**
+ * The texts in the page's language; the table has each in English and beside it in German.
+ * Values stand in the order in which the English text names them.
+ */
+export function texts<T extends Record<string, readonly Text[]>>(
+  table: T,
+): { readonly [Key in keyof T]: Said<T[Key][number]> } {
+  const get = (_: unknown, key: string) => {
+    const [en, de] = table[key] ?? [];
+    const text = language.value === "de" ? de : en;
+    if (typeof text !== "object" || !("other" in text)) return text;
+    const names = namesIn((en as Pattern).other);
+    return (...values: Value[]) => filled(text, names, values);
+  };
+  return new Proxy(table, { get }) as never;
+}
+
+function namesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(PLACE)].map(([, name = ""]) => name))];
+}
+
+function filled(text: Pattern, names: readonly string[], values: readonly Value[]): string {
+  const few = ([text.zero, text.one, text.two] as const)[Number(values[0])];
+  return (few ?? text.other).replace(PLACE, (_, name) => {
+    const value = values[names.indexOf(name)] ?? "";
+    return typeof value === "number" ? formatNumber(value) : value;
+  });
 }
 
 /** The tag to format numbers and days by: the browser's own for the page's language, as en-GB. */

@@ -5,22 +5,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import { Icon, type IconName } from "./Icon.tsx";
+import words from "./words.json";
 
-const say = texts({
-  copy: ["Copy", "Kopieren"],
-  copied: ["Copied", "Kopiert"],
-  failed: ["The browser did not allow it", "Der Browser hat es nicht erlaubt"],
-  open: ["Open at its source", "An der Quelle öffnen"],
-  copyIri: ["Copy the IRI", "IRI kopieren"],
-  unreachable: ["The server cannot be reached", "Der Server ist nicht erreichbar"],
-  unreachableMore: [
-    "Is it still running, and are you online? Nothing was lost: try again.",
-    "Läuft er noch, und besteht eine Verbindung? Nichts ging verloren: versuchen Sie es noch einmal.",
-  ],
-  refused: ["This is not allowed", "Das ist nicht erlaubt"],
-  cancel: ["Cancel", "Abbrechen"],
-  again: ["Try again", "Noch einmal versuchen"],
-});
+const say = texts(words);
 
 interface ButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
   /** How it looks: `primary`, `quiet`, `small` and `icon`, one or several. */

@@ -149,9 +149,7 @@ function Bars({ bars: all, label, width }: Sized & { bars: readonly Bar[] }) {
         ))}
       </Marks>
       {all.length > shown.length && (
-        <p class="muted small">
-          {say.barsCut(formatNumber(shown.length), formatNumber(all.length))}
-        </p>
+        <p class="muted small">{say.barsCut(shown.length, all.length)}</p>
       )}
     </>
   );
@@ -278,7 +276,7 @@ function Histogram({ values, times, label, width }: HistogramProps) {
   const right = width - 24;
   const one = (right - left) / classes.length;
   const marks = classes.map((bin, index) => ({
-    words: `${rangeOf(bin, times, written)}: ${say.rows(bin.count, formatNumber(bin.count))}`,
+    words: `${rangeOf(bin, times, written)}: ${say.rows(bin.count)}`,
     x: left + (index + 0.5) * one,
     y: y(bin.count),
   }));

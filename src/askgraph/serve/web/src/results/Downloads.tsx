@@ -1,7 +1,6 @@
 // The whole result as a file.
 
 import { download, withQuery } from "../api/http.ts";
-import { formatNumber } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Popover } from "../parts/Popover.tsx";
 import { Button, ProblemNote } from "../parts/parts.tsx";
@@ -46,7 +45,7 @@ export function Downloads({ runId, graph, total }: Props) {
       <Popover panelClass="downloads" icon="save" label={say.download}>
         {(close) => (
           <>
-            {list(say.downloadAll(formatNumber(total)), false, close)}
+            {list(say.downloadAll(total), false, close)}
             {list(say.downloadTriples, true, close)}
           </>
         )}

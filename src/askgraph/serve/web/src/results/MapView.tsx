@@ -58,7 +58,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
           role="application"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the arrow keys
           tabIndex={0}
-          aria-label={`${say.mapOf(formatNumber(pins.length))}. ${say.mapHelp}`}
+          aria-label={`${say.mapOf(pins.length)}. ${say.mapHelp}`}
           {...panning.handlers}
         >
           <svg {...size} aria-hidden="true">
@@ -89,9 +89,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
         {chosen && <Card pin={chosen} {...{ pins, graph, locale }} />}
       </div>
       {tiles && <p class="muted small">{say.source(hostOf(tiles))}</p>}
-      {elsewhere > 0 && (
-        <p class="muted small">{say.somewhere(elsewhere, formatNumber(elsewhere))}</p>
-      )}
+      {elsewhere > 0 && <p class="muted small">{say.somewhere(elsewhere)}</p>}
       <PinList
         {...{ pins, chosen, locale }}
         onChoose={(pin, index) => {

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
 import type { AnswerView } from "../api/types.ts";
-import { locale as formatLocale, formatNumber, language, locale } from "../i18n/index.ts";
+import { locale as formatLocale, language, locale } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Button, CopyButton, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { Cell } from "./Cell.tsx";
@@ -131,9 +131,7 @@ function Limits({ result }: { result: AnswerView }) {
   const { cells, total, truncated } = result;
   return (
     <>
-      {total > cells.length && (
-        <p class="muted small">{say.firstOnly(formatNumber(cells.length), formatNumber(total))}</p>
-      )}
+      {total > cells.length && <p class="muted small">{say.firstOnly(cells.length, total)}</p>}
       {truncated && <p class="note warn">{say.cutOff(truncated.by, truncated.reason)}</p>}
     </>
   );
@@ -242,8 +240,8 @@ function Toolbar(props: ToolbarProps) {
 
 function counted(shown: number, { cells, total }: AnswerView): string {
   const all = Math.max(total, cells.length);
-  if (shown < cells.length) return say.someRows(formatNumber(shown), formatNumber(all));
-  return say.rows(all, formatNumber(all));
+  if (shown < cells.length) return say.someRows(shown, all);
+  return say.rows(all);
 }
 
 // The triples that put a row into the result, read out, and the way to their drawing.

@@ -1,9 +1,10 @@
 // Kinds of columns, which decide how they are sorted, aligned and drawn.
 
 import type { Cell, Row } from "../api/types.ts";
+import { language } from "../i18n/index.ts";
 import { shortName, textOf, visible } from "./texts.ts";
 import { checkedPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
-import { say } from "./words.ts";
+import { say, several } from "./words.ts";
 
 type Kind =
   | "number"
@@ -115,7 +116,7 @@ export function headingOf(name: string, labels: Readonly<Record<string, string>>
   const named = isCount ? plain.slice(COUNTED.length) : plain;
   const iri = Object.keys(labels).find((one) => wordsOf(shortName(one)) === named);
   const label = (iri && labels[iri]) || named;
-  return visible(isCount ? say.numberOf(label) : label);
+  return visible(isCount ? say.numberOf(language.value === "en" ? several(label) : label) : label);
 }
 
 /** A variable's name in words: `dwarfPlanet` and `dwarf_planet` are “dwarf planet”. */
