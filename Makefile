@@ -13,11 +13,13 @@ WEB := src/askgraph/serve/web
 WEB_SOURCES := $(shell find $(WEB)/src -type f) $(WEB)/build.mjs
 # Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
 TORCH_VERSION := 2.13.0
-# A file's tests run in one worker, one after the other: they share what its fixtures made. What is
-# compiled is kept, wherever a container says otherwise: tests start hundreds of processes.
-PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# A file's tests run in one worker, one after the other: they share what its fixtures made. A third of
+# their time is waiting for servers and browsers: there is one worker more than the two cores that are
+# counted on. What is compiled is kept, wherever a container says otherwise: tests start hundreds of
+# processes.
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo serve test check docs wheel bench lock clean venv page page-check
+.PHONY: help demo serve test ready check docs wheel bench lock clean venv page page-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,8 +30,11 @@ demo: $(VENV)/run.stamp ## set everything up and answer five questions over the 
 serve: page $(VENV)/serve.stamp ## serve the page on the sample graph, and open it in the browser
 	@ASKGRAPH_WORKSPACE="$${ASKGRAPH_WORKSPACE:-build/serve}" $(BIN)/askgraph serve --sample --open
 
-test: check page page-check $(VENV)/local.stamp build/clients/stamp ## lint, types, layers and all tests
+test: ## lint, types, layers and all tests
+	@$(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) ready
 	$(PYTEST)
+
+ready: check page page-check $(VENV)/local.stamp build/clients/stamp
 
 check: $(VENV)/dev.stamp ## lint, format, types and layers
 	$(BIN)/ruff check .
@@ -84,16 +89,17 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
 	$(PIP) install --require-hashes -r requirements/dev.txt
 	@touch $@
 
-# Clients of others, in an environment of their own.
+# Clients of others, in an environment of their own. Here and below, what is imported is compiled then:
+# that is little of it.
 build/clients/stamp: requirements/clients.txt
 	python3 -m venv --clear build/clients
-	build/clients/bin/python -m pip --disable-pip-version-check --quiet install --no-deps \
+	build/clients/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps \
 		--require-hashes -r requirements/clients.txt
 	@touch $@
 
 $(VENV)/local.stamp: $(VENV)/dev.stamp requirements/local.txt
-	$(PIP) install torch==$(TORCH_VERSION)
-	$(PIP) install --no-deps --require-hashes -r requirements/local.txt
+	$(PIP) install --no-compile torch==$(TORCH_VERSION)
+	$(PIP) install --no-compile --no-deps --require-hashes -r requirements/local.txt
 	@touch $@
 
 page: $(WEB)/static/index.html ## build the web page (needs node and npm)

@@ -11,6 +11,7 @@ import pytest
 from tests.graphs import MOONS
 from tests.servers import faults
 from tests.servers.llm import LlmServer
+from tests.servers.sparql import becomes_true
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
@@ -121,15 +122,12 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
         asyncio.create_task(trace_of(ASKED, method=method(model), name="", graphs=[moons]))
         for _ in range(16)
     ]
-    for _ in range(2_000):
-        if len(llm_server.requests) >= 16:
-            break
-        await asyncio.sleep(0.01)
+    await becomes_true(lambda: len(llm_server.requests) >= 16)
     for task in started:
         task.cancel()
     ends = await asyncio.gather(*started, return_exceptions=True)
     await model.close()
-    await asyncio.sleep(0.1)  # the server's side of the connections closes
+    await becomes_true(lambda: _sockets() == sockets)  # the server's side of them closes
 
     assert all(isinstance(end, asyncio.CancelledError) for end in ends)
     assert asyncio.all_tasks() == tasks

@@ -379,7 +379,7 @@ def test_stopped_while_loading_it_leaves_what_was_there(workspace: Path, source:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert "Traceback" not in errors
     names = {path.name for path in (workspace / "data").iterdir()}
     assert names == {".lock", "moons"}

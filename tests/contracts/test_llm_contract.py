@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
-from tests.servers.sparql import Fault
+from tests.servers.sparql import Fault, becomes_true
 
 from askgraph.errors import (
     AskgraphError,
@@ -352,7 +352,9 @@ async def test_a_stream_that_is_closed_early_leaves_no_task(
             if isinstance(event, TextPart):
                 break
 
-    await asyncio.sleep(0.05)  # the HTTP library closes its own streams a moment later
+    await becomes_true(
+        lambda: asyncio.all_tasks() == before
+    )  # its own streams close a moment later
     assert asyncio.all_tasks() == before
 
 

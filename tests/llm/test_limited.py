@@ -26,7 +26,7 @@ async def test_no_period_has_more_requests_than_allowed() -> None:
 
     gaps = [after - before for before, after in zip(moments, moments[3:], strict=False)]
     assert len(moments) == 8
-    assert min(gaps) >= 0.2
+    assert min(gaps) >= 0.15
 
 
 async def test_no_period_has_more_tokens_than_allowed() -> None:

@@ -9,6 +9,7 @@ from typing import Unpack
 import pytest
 from tests.servers import faults
 from tests.servers.llm import LlmServer
+from tests.servers.sparql import becomes_true
 
 from askgraph.llm import Event, LanguageModel, Message, Options, User, completed
 from askgraph.llm.anthropic import AnthropicModel
@@ -30,8 +31,9 @@ def _stacked(model: LanguageModel, run: Account) -> LanguageModel:
     return BudgetedModel(patient, Account(Budget(tokens=5_000)), run)
 
 
-def _open_files() -> list[str]:
-    return sorted(str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.exists())
+def _sockets() -> list[str]:
+    links = [link.readlink() for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    return sorted(str(link) for link in links if "socket" in str(link))
 
 
 class Counting:
@@ -75,13 +77,6 @@ def _kept(folder: Path) -> list[Path]:
     return [*folder.rglob("*")]
 
 
-async def _arrived(server: LlmServer, requests: int) -> None:
-    for _ in range(1_000):
-        if len(server.requests) >= requests:
-            return
-        await asyncio.sleep(0.01)
-
-
 MAKERS: dict[str, Callable[[LlmServer], LanguageModel]] = {
     "one request for both choices": lambda server: OpenAIModel("m", base_url=server.base + "/v1"),
     "a request for each": lambda server: AnthropicModel("m", base_url=server.base, key_env=None),
@@ -96,7 +91,7 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
     run = Account(Budget(), scope="run")
     await completed(model.complete(_asked(99)))
     await model.close()
-    tasks, files = asyncio.all_tasks(), _open_files()
+    tasks, sockets = asyncio.all_tasks(), _sockets()
     llm_server.acts.extend([faults.breathing(), faults.slow_drip(0.01)] * 16)
 
     cache = tmp_path / "cache"
@@ -106,17 +101,15 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
         )
         for number in range(16)
     ]
-    await _arrived(llm_server, 17)
+    await becomes_true(lambda: len(llm_server.requests) >= 17)
     for task in started:
         task.cancel()
     ends = await asyncio.gather(*started, return_exceptions=True)
     await model.close()
-    await asyncio.sleep(0.1)  # the server's side of the connections closes
+    await becomes_true(lambda: _sockets() == sockets)  # the server's side of them closes
 
     assert all(isinstance(end, asyncio.CancelledError) for end in ends)
     assert asyncio.all_tasks() == tasks
-    assert [file for file in _open_files() if "socket" in file] == [
-        file for file in files if "socket" in file
-    ]
+    assert _sockets() == sockets
     assert _kept(cache) == []
     assert run.calls == 16

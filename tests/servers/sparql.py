@@ -18,7 +18,15 @@ from pyoxigraph import (
     Store,
 )
 
-__all__ = ["Fault", "Reply", "Request", "SparqlServer"]
+__all__ = ["Fault", "Reply", "Request", "SparqlServer", "becomes_true"]
+
+
+async def becomes_true(condition: Callable[[], bool]) -> None:
+    """Wait until a condition is met, for some seconds at most: the test then looks again."""
+    for _ in range(1_000):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
 
 
 @dataclass(frozen=True)

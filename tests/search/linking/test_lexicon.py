@@ -71,7 +71,7 @@ def test_no_text_breaks_a_look_up(word: str) -> None:
 
 
 def test_a_look_up_takes_far_less_than_a_millisecond() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for line in LEXICON.read_text("utf-8").splitlines()[::500]:
         relatives(line.split(" ", 1)[0])
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
