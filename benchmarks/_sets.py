@@ -2,10 +2,11 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from askgraph import sample
 from askgraph.errors import QueryError
@@ -17,9 +18,12 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
 
-__all__ = ["Asked", "asked_sets", "f1_of", "gold_of", "single_graphs", "table_of"]
+__all__ = [
+    "Asked", "Listed", "asked_sets", "f1_of", "gold_of", "listed_sets", "single_graphs", "table_of",
+]  # fmt: skip
 
 SECONDS = 20.0  # a gold query
+_USUAL = ("sample", "supply-kgrep", "spider4sparql")
 
 
 @dataclass(frozen=True)
@@ -31,32 +35,62 @@ class Asked:
     questions: tuple[GoldQuestion, ...]
 
 
+@dataclass(frozen=True)
+class Listed:
+    """The questions of a set about one of its graphs, which is not built yet."""
+
+    set: str
+    graph: str
+    files: Sequence[Path]
+    questions: Sequence[GoldQuestion]
+
+    @property
+    def style(self) -> str:
+        """The style that the graph is written in, if its questions say so."""
+        tags = self.questions[0].tags
+        return next((tag[6:] for tag in tags if tag.startswith("style:")), "")
+
+
 @contextmanager
 def asked_sets(wanted: tuple[str, ...] = ()) -> Iterator[list[Asked]]:
-    """Build the graphs of all sets, or of those wanted, and open them."""
+    """Build the graphs of all sets but the largest, or of those wanted, and open them."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(folder)
         found: list[Asked] = []
-        for name, graphs, path in _sets():
-            if wanted and name not in wanted:
-                continue
-            questions = read_questions(path)
-            for key, files in graphs.items():
-                own = tuple(q for q in questions if not key or q.graph == key)
-                if own:
-                    workspace.add(f"{name}-{len(found)}", files)
-                    graph = workspace.find(f"{name}-{len(found)}")
-                    found.append(Asked(name, graph, own))
+        for one in listed_sets(wanted):
+            name = f"{one.set}-{len(found)}"
+            workspace.add(name, one.files)
+            found.append(Asked(one.set, workspace.find(name), tuple(one.questions)))
         yield found
+
+
+def listed_sets(
+    wanted: Sequence[str] = (), *, sample: int | None = None, seed: int = 0
+) -> Iterator[Listed]:
+    """Yield the questions of each graph of the sets, or so many of each, drawn with a seed.
+
+    Without those `wanted` that are all sets but the largest.
+    """
+    for name, graphs, path in _sets():
+        if name not in (wanted or _USUAL):
+            continue
+        questions = read_questions(path)
+        for key, files in graphs.items():
+            own = [q for q in questions if not key or q.graph == key]
+            if sample is not None and sample < len(own):
+                own = sorted(Random(seed).sample(own, sample), key=own.index)
+            if own:
+                yield Listed(name, key, files, own)
 
 
 def _sets() -> Iterator[tuple[str, dict[str, list[Path]], Path]]:
     """A name, the files of each graph, the questions."""
     for name, files, questions in single_graphs():
         yield name, {"": files}, questions
-    if (folder := _data() / "spider4sparql").is_dir():
-        graphs = {path.name: [path] for path in sorted((folder / "kg").glob("*.ttl"))}
-        yield "spider4sparql", graphs, folder / "questions.jsonl"
+    for name in ("spider4sparql", "spider-graphs"):
+        if (folder := _data() / name).is_dir():
+            graphs = {path.name: [path] for path in sorted((folder / "kg").glob("*.ttl"))}
+            yield name, graphs, folder / "questions.jsonl"
 
 
 def single_graphs() -> Iterator[tuple[str, list[Path], Path]]:
