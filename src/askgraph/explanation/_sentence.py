@@ -236,8 +236,8 @@ class Sentence(Grouping):
     def select(self) -> str:
         if self.is_wrapper():
             return self.ordered(self.wrapped(), None)
-        if (described := self.described()) is not None:
-            return described
+        if (told := self.described() or self.picked()) is not None:
+            return told
         if self.is_union():
             return self.ordered(self.alternatives(), None)
         root = self.root()
@@ -265,6 +265,15 @@ class Sentence(Grouping):
                     more = " …" if len(nouns) > _LISTED else ""
                     about = self.say("describe", self.names.term(subject))
                     return f"{about}: {', '.join(nouns[:_LISTED])}{more}"
+        return None
+
+    def picked(self) -> str | None:
+        """The one of some named things that has the most or the least of a value; else None."""
+        match self.scope.values:
+            case [Values((given,), rows)] if self.cuts_root() and self.query.limit == 1:
+                if given == self.root() and not self.query.offset:
+                    things = [self.names.term(row[0]) for row in rows if row[0] is not None]
+                    return self.say("picked", self.listed(things), self.superlative(given))
         return None
 
     def is_union(self) -> bool:

@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.explanation._names import Relation, Scope, scope_of
 from askgraph.explanation._nouns import ValueWords
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.tree import Pattern, Term, variables_of
+from askgraph.sparql.tree import Call, Pattern, Query, Term, variables_of
 
 _DEPTH = 12
 
@@ -175,23 +175,39 @@ class Teller(ValueWords):
     def extreme_of(self, pattern: Pattern, relation: Relation, conditions: str) -> str:
         """`with the highest mass`, of a value that is the highest of its kind; else empty."""
         keys = {"max": "highest", "min": "lowest", "last": "latest", "first": "earliest"}
+        if len(self.scope.selects) > 1:
+            return self.both_extremes_of(relation, conditions)
         for aggregate, key in keys.items():
             start = self.say("=", self.say(aggregate, relation.text))
             if relation.kind != "noun" or not conditions.startswith(start):
                 continue
             rest = conditions[len(start) :].strip()
-            if self.is_among_the_same():
+            if self.is_among_the_same(self.scope.selects[0]):
                 return self.say(f"by {key}", relation.text, "")
             noun = self.noun(pattern.subject) if isinstance(pattern.subject, Variable) else ""
             every = self.phrases.of_many("", self.phrases.plural(noun)).strip()
             return f"{self.say(f'by {key}', relation.text, '')} {rest.removeprefix(every).strip()}"
         return ""
 
-    def is_among_the_same(self) -> bool:
-        """Whether what the one sub-select looks at is what is spoken of, said once more."""
-        if len(self.scope.selects) != 1 or self.scope.selects[0].group_by:
+    def both_extremes_of(self, relation: Relation, conditions: str) -> str:
+        """`with the highest or the lowest mass`, of all that is spoken of; else empty."""
+        values = [value for one in self.scope.selects for _, value in one.columns]
+        made = sorted(value.name for value in values if isinstance(value, Call))
+        same = all(self.is_among_the_same(one) for one in self.scope.selects)
+        if relation.kind != "noun" or made != ["MAX", "MIN"] or not same:
+            return ""
+        for aggregate, key in (("max", "highest or lowest"), ("last", "latest or earliest")):
+            other = "min" if aggregate == "max" else "first"
+            starts = [self.say("=", self.say(one, relation.text)) for one in (aggregate, other)]
+            if conditions.startswith(tuple(starts)):
+                return self.say(f"by {key}", relation.text)
+        return ""
+
+    def is_among_the_same(self, select: Query) -> bool:
+        """Whether what a sub-select looks at is what is spoken of, said once more."""
+        if select.group_by:
             return False
-        inner = scope_of(self.scope.selects[0].where)
+        inner = scope_of(select.where)
         here, there = (
             {
                 (one.predicate, None if isinstance(one.object, Variable) else one.object)

@@ -139,10 +139,16 @@ def proposed(
     built = list(finisher.candidates(found))
     if wanted is not None:
         built += described(grower, frame, wanted)
+    if frame.of("or", *_OF_TWO):
+        from askgraph.search.operators.pairs import paired
+
+        built += paired(grower, frame)
     candidates = ranked(built, linked, frame, schema, weights)
     return Proposal(linked, frame, tuple(candidates), schema)
 
 
+_OF_TWO = ("comparative", "superlative", "difference", "ratio", "sum", "count")
+"""Operators that may compare two things or reckon with them, beside "or"."""
 _YEARS = 0.9
 """Words of a graph's own so near to "year" are meant by it."""
 

@@ -6,6 +6,7 @@ import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.search.asking import Known
 
+from askgraph.explanation.verbalise import in_words
 from askgraph.search.rank.clusters import clusters
 
 CLUBS = """
@@ -233,3 +234,79 @@ def test_the_most_of_several_things_are_the_things(space: Known) -> None:
     for question in ("the 5 largest moons", "What are the three tallest rockets?"):
         query = space.query(clusters(space.proposal(question).candidates)[0].best.query)
         assert query.startswith("SELECT DISTINCT ?moon WHERE") or "?launch_vehicle WHERE" in query
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Who are the oldest and the youngest player?", "en"),
+        ("Wer sind der älteste und der jüngste Spieler?", "de"),
+        ("¿Quiénes son el jugador más viejo y el jugador más joven?", "es"),
+        ("Quels sont le plus vieux et le plus jeune joueur ?", "fr"),
+    ],
+)
+def test_both_extremes_are_the_answer(known: Known, question: str, language: str) -> None:
+    assert answer(known, question, language) == {("ann",), ("dia",)}
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The players with the highest or the lowest age."),
+        ("de", "Player mit dem höchsten oder dem niedrigsten Wert für age."),
+        ("es", "Playeres con el mayor o el menor valor de age."),
+        ("fr", "Players avec la plus grande ou la plus petite valeur d’age."),
+    ],
+)
+def test_both_extremes_are_read_as_such(known: Known, language: str, text: str) -> None:
+    proposal = known.proposal("Who are the oldest and the youngest player?")
+    query = known.query(clusters(proposal.candidates)[0].best.query)
+    assert in_words(query, {}, language=language) == text
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Quel est le plus grand joueur ?", "fr"),
+        ("Quel est le joueur le plus grand ?", "fr"),
+        ("Wer ist der größte Spieler?", "de"),
+    ],
+)
+def test_an_article_before_a_superlative_changes_nothing(
+    known: Known, question: str, language: str
+) -> None:
+    assert answer(known, question, language) == {("cho",)}
+
+
+STAFF = """
+@prefix : <https://clubs.example/> .
+@prefix c: <https://clubs.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+
+c:Order rdfs:label "order"@en . c:Method rdfs:label "method"@en .
+c:order_id rdfs:label "order id"@en . c:year rdfs:label "year"@en .
+c:city rdfs:label "city"@en . c:paid_by rdfs:label "paid by"@en .
+:cash a c:Method ; rdfs:label "cash" . :card a c:Method ; rdfs:label "card" .
+:o1 a c:Order ; c:order_id 1 ; c:year 2001 ; c:city "Ulm" ; c:paid_by :cash .
+:o2 a c:Order ; c:order_id 2 ; c:year 2001 ; c:city "Ulm" ; c:paid_by :card .
+:o3 a c:Order ; c:order_id 9 ; c:year 2009 ; c:city "Bern" ; c:paid_by :card .
+:o4 a c:Order ; c:order_id 4 ; c:year 2001 ; c:city "Ulm" ; c:paid_by :card .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("What is the most common year of orders?", {("2001",)}),
+        ("Which year has the most orders?", {("2001",)}),
+        ("Which city has the most orders?", {("Ulm",)}),
+        ("What is the most common method in all orders?", {("card",)}),
+        ("What is the least common method in all orders?", {("cash",)}),
+    ],
+)
+def test_how_often_something_comes_is_counted_and_no_number_of_it_is_taken(
+    question: str, rows: set[tuple[str, ...]]
+) -> None:
+    store = Store()
+    store.bulk_load(STAFF.encode(), RdfFormat.TURTLE)
+    assert answer(Known(store), question) == rows

@@ -155,6 +155,8 @@ def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
         if reading.says(phrase, at) and _may_stand(name, at, reading):
             rank = 2 if name in _FIRST else int(name == "past")
             found.append((len(phrase), rank, Operator(name, at, at + len(phrase) - 1)))
+            if name in _WHOLE:
+                found += _after_article(reading, at, at + len(phrase) - 1)
     if _holds(reading, at):
         found.append((1, _HOLDS, Operator("containing", at, at)))
     return max(found, key=lambda one: one[:2])[2] if found else None
@@ -201,6 +203,15 @@ def _adjectives(reading: Reading, at: int) -> Iterator[tuple[int, int, Operator]
             yield length, 3, Operator(name, at, at + length - 1, measure)
 
 
+def _after_article(reading: Reading, first: int, last: int) -> Iterator[tuple[int, int, Operator]]:
+    """The superlatives that end a phrase and begin after its article: "la plus grande"."""
+    for at in range(first + 1, last + 1):
+        for length, rank, one in _adjectives(reading, at):
+            if one.name == "superlative" and one.last == last:
+                yield length + at - first, rank, replace(one, first=first)
+
+
+_WHOLE = ("maximum", "minimum")
 _THAN = ("more_than", "less_than", "before", "after")
 _FIRST = ("most", "fewest")
 _ASKS_WITHIN, _ASKS_AT = 8, 6

@@ -1,9 +1,4 @@
-"""The most and the least: superlatives of numbers, dates and counts.
-
-Of extremes that several share all are shown: all that tie, all that hang on one, and one in each
-group. An order cut after its first row would keep only one of them, so that the extreme is asked
-for in a sub-query, and what has it is kept. If the graph has only one, the order stays.
-"""
+"""The most and the least: superlatives of numbers, dates and counts."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,20 +15,17 @@ from askgraph.search.operators.group_values import (
     cast_of,
     extreme_group,
     group_counted,
+    has_several,
     limited,
-    spreads,
 )
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.measures import age, duration
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot
-from askgraph.search.query import DECIMAL, aggregate, aggregate_of, alias_of, condition, variable_of
-from askgraph.sparql.tree import Call, Element, Expression, transform
-from askgraph.traversal.arrays import Ids, in_both
+from askgraph.search.query import aggregate
+from askgraph.sparql.tree import Call, Expression
 
 _NEAR = 8
 """So many words apart "descending" still says how something is sorted."""
-_MOST = 20_000
-"""Of more values it is not looked up if several share the highest."""
 
 
 def limiting(work: QueryBuilder, operator: Operator, *, up: bool) -> bool:
@@ -74,7 +66,8 @@ def extreme(
     if column and aggregated(work, operator, "MAX" if descending else "MIN"):
         return True
     shows, named = alone(work, operator), work.next_slot(operator.last, APART)
-    measured = _measured_by(work, operator, measure)
+    frequent = measure is None and _is_frequent(work, operator)
+    measured = None if frequent else _measured_by(work, operator, measure)
     if measured is None:
         return measure is None and _most_of(work, operator, descending)
     variable, dated = measured
@@ -87,6 +80,22 @@ def extreme(
     if shows and taken and asks_several(work, operator):
         work.projected.append((operator.last, variable))
     return True
+
+
+def _says_frequent(work: QueryBuilder, operator: Operator) -> bool:
+    """Whether an operator says how often something comes: "most common", "least frequent"."""
+    frequent = work.reading.words.clauses["frequent"]
+    return any(work.reading.tokens[at].folded in frequent for at in operator.positions)
+
+
+def _is_frequent(work: QueryBuilder, operator: Operator) -> bool:
+    """ "The most common X", "most X were …": what there is most of, whatever is known of it."""
+    if _says_frequent(work, operator):
+        return True
+    counted = operator.name in ("most", "fewest") and operator.first == operator.last
+    place = work.next_place(operator.last, 1) if counted else None
+    slot = None if place is None else work.next_slot(operator.last, APART)
+    return slot is not None and min(place.words) < slot.first if place is not None else False
 
 
 def _key(work: QueryBuilder, variable: Variable) -> Expression:
@@ -158,21 +167,65 @@ def _most_of(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
     """ "The most X": the member with the most things that X names."""
     place = work.next_place(operator.last, NEAR)
     counted: Variable | None = None
+    frequent = place is not None and _says_frequent(work, operator)
+    if place is not None and frequent and _by_things(work, operator, place, descending):
+        return True
     if place is not None and place is not work.root and isinstance(place.end, Variable):
         counted = place.end
     else:
         spot = work.spot(work.next_slot(operator.last, NEAR))
         if spot is not None:
+            common = _is_common(work, operator, spot)
             counted = work.take_spot(spot)
-            if work.schema.is_functional(spot.predicate) and not spot.inverse:
+            if common and _by_value_before(work, operator, counted, descending):
+                return True
+            if common:
                 shown = work.shown(counted, spot)  # "the most common X": what most members share
                 return _by_members(work, operator, shown, operator.last, descending)
     if counted is None:
         return _most_frequent(work, operator, descending)
-    work.draft.order.append((aggregate("COUNT", counted, distinct=True), descending))
-    group_counted(work, counted, operator)
-    limited(work, operator)
+    if not (place is not None and _by_value_of(work, operator, place)):
+        group_counted(work, counted, operator)
+    return _counting(work, operator, counted, descending)
+
+
+def _by_value_before(
+    work: QueryBuilder, operator: Operator, counted: Variable, descending: bool
+) -> bool:
+    """ "Which X has the most Y" if both are properties of one thing: a row for each X."""
+    grouped = _by_value_of(work, operator, None)
+    return grouped and _counting(work, operator, counted, descending)
+
+
+def _by_value_of(work: QueryBuilder, operator: Operator, counted: Place | None) -> bool:
+    """ "Which year has the most orders": a row for each value, if what is counted has it.
+
+    Not if what the pattern starts at is named before; it makes the groups then.
+    """
+    slot = work.last_slot(operator.first, ACROSS)
+    if slot is None or not work.zones.is_head(slot.first):
+        return False
+    spot = work.spot(slot)
+    if counted is not None:
+        tokens, names = work.reading.tokens, work.reading.words.naming
+        named = any(at < operator.first for at in work.root.words)
+        named = named or any(tokens[at].stem in names for at in slot.links[0].positions)
+        if named or counted is work.root or spot is None or spot.place is not counted:
+            return False
+    if spot is None:
+        return False
+    work.group_by_value(work.shown(work.take_spot(spot), spot), slot.first)
     return True
+
+
+def _is_common(work: QueryBuilder, operator: Operator, spot: Spot) -> bool:
+    """Whether the most of a property is the value that most have: nothing has several of it."""
+    if spot.inverse:
+        return False
+    if _says_frequent(work, operator):
+        return True
+    before = (one for one in work.draft.places if any(at < operator.first for at in one.words))
+    return not any(has_several(work, one, spot) for one in (work.root, *before))
 
 
 def _most_frequent(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
@@ -196,8 +249,25 @@ def _by_members(
     work.group_by_value(shown, token)
     if not isinstance(work.root.end, Variable):
         return False
-    counted = aggregate("COUNT", work.root.end, distinct=True)
-    work.draft.order.append((counted, descending))
+    return _counting(work, operator, work.root.end, descending)
+
+
+def _by_things(work: QueryBuilder, operator: Operator, place: Place, descending: bool) -> bool:
+    """ "The most common X in Y": a row for each X, by how many there are that go with it."""
+    others = [one for one in work.draft.places if one is not place]
+    ends = [one.end for one in others if isinstance(one.end, Variable)]
+    slot = work.next_slot(operator.last, NEAR)
+    if slot is not None and slot.first <= min(place.words) + 1:
+        return False  # "payment method": a property of what the first word names
+    if not ends or not isinstance(place.end, Variable):
+        return False
+    work.group_by(place)
+    return _counting(work, operator, ends[0], descending)
+
+
+def _counting(work: QueryBuilder, operator: Operator, counted: Variable, descending: bool) -> bool:
+    """Order groups by how many different things they have of what is counted."""
+    work.draft.order.append((aggregate("COUNT", counted, distinct=True), descending))
     limited(work, operator)
     return True
 
@@ -250,114 +320,6 @@ def directed(work: QueryBuilder, operator: Operator, *, descending: bool) -> boo
     ):
         work.notes.append("order_shown_desc" if descending else "order_shown")
     return True
-
-
-def peaked(work: QueryBuilder) -> None:
-    """Keep all that have the highest or lowest value, in each group if there are groups."""
-    draft = work.draft
-    if draft.limit != 1 or draft.offset or len(draft.order) != 1 or draft.ask or draft.averages:
-        return
-    key, descending = draft.order[0]
-    if _is_aggregate(key) or any(map(_is_aggregate, draft.columns)) or draft.having:
-        return
-    value = variable_of(key)
-    if work.grouped:
-        owner = _owner(work, value)
-        told = value in draft.group  # one value in each group
-        if "each" in work.notes and owner is not None and not (told or owner.end in draft.group):
-            groups = list(dict.fromkeys(draft.group))
-            _keep(work, value, key, descending, groups)
-            _show(work, owner)
-            draft.group, work.grouped = [], False
-    elif _is_shared(work, value, descending):
-        _keep(work, value, key, descending, [])
-
-
-def _keep(
-    work: QueryBuilder, value: Variable, key: object, descending: bool, groups: list[Variable]
-) -> None:
-    """Ask for the extreme of the pattern in a sub-query, and for what has it."""
-    draft = work.draft
-    whole: tuple[Element, ...] = (
-        *dict.fromkeys(draft.patterns),
-        *dict.fromkeys(draft.given),
-        *draft.computed,
-        *dict.fromkeys(draft.filters),
-        *draft.denied,
-    )
-    others: dict[Variable, Variable] = {}
-
-    def renamed(node: object) -> object:
-        if not isinstance(node, Variable) or node in groups:
-            return node
-        if node not in others:
-            others[node] = draft.variable("other " + draft.hints[node])
-        return others[node]
-
-    inner = transform(whole, renamed)
-    cast = DECIMAL if isinstance(key, Call) else ""
-    part = aggregate_of(others[value], inner, "MAX" if descending else "MIN", groups, cast=cast)
-    draft.averages.append(part)
-    draft.filters.append(condition(value, "=", alias_of(part), cast=cast))
-    draft.order, draft.limit = [], None
-
-
-def _owner(work: QueryBuilder, value: Variable) -> Place | None:
-    """The place whose value something is."""
-    ends = [end for (end, _, _), known in work.draft.attached.items() if known == value]
-    return next((one for one in work.draft.places if one.end in ends), None)
-
-
-def _show(work: QueryBuilder, owner: Place) -> None:
-    """Show what has the extreme beside its group, if nothing else of it is shown."""
-    draft = work.draft
-    own = {value for (end, _, _), value in draft.attached.items() if end == owner.end}
-    if not any(one in own and one not in draft.group for one in draft.columns):
-        draft.columns.append(work.named(owner))
-
-
-def _is_shared(work: QueryBuilder, value: Variable, descending: bool) -> bool:
-    """Whether several rows have the highest or lowest value."""
-    found = next((one for one in work.draft.attached.items() if one[1] == value), None)
-    if found is None:
-        return False
-    (end, predicate, inverse), _ = found
-    place = next((one for one in work.draft.places if one.end == end), None)
-    if place is None or inverse:
-        return False
-    ids = work.ids_at(place)
-    if not work.lookups.is_resource(ids) or len(ids) > _MOST:
-        return False
-    bearers, objects = work.graph.pairs(ids, predicate)
-    literal = objects < work.graph.terms.first_iri
-    bearers, values = bearers[literal], work.graph.values[objects[literal]]
-    if not len(values):
-        return False
-    top: Ids = bearers[values == (values.max() if descending else values.min())]
-    return _rows_of(work, place, top) > 1 or _fans(work, place)
-
-
-def _rows_of(work: QueryBuilder, place: Place, top: Ids) -> int:
-    """How many of the things that the pattern starts at lead to some at a place."""
-    while place.parent is not None and place.edge is not None:
-        above = work.lookups.along(top, place.edge, back=True)
-        top, place = in_both(work.ids_at(place.parent), above), place.parent
-    return len(dict.fromkeys(top.tolist()))
-
-
-def _fans(work: QueryBuilder, place: Place) -> bool:
-    """Whether things are shown of which there are several for one that has the extreme."""
-    shown = set(map(variable_of, work.draft.columns))
-    owners = {end for (end, _, _), value in work.draft.attached.items() if value in shown}
-    return any(
-        spreads(work, work.root, one)
-        for one in work.draft.places
-        if one is not place and (one.end in owners or one.end in shown)
-    )
-
-
-def _is_aggregate(value: object) -> bool:
-    return isinstance(value, Call) and value.is_aggregate
 
 
 HANDLERS: Handlers = {

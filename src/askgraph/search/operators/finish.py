@@ -24,7 +24,6 @@ from askgraph.search.grow.weights import (
 )
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators.draft import Place, is_sound
-from askgraph.search.operators.group_values import BY_SHOWN
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
 from askgraph.search.operators.naming import owner_of, show_names, value_asked
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
@@ -128,7 +127,7 @@ class Finisher:
             best_ranked(work)
             choose_columns(work)
             if work.draft.limit == 1:
-                from askgraph.search.operators.extremes import peaked
+                from askgraph.search.operators.peaks import peaked
 
                 peaked(work)
             candidate = closed(work) if self._holds_together(work) else None
@@ -337,12 +336,14 @@ def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
     That is so for things without a name, and for numbers and dates of several things. A thing
     without a name that tells the unit of a number is the answer with it: the number alone is half.
     """
+    counted = _counted(work)
     hung = [
         (place, work.schema.sort(predicate))
         for (end, predicate, inverse), variable in work.draft.attached.items()
         if variable in shown and not inverse and work.schema.sort(predicate) is not Sort.NONE
         for place in work.draft.places
         if place.end == end and isinstance(end, Variable) and end not in shown
+        if end not in counted
     ]
     bare = len(hung) == len(shown) and all(sort in NUMERIC + DATED for _, sort in hung)
     bare = bare and work.draft.limit != 1 and not work.frame.of("distinct")
@@ -373,7 +374,7 @@ def _is_asked(work: QueryBuilder, place: Place) -> bool:
 
 
 def _root_is_shown(work: QueryBuilder, shown: bool, aggregates: bool) -> bool:
-    if work.draft.ask:
+    if work.draft.ask or (shown and work.root.end in _counted(work)):
         return False
     if work.root.end in work.draft.group:
         slots_at_root = shown and any(
@@ -394,6 +395,16 @@ def _root_is_shown(work: QueryBuilder, shown: bool, aggregates: bool) -> bool:
         and link.positions[0] < min(p for p, _ in work.projected)
         and work.zones.is_listed(min(p for p, _ in work.projected))
     )
+
+
+def _counted(work: QueryBuilder) -> set[Variable]:
+    """What the rows are ordered or chosen by the number of: a row for each of it counts one."""
+    values = (
+        *(key for key, _ in work.draft.order),
+        *(one.arguments[0] for one in work.draft.having),
+    )
+    counts = (one for one in values if isinstance(one, Call) and function_of(one) == "COUNT")
+    return set(map(variable_of, counts))
 
 
 def _ordered_by_column(work: QueryBuilder) -> None:
@@ -432,8 +443,6 @@ def closed(work: QueryBuilder) -> Candidate | None:
         return None
     if (work.state.denied and not draft.ask) or not is_sound(draft):
         return None
-    if BY_SHOWN in work.notes and work.root.end in draft.group:
-        return None  # one of each is counted
     ids = work.ids_at(work.root)
     if not len(ids):
         return None  # what was hung on the pattern does not go together
@@ -447,6 +456,8 @@ def closed(work: QueryBuilder) -> Candidate | None:
         draft.group += [variable for variable in plain if variable not in draft.group]
         keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
         draft.group += [k for k in keys if draft.group and k not in draft.group]
+    if not _counted(work).isdisjoint(draft.group):
+        return None  # one of each is counted
     _break_ties(work)
     return Candidate(
         draft.query(),

@@ -13,8 +13,6 @@ from askgraph.traversal.literals import Sort
 
 FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
 """The aggregates that groups are compared by."""
-BY_SHOWN = "by_shown"
-"""The note that the rows are grouped by what is shown."""
 
 
 def extreme_group(work: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
@@ -125,7 +123,6 @@ def group_counted(work: QueryBuilder, counted: Variable, operator: Operator) -> 
             else:
                 work.group_by(work.root)
             return
-    work.notes.append(BY_SHOWN)
 
 
 def _group(work: QueryBuilder, place: Place) -> None:
@@ -167,12 +164,12 @@ def _group_before(work: QueryBuilder, operator: Operator, spot: Spot) -> Place |
     """The thing named before an operator of which a number has several values."""
     for place in work.draft.places:
         named = any(at < operator.first for at in place.words)
-        if named and isinstance(place.end, Variable) and _has_several(work, place, spot):
+        if named and isinstance(place.end, Variable) and has_several(work, place, spot):
             return place
     return None
 
 
-def _has_several(work: QueryBuilder, place: Place, spot: Spot) -> bool:
+def has_several(work: QueryBuilder, place: Place, spot: Spot) -> bool:
     """Whether what stands at a place may lead to several values of a spot."""
     if spot.path:
         fans = any(_fans_out(work, one.predicate, one.inverse) for one in spot.path)

@@ -11,6 +11,7 @@ from askgraph.search.grow.predicates import stepped
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Frame, Zones
+from askgraph.search.linking.word_lists import shared_words
 from askgraph.traversal.arrays import Ids
 from askgraph.traversal.literals import Sort
 
@@ -126,8 +127,15 @@ class Lookups:
             number = self.schema.number(link.target)
             if number is None or (sorts and self.schema.sort(number) not in sorts):
                 continue
-            if not (sorts and self.is_key(number, link)):
+            if not (sorts and (self.is_key(number, link) or self._is_id(number, link))):
                 yield order, link, number
+
+    def _is_id(self, number: int, link: Link) -> bool:
+        """Whether a predicate's numbers only tell things apart, and no word says that they do."""
+        ids = shared_words().names["ids"]
+        if self.schema.sort(number) not in NUMERIC or ids.isdisjoint(self.schema.words(number)):
+            return False
+        return not any(self.reading.tokens[at].stem in ids for at in link.positions)
 
     def along(self, ids: Ids, edge: Edge, *, back: bool = False) -> Ids:
         """What a step leads to from some nodes."""
@@ -181,6 +189,7 @@ class Lookups:
             for order, link in enumerate(slot.links[:_NAMED_AFAR])
             if (number := self.schema.number(link.target)) is not None
             and not (sorts and self.schema.sort(number) not in sorts)
+            and not (sorts and self._is_id(number, link))
         ]
         for steps, found in self.schema.around(ids) if named else ():
             present = self.present(found)

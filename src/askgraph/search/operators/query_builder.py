@@ -47,6 +47,9 @@ _COMPARES = {
     "!=": np.not_equal,
 }
 
+PAIRED = "paired"
+"""The note that two things are compared or reckoned with."""
+
 _UNNAMED = Link(Kind.PREDICATE, "", "", 1.0, (), ())
 """Stands for the words of a predicate that no word of the question names."""
 

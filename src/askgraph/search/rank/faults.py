@@ -16,7 +16,7 @@ from askgraph.search.grow.weights import BESIDE
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.linking.quantities import Quantity
-from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.operators.query_builder import PAIRED, Candidate
 from askgraph.search.query import (
     Condition,
     Value,
@@ -339,6 +339,8 @@ def _counts_noun(quantity: Quantity, subject: Subject) -> bool:
 
 def _extreme_missing(subject: Subject) -> bool:
     """Fewer smallest, largest or most than the words ask for."""
+    if PAIRED in subject.candidate.notes:
+        return False  # its superlative may compare: "más grande"
     asked = {(one.name, one.measure is None or one.measure.up) for one in _extremes(subject)}
     query = subject.tree
     kept = _shown_extremes(subject) + bool(query.having)
@@ -362,6 +364,8 @@ def _limit_missing(subject: Subject) -> bool:
     """The question asks for so many of an order, and the query keeps all."""
     if subject.expected.limit is None or subject.tree.limit is not None:
         return False
+    if PAIRED in subject.candidate.notes:
+        return False
     if not (subject.frame.of("top") or any(_extremes(subject))):
         return False
     return not _shown_extremes(subject)
@@ -371,6 +375,8 @@ def _limit_extra(subject: Subject) -> bool:
     """The query keeps the first of an order, and no word asks for that."""
     if subject.tree.limit is None or subject.expected.limit is not None:
         return False
+    if PAIRED in subject.candidate.notes:
+        return False  # "which is larger, X or Y"
     reading = subject.proposal.reading
     ordinal = any(token.folded in reading.words.ordinals for token in reading.tokens)
     return not ordinal and not subject.frame.of("top", *_EXTREMES)

@@ -27,7 +27,7 @@ from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.text import Reading, bits
 from askgraph.search.linking.word_lists import NONE, Kinds
 from askgraph.search.operators.lookups import DATED, NUMERIC
-from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.operators.query_builder import PAIRED, Candidate
 from askgraph.search.query import (
     Value,
     function_of,
@@ -276,7 +276,7 @@ class Fitting:
 
     def nouns(self, columns: Sequence[Column], candidate: Candidate) -> tuple[float, float]:
         """The share of nouns asked for that lack a column, and up to one column that none names."""
-        if not self._names_columns or not columns:
+        if not self._names_columns or not columns or PAIRED in candidate.notes:
             return 0.0, 0.0
         held = [[self._held(noun, one, candidate) for one in columns] for noun in self._nouns]
         beside = self._beside(candidate)
