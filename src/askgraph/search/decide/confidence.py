@@ -28,30 +28,17 @@ TREES_FILE = Path(__file__).with_name("confidence.json")
 FOR = frozenset(["score", "margin", "covered"])
 """The evidence that speaks for an answer."""
 
-SHAPE = frozenset(
-    ["long", "patterns", "compares", "aggregates", "grouped", "ranked", "columns", "yes_or_no"]
-)
+SHAPE = frozenset(["long", "patterns", "compares", "aggregates", "grouped", "ranked", "columns"])
 """How much a query says, which may speak for it or against it; all other evidence is against."""
 
 EVIDENCE = (
     FOR
     | SHAPE
     | {
-        *(
-            "rivals",
-            "disputed",
-            "faults",
-            "unused",
-            "unlinked",
-            "unused_names",
-            "unheard",
-            "left_out",
-        ),
-        *("inexact", "beaten", "ambiguous", "guess", "weakest", "required", "unsaid_order"),
-        *("unsaid", "spread", "kind", "head_missed", "afar", "denies", "groups", "scattered"),
-        *("unsaid_columns", "unsaid_conditions", "blemishes"),
-        *("akin", "shortened", "parted", "nameless", "obscure", "astray", "trivial"),
-        *("misfit", "unheld", "unnamed", "disagrees", "ungrouped"),
+        *("rivals", "disputed", "faults", "unused", "unused_names", "unheard", "left_out"),
+        *("inexact", "beaten", "ambiguous", "weakest", "required", "spread", "groups"),
+        *("unsaid", "unsaid_order", "unsaid_columns", "unsaid_conditions", "unheld"),
+        *("head_missed", "scattered", "blemishes"),
     }
 )
 """The names of all evidence, as `evidence_for` gives it."""

@@ -48,11 +48,6 @@ _CLEAN = (
     ("rivals", 1.0),
 )
 """What an answer beyond doubt has no more of: each that it has more of is a blemish."""
-_DOUBTFUL = (
-    *("akin", "shortened", "parted", "nameless", "obscure", "astray", "trivial"),
-    *("misfit", "unheld", "unnamed", "disagrees", "ungrouped"),
-)
-"""The features that speak against a candidate and so against an answer, too."""
 _MEANT = 0.75
 """A word that fits so well what a link leads to, which the query names, is not left out."""
 _SILENT = frozenset("exists and or both distinct now past during ongoing lasted at".split())
@@ -74,10 +69,11 @@ def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, floa
         **_words_left(subject),
         **_readings(subject),
         **_doubts(subject),
-        **_kind(subject),
+        **_loose(subject),
         **_shape(subject),
     }
-    return {**evidence, "blemishes": float(sum(evidence[name] > most for name, most in _CLEAN))}
+    told = {**best.features, **evidence}
+    return {**evidence, "blemishes": float(sum(told[name] > most for name, most in _CLEAN))}
 
 
 def _rivals(found: Sequence[Cluster]) -> dict[str, float]:
@@ -107,7 +103,6 @@ def _words_left(subject: Subject) -> dict[str, float]:
     return {
         "covered": 1.0 - sum(weights[at] for at in unused) / (sum(weights) or 1.0),
         "unused": float(len(unused)),
-        "unlinked": float(sum(at not in linked for at in unused)),
         "unused_names": float(len(names)),
         "unheard": float(len(list(unserved(proposal, best)))),
         "left_out": float(len(left_out(proposal, best))),
@@ -139,10 +134,9 @@ def _fit(link: Link) -> float:
 
 def _doubts(subject: Subject) -> dict[str, float]:
     """How loosely the query hangs together with the words that it takes."""
-    best, proposal = subject.candidate, subject.proposal
+    best = subject.candidate
     links = [part.link for part in best.state.node.walk() if part.link is not None]
     return {
-        "guess": float(_is_guess(best, proposal.reading)),
         "weakest": 1.0 - min((link.score * link.quality for link in links), default=1.0),
         "required": float(best.notes.count("required")),
         "unsaid_order": _unsaid_order(subject),
@@ -153,10 +147,8 @@ def _doubts(subject: Subject) -> dict[str, float]:
             for variable in {one.variable for one in subject.conditions}
         ),
         "spread": best.state.spread,
-        "kind": 1.0 - min(1.0, best.features["asks"]),
         "head_missed": 1.0 - min(1.0, best.features["head"]),
-        "afar": best.features["far"],
-        **{name: best.features[name] for name in _DOUBTFUL},
+        "unheld": best.features["unheld"],
     }
 
 
@@ -177,19 +169,6 @@ def _beside_root(subject: Subject) -> list[Value]:
     return [one for one in subject.shown if variable_of(one) != subject.candidate.root]
 
 
-def _is_guess(best: Candidate, reading: Reading) -> bool:
-    """Whether the words name one thing, and the answer is a link of it that no word names."""
-    edges = best.state.node.edges
-    if len(edges) != 1 or best.shown_words or best.notes:
-        return False
-    edge, child = edges[0]
-    if child.link is None or child.edges or edge.link is not None:
-        return False
-    words = [reading.tokens[at] for at in child.link.positions]
-    several = any(word.stem != word.folded for word in words)  # "chip fabs": what is one
-    return best.state.node.cls_link is None and (edge.inverse or not several)
-
-
 def _unsaid_order(subject: Subject) -> float:
     """How loosely words name what the rows are first ordered by."""
     keys = [key for key, _ in keys_of(subject.tree)[:1]]
@@ -197,13 +176,11 @@ def _unsaid_order(subject: Subject) -> float:
     return 1.0 - max(subject.said.get(iri, 0.0) for iri in into) if into else 0.0
 
 
-def _kind(subject: Subject) -> dict[str, float]:
-    """What of a query is more often wrong than right, whatever was asked."""
+def _loose(subject: Subject) -> dict[str, float]:
+    """Groups that no word asks for, and columns of more things than one."""
     variables = [variable_of(one) for one in subject.shown]
     owners = {one.subject for one in subject.patterns if one.object in variables}
-    denies = bool(subject.denied) and bool(subject.frame.of("not"))
     return {
-        "denies": float(denies),
         "groups": float(_groups_unasked(subject)),
         "scattered": float(max(0, len(owners) - 1)),
     }
@@ -227,7 +204,6 @@ def _shape(subject: Subject) -> dict[str, float]:
         "grouped": float(bool(groups_of(query))),
         "ranked": float(query.limit is not None),
         "columns": float(max(0, len(subject.shown) - 1)),
-        "yes_or_no": float(subject.candidate.asks),
     }
 
 

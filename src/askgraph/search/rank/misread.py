@@ -1,6 +1,4 @@
-"""Misread nouns and directions: a class that is not there, a relation that goes the other way."""
-
-from collections.abc import Iterator
+"""Misread directions: a relation that goes the other way than grammar says."""
 
 import numpy as np
 from pyoxigraph import NamedNode
@@ -9,59 +7,15 @@ from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.grow.predicates import is_mirrored
 from askgraph.search.grow.schema import Schema
-from askgraph.search.grow.weights import SURE
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import denied_in, patterns_in, predicate_of
-from askgraph.sparql.tree import Pattern
+from askgraph.search.query import patterns_in, predicate_of
 
 _OWN_WORDS = 0.95
 """Words of such quality are a relation's own, but for an ending."""
 _ARTICLES = 2
 """Function words between a verb and what it is about."""
-
-
-def unclassed(candidate: Candidate, linked: Linked, schema: Schema) -> float:
-    """Return how many nouns that surely name a class went to predicates, with nothing of the class.
-
-    "Rooms" as the number of a room, though there are rooms.
-    """
-    said = [
-        one
-        for one in linked.of(Kind.CLASS)
-        if one.similarity > SURE and one.preferred and not one.mask & ~candidate.used
-    ]
-    if not said:
-        return 0.0
-    predicates = frozenset(map(predicate_of, _patterns(candidate)))
-    taken = {one.positions for one in linked.of(Kind.PREDICATE) if one.target in predicates}
-    nouns = taken.intersection(one.positions for one in said)
-    there = frozenset(_classes(candidate, schema)) if nouns else frozenset[str]()
-    return float(
-        sum(
-            there.isdisjoint(one.target for one in said if one.positions == positions)
-            for positions in nouns
-        )
-    )
-
-
-def _patterns(candidate: Candidate) -> Iterator[Pattern]:
-    """The patterns that have to hold, and those that nothing may fit."""
-    where = candidate.tree.where
-    for part in (where, *denied_in(where)):
-        yield from patterns_in(part)
-
-
-def _classes(candidate: Candidate, schema: Schema) -> Iterator[str]:
-    """The classes of what a query is about, and those above them."""
-    for one in _patterns(candidate):
-        iri = predicate_of(one)
-        if iri == RDF_TYPE and isinstance(one.object, NamedNode):
-            yield from schema.lineage(one.object.value)
-        profile = schema.predicates_by_iri.get(iri)
-        for cls, _ in (*profile.subject_classes, *profile.object_classes) if profile else ():
-            yield from schema.lineage(cls)
 
 
 def turned(candidate: Candidate, linked: Linked, schema: Schema) -> float:

@@ -24,9 +24,9 @@ from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.shortened import SHORTENED
 from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import denied_in, patterns_in, predicate_of, values_of
+from askgraph.search.query import patterns_in, predicate_of, values_of
 from askgraph.search.rank.fitting import Fitting
-from askgraph.search.rank.misread import thing_acts, turned, unclassed
+from askgraph.search.rank.misread import thing_acts, turned
 from askgraph.sparql.tree import Bind, Call, Pattern
 from askgraph.traversal.literals import Sort
 
@@ -48,7 +48,6 @@ FEATURES = (
     "far",
     "astray",
     "trivial",
-    "contrary",
     "obscure",
     "akin",
     "shortened",
@@ -58,7 +57,6 @@ FEATURES = (
     "unnamed",
     "disagrees",
     "ungrouped",
-    "unclassed",
     "turned",
 )
 """What is told of a candidate; `ranking.toml` has what each weighs."""
@@ -110,7 +108,6 @@ class _Told:
             _far(candidate),
             _astray(candidate.state.node),
             _trivial(candidate),
-            _contrary(candidate),
             self.obscure(candidate.state.node),
             self.told_by(candidate, AKIN),
             self.told_by(candidate, SHORTENED),
@@ -120,7 +117,6 @@ class _Told:
             unnamed,
             fitting.disagrees(candidate),
             fitting.ungrouped(candidate),
-            unclassed(candidate, linked, schema),
             turned(candidate, linked, schema),
         )
         return dict(zip(FEATURES, found, strict=True))
@@ -310,13 +306,6 @@ def _trivial(candidate: Candidate) -> float:
     given = {step[:2] for step in steps if not isinstance(step[2], Variable)}
     said = {step[2] for step in steps if step[:2] in given}
     return float(bool(shown) and all(value in said for value in shown))
-
-
-def _contrary(candidate: Candidate) -> float:
-    """Whether all that is denied of a thing is also said of it: there can be no result."""
-    where = candidate.tree.where
-    said = set(patterns_in(where))
-    return float(any(said.issuperset(one.elements) for one in denied_in(where)))
 
 
 def _far(candidate: Candidate) -> float:
