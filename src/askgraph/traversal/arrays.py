@@ -169,7 +169,15 @@ class GraphArrays:
 
     def iri_of(self, predicate: int) -> str:
         """Return the IRI of a predicate's number."""
-        return self.terms.value(int(self.predicates[predicate]))
+        known = self._iris
+        if predicate not in known:
+            known[predicate] = self.terms.value(int(self.predicates[predicate]))
+        return known[predicate]
+
+    @cached_property
+    def _iris(self) -> dict[int, str]:
+        """The IRIs of predicates that were asked for, by their numbers."""
+        return {}
 
     def size(self, predicate: int) -> int:
         """Return the number of triples with a predicate."""

@@ -255,8 +255,9 @@ def _meant(subject: Subject) -> set[int]:
 
 def _light(reading: Reading) -> Iterator[int]:
     """The tokens that say nothing of their own: "happened", "took place"."""
+    said = set(reading.folded)
     for phrase in reading.words.light:
-        for at in range(len(reading.tokens)):
+        for at in range(len(reading.tokens)) if phrase[0] in said else ():
             if reading.says(phrase, at):
                 yield from range(at, at + len(phrase))
 

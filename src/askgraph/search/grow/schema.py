@@ -94,6 +94,11 @@ class Schema:
         """The number of a predicate."""
         return self._numbers.get(iri)
 
+    @_kept
+    def node(self, iri: str) -> int | None:
+        """The id of what a question names by an IRI."""
+        return self.graph.terms.iri(iri)
+
     @cached_property
     def kind(self) -> int | None:
         """The number of rdf:type."""

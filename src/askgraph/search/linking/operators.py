@@ -61,9 +61,11 @@ class Frame:
         content = (at for at in range(len(reading.tokens)) if not reading.is_stop(at))
         starts = next((at for at in content if not self.mask >> at & 1), len(reading.tokens))
         best: tuple[int, int, str] | None = None
+        places = range(min(starts + 1, _BEFORE_NOUN, len(reading.tokens)))
+        first = reading.folded[: len(places)]
         for name, phrases in reading.words.asks.items():
             for phrase in phrases:
-                for at in range(min(starts + 1, _BEFORE_NOUN, len(reading.tokens))):
+                for at in places if phrase[0] in first else ():
                     if reading.says(phrase, at) and (best is None or (at, -len(phrase)) < best[:2]):
                         best = at, -len(phrase), name
         return (best[2], best[0]) if best is not None else None

@@ -300,9 +300,10 @@ def year_of(day: float) -> int:
 
 def is_sound(draft: Draft) -> bool:
     """Whether a draft can have a result, and says nothing twice."""
-    patterns = list(dict.fromkeys(draft.patterns))
-    if not draft.denied and len(patterns) < 2:
+    apart = {one.predicate for one in draft.patterns}
+    if not draft.denied and len(apart) == len(draft.patterns):
         return True
+    patterns = list(dict.fromkeys(draft.patterns))
     denied = [group for one in draft.denied for group in denied_in(Group((one,)))]
     return not (
         any(_is_said(one, patterns) or _is_idle(one, patterns, draft.schema) for one in denied)

@@ -158,7 +158,7 @@ class Lookups:
     def thing_of(self, link: Link) -> int | None:
         """The one thing that a link names, itself or by a text that is its name."""
         if link.kind is Kind.ENTITY:
-            return self.graph.terms.iri(link.target)
+            return self.schema.node(link.target)
         text = self.graph.terms.find(link.target)
         if text is None:
             return None

@@ -177,12 +177,12 @@ class QueryBuilder:
         """
         if slot is None:
             return None
+        links = list(self.lookups.named_by(slot, sorts))
         options = [
             (cost - (_COST_OTHER if place is owner else 0.0), order, found)
-            for order, link, number in self.lookups.named_by(slot, sorts)
-            for place in self.draft.places
+            for place in (self.draft.places if links else ())
             if self.lookups.is_resource(place.node.ids)
-            for cost, found in self._at(place, number, link, slot, bool(sorts), prefer)
+            for cost, order, found in self._at(place, links, slot, bool(sorts), prefer)
         ]
         if not options and not self.afar:
             self.missed = True
@@ -234,41 +234,41 @@ class QueryBuilder:
             place = place.parent
 
     def _at(
-        self, place: Place, number: int, link: Link, slot: Slot, valued: bool, prefer: bool
-    ) -> Iterator[tuple[float, Spot]]:
-        """A predicate at one place, forwards, and backwards if it may be."""
+        self,
+        place: Place,
+        links: Sequence[tuple[int, Link, int]],
+        slot: Slot,
+        valued: bool,
+        prefer: bool,
+    ) -> Iterator[tuple[float, int, Spot]]:
+        """The predicates of some links at one place, forwards, and backwards if they may be."""
         ids = self.ids_at(place)
         for inverse in (False,) if valued or place.below else (False, True):
-            repeated = any(
-                edge.predicate == number and edge.inverse == inverse for edge, _ in place.node.edges
-            )
-            if repeated or not self.lookups.applies(ids, number, inverse):
-                continue
-            if (
-                inverse
-                and is_mirrored(self.schema, number)
-                and self.lookups.applies(ids, number, False)
-            ):
-                continue  # the same as the other way round
-            turned = inverse != self.schema.names_subject(number)
-            if (
-                turned
-                and inverse
-                and self.schema.is_nary(self.graph.step(ids[:_NARY], number, inverse=True))
-            ):
-                continue
-            cost = COST_BELOW * place.below + (_COST_TURNED if turned else 0.0)
-            cost += COST_SORT if self.lookups.is_key(number, link) else 0.0
-            said_of_place = self.schema.names_subject(number) != inverse
-            doubt = (
-                DOUBT_MISTAKEN if said_of_place and not self.grower.fits_noun(link, ids) else 0.0
-            )
-            cost += (
-                _COST_DOUBT * doubt
-                - COST_FIT * link.score * link.quality
-                - self.lookups.wanted(number, prefer)
-            )
-            yield cost, Spot(place, number, inverse, link, doubt=doubt, slot=slot)
+            present = self.lookups.present(ids, inverse=inverse)
+            taken = {edge.predicate for edge, _ in place.node.edges if edge.inverse == inverse}
+            for order, link, number in links:
+                if number not in present or number in taken:
+                    continue
+                if inverse and self._leads_back(ids, number):
+                    continue
+                turned = inverse != self.schema.names_subject(number)
+                cost = COST_BELOW * place.below + (_COST_TURNED if turned else 0.0)
+                cost += COST_SORT if self.lookups.is_key(number, link) else 0.0
+                doubt = DOUBT_MISTAKEN if turned and not self.grower.fits_noun(link, ids) else 0.0
+                cost += (
+                    _COST_DOUBT * doubt
+                    - COST_FIT * link.score * link.quality
+                    - self.lookups.wanted(number, prefer)
+                )
+                yield cost, order, Spot(place, number, inverse, link, doubt=doubt, slot=slot)
+
+    def _leads_back(self, ids: Ids, number: int) -> bool:
+        """Whether a predicate backwards is the same as forwards, or leads to mere relations."""
+        if is_mirrored(self.schema, number) and self.lookups.applies(ids, number, False):
+            return True
+        if self.schema.names_subject(number):
+            return False
+        return self.schema.is_nary(self.graph.step(ids[:_NARY], number, inverse=True))
 
     def _afar(self, slot: Slot, sorts: Sequence[Sort]) -> Iterator[tuple[float, int, Spot]]:
         """A predicate of things one or two unnamed steps from the root."""

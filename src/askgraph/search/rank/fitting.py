@@ -176,7 +176,7 @@ class Fitting:
                 known = profile.object_classes if into is not None else profile.subject_classes
                 said = frozenset(cls for cls, _ in known[:_CLASSES])
         elif isinstance(end, NamedNode) and not said:
-            at = schema.graph.terms.iri(end.value)
+            at = schema.node(end.value)
             said = frozenset(schema.classes_of(at)) if at is not None else said
         return Column(Sort.NONE, NONE.union(*self._kinds(said)), None, "", said)
 

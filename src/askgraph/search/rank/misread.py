@@ -1,5 +1,9 @@
 """Misread directions: a relation that goes the other way than grammar says."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from pyoxigraph import NamedNode
 
@@ -18,36 +22,47 @@ _ARTICLES = 2
 """Function words between a verb and what it is about."""
 
 
-def turned(candidate: Candidate, linked: Linked, schema: Schema) -> float:
-    """Return how many relations are read against the grammar, of those that a thing has both ways.
+@dataclass(frozen=True)
+class Grammar:
+    """Tells how the grammar of one question has relations read."""
 
-    "Who taught X" seeks the teacher, "whom did X teach" the one who was taught.
-    """
-    return float(
-        sum(
-            _is_turned(predicate_of(one), end.value, end is one.subject, linked, schema)
-            for one in patterns_in(candidate.tree.where)
-            for end in (one.subject, one.object)
-            if isinstance(end, NamedNode) and predicate_of(one) != RDF_TYPE
-        )
-    )
+    linked: Linked
+    schema: Schema
 
+    def turned(self, candidate: Candidate) -> float:
+        """Return how many relations are read against it, of those that a thing has both ways.
 
-def _is_turned(
-    predicate: str, thing: str, is_subject: bool, linked: Linked, schema: Schema
-) -> bool:
-    number, at = schema.number(predicate), schema.graph.terms.iri(thing)
-    if number is None or at is None or is_mirrored(schema, number):
-        return False
-    node = np.array([at], dtype=np.int32)
-    if any(number not in schema.graph.present(node, inverse=way) for way in (False, True)):
-        return False
-    relations = [one for one in linked.of(Kind.PREDICATE) if one.target == predicate]
-    things = [one for one in linked.of(Kind.ENTITY) if one.target == thing]
-    if not relations or not things:
-        return False
-    acts = thing_acts(relations[0], things[0], linked, schema.texts(number))
-    return acts is not None and acts != is_subject
+        "Who taught X" seeks the teacher, "whom did X teach" the one who was taught.
+        """
+        count = 0.0
+        for one in patterns_in(candidate.tree.where) if self._relations and self._things else ():
+            relation = self._relations.get(predicate_of(one))
+            for end in (one.subject, one.object) if relation is not None else ():
+                thing = self._things.get(end.value) if isinstance(end, NamedNode) else None
+                if relation is not None and thing is not None and relation.target != RDF_TYPE:
+                    count += self._is_turned(relation, thing, end is one.subject)
+        return count
+
+    @cached_property
+    def _relations(self) -> Mapping[str, Link]:
+        """The best link to each predicate."""
+        return {one.target: one for one in reversed(self.linked.of(Kind.PREDICATE))}
+
+    @cached_property
+    def _things(self) -> Mapping[str, Link]:
+        """The best link to each thing."""
+        return {one.target: one for one in reversed(self.linked.of(Kind.ENTITY))}
+
+    def _is_turned(self, relation: Link, thing: Link, is_subject: bool) -> bool:
+        schema = self.schema
+        number, at = schema.number(relation.target), schema.node(thing.target)
+        if number is None or at is None or is_mirrored(schema, number):
+            return False
+        node = np.array([at], dtype=np.int32)
+        if any(number not in schema.graph.present(node, inverse=way) for way in (False, True)):
+            return False
+        acts = thing_acts(relation, thing, self.linked, schema.texts(number))
+        return acts is not None and acts != is_subject
 
 
 def thing_acts(relation: Link, thing: Link, linked: Linked, names: tuple[str, ...]) -> bool | None:

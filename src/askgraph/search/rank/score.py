@@ -26,7 +26,7 @@ from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import patterns_in, predicate_of, values_of
 from askgraph.search.rank.fitting import Fitting
-from askgraph.search.rank.misread import thing_acts, turned
+from askgraph.search.rank.misread import Grammar, thing_acts
 from askgraph.sparql.tree import Bind, Call, Pattern
 from askgraph.traversal.literals import Sort
 
@@ -117,7 +117,7 @@ class _Told:
             unnamed,
             fitting.disagrees(candidate),
             fitting.ungrouped(candidate),
-            turned(candidate, linked, schema),
+            self.grammar.turned(candidate),
         )
         return dict(zip(FEATURES, found, strict=True))
 
@@ -135,6 +135,11 @@ class _Told:
     def fitting(self) -> Fitting:
         """Tells how what is shown fits what is asked for."""
         return Fitting(self.linked, self.frame, self.schema)
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """Tells which relations go the other way than the question says."""
+        return Grammar(self.linked, self.schema)
 
     @cached_property
     def total(self) -> float:
@@ -162,7 +167,7 @@ class _Told:
         }
 
     def _edges(self, iri: str) -> float:
-        at = self.schema.graph.terms.iri(iri)
+        at = self.schema.node(iri)
         return math.log10(1 + self.schema.graph.degree(at)) if at is not None else 0.0
 
 
