@@ -1,22 +1,28 @@
 """Options that several commands share are declared once."""
 
 import inspect
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from importlib import import_module
+from importlib.resources import files
 from typing import Any
 
 import typer
-from typer.models import ParameterInfo
 
 from askgraph.cli import COMMANDS, GROUPS
-from askgraph.cli.context import expanded
+from askgraph.cli.context import Bundle, expanded
+
+DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads(
+    files("askgraph.cli").joinpath("options.json").read_text("utf-8")
+)
 
 
 def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every command by its name, with the options of its bundles in place of these."""
     for name in COMMANDS:
-        yield name, expanded(getattr(import_module(f"askgraph.cli.{name}"), name))
+        yield name, expanded(getattr(import_module(f"askgraph.cli.{name}"), name), name)
     for group in GROUPS:
         found: typer.Typer = getattr(import_module(f"askgraph.cli.{group}"), group)
         for command in found.registered_commands:
@@ -24,16 +30,30 @@ def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield f"{group} {command.name}", command.callback
 
 
-def test_no_option_is_declared_twice_with_the_same_words() -> None:
-    declared: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
-    for command, function in commands():
-        for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-            for info in getattr(parameter.annotation, "__metadata__", ()):
-                if isinstance(info, ParameterInfo):
-                    declared[name, info.help or ""].setdefault(id(info), command)
+def bundles(base: type[Bundle]) -> Iterator[type[Bundle]]:
+    """Every bundle below one."""
+    for bundle in base.__subclasses__():
+        yield from (bundle, *bundles(bundle))
 
-    twice = {about: list(where.values()) for about, where in declared.items() if len(where) > 1}
-    assert not twice
+
+def test_no_option_is_described_twice_with_the_same_words() -> None:
+    described: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for table, options in DESCRIPTIONS.items():
+        for name, about in options.items():
+            if isinstance(about, dict):
+                described[name, about["help"]].append(table)
+
+    assert not {about: tables for about, tables in described.items() if len(tables) > 1}
+
+
+def test_every_description_is_of_an_option() -> None:
+    there = {name: set(inspect.signature(one).parameters) for name, one in commands()}
+    there |= {one.__name__: {field.name for field in fields(one)} for one in bundles(Bundle)}
+    abouts = [about for options in DESCRIPTIONS.values() for about in options.values()]
+    named = {about for about in abouts if isinstance(about, str)}
+
+    assert all(set(DESCRIPTIONS[name]) <= there[name] for name in set(DESCRIPTIONS) - {"shared"})
+    assert named <= set(DESCRIPTIONS["shared"]) <= named.union(*there.values())
 
 
 def test_a_bundle_that_comes_last_stands_behind_the_options_of_its_command() -> None:

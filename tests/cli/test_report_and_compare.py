@@ -29,8 +29,8 @@ def runs(tmp_path: Path) -> Path:
 
 def call(*arguments: object) -> Result:
     app = typer.Typer()
-    app.command("report")(expanded(report))
-    app.command("compare")(expanded(compare))
+    app.command("report")(expanded(report, "report"))
+    app.command("compare")(expanded(compare, "compare"))
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 

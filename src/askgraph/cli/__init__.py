@@ -100,7 +100,7 @@ def _imported(name: str) -> Any:
     if isinstance(found, typer.Typer):
         alone.add_typer(found, name=name, help=GROUPS[name])
     else:
-        alone.command(name)(expanded(found))
+        alone.command(name)(expanded(found, name))
     return typer.main.get_group(alone).commands[name]
 
 

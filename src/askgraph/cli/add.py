@@ -1,59 +1,29 @@
 """`askgraph add`: files, a folder or an endpoint become a graph of the workspace."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common, JsonOption, NamedGraphsOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 
 
 def add(
     common: Common,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call the graph.")],
-    sources: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SOURCE...", help="RDF files, folders, or one endpoint's URL."),
-    ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Build the graph anew if it is there already.")
-    ] = False,
-    named_graph: NamedGraphsOption = None,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SERVER",
-            help="qlever, virtuoso, graphdb, blazegraph, fuseki or oxigraph; detected if left out.",
-        ),
-    ] = None,
-    auth: Annotated[
-        str | None, typer.Option(metavar="KIND", help="none, basic, bearer or header.")
-    ] = None,
-    user_env: Annotated[
-        str | None, typer.Option(metavar="VARIABLE", help="Holds the user name, for basic.")
-    ] = None,
-    password_env: Annotated[
-        str | None, typer.Option(metavar="VARIABLE", help="Holds the password, for basic.")
-    ] = None,
-    token_env: Annotated[
-        str | None, typer.Option(metavar="VARIABLE", help="Holds the token, for bearer.")
-    ] = None,
-    header: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The header to send, for header.")
-    ] = None,
-    header_env: Annotated[
-        str | None, typer.Option(metavar="VARIABLE", help="Holds that header's value.")
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(min=0.001, metavar="SECONDS", help="For each query, now and later."),
-    ] = None,
-    examples: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Questions with queries, to learn from: JSON lines."),
-    ] = None,
-    json: JsonOption = False,
+    name: str,
+    sources: list[str] | None = None,
+    replace: bool = False,
+    named_graph: list[str] | None = None,
+    dialect: str | None = None,
+    auth: str | None = None,
+    user_env: str | None = None,
+    password_env: str | None = None,
+    token_env: str | None = None,
+    header: str | None = None,
+    header_env: str | None = None,
+    timeout: float | None = None,
+    examples: str | None = None,
+    json: bool = False,
 ) -> None:
     """Add a graph to the workspace.
 

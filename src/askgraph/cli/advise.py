@@ -1,10 +1,8 @@
 """`askgraph advise`: which representation of a graph would help, and why."""
 
-from typing import Annotated
-
 import typer
 
-from askgraph.cli.options import Common, GraphArgument, JsonOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.metadata.advise import ADVICE_KINDS, Advice
 from askgraph.metadata.definitions import DefinedProperty, definitions_text
@@ -14,12 +12,9 @@ from askgraph.sparql.write import text_of
 
 def advise(
     common: Common,
-    name: GraphArgument = None,
-    definitions: Annotated[
-        bool,
-        typer.Option("--definitions", help="Print all of it as definitions, to edit (TOML)."),
-    ] = False,
-    json: JsonOption = False,
+    name: str | None = None,
+    definitions: bool = False,
+    json: bool = False,
 ) -> None:
     """Say what to add to a graph so that questions find their way: shortcuts, inverses, words.
 

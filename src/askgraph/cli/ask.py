@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from askgraph.answers.build import chosen_answer
 from askgraph.cli.context import NO_ANSWER
-from askgraph.cli.options import Asking, Common, CsvOption, JsonOption
+from askgraph.cli.options import Asking, Common
 from askgraph.cli.output import csv_text, on_terminal, print_json, progress_bar, show
 from askgraph.cli.steps import live_view, shown
 from askgraph.errors import SetupError
@@ -29,31 +28,13 @@ _ROWS = 50
 def ask(
     common: Common,
     asking: Asking,
-    question: Annotated[list[str], typer.Argument(help="The question, in your own words.")],
-    json: JsonOption = False,
-    csv: CsvOption = False,
-    context: Annotated[
-        bool, typer.Option("--context", help="With --csv, the columns of context, too.")
-    ] = False,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            "--trace",
-            metavar="FILE",
-            help="Keep the steps, for 'askgraph trace'; also of a failure.",
-        ),
-    ] = None,
-    after: Annotated[
-        Path | None,
-        typer.Option(
-            "--after",
-            metavar="FILE",
-            help="Ask on from the run that was kept with --trace FILE, of its graphs.",
-        ),
-    ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Do not show on the terminal what a model does.")
-    ] = False,
+    question: list[str],
+    json: bool = False,
+    csv: bool = False,
+    context: bool = False,
+    trace: Path | None = None,
+    after: Path | None = None,
+    quiet: bool = False,
 ) -> None:
     """Answer a question over a graph, or over several.
 

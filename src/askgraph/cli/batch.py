@@ -1,11 +1,10 @@
 """`askgraph batch`: a file of questions in, a file of answers out."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Asking, Common, ConcurrencyOption
+from askgraph.cli.options import Asking, Common
 from askgraph.cli.output import progress_bar
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.runs.batch import answer_all, answerer
@@ -16,17 +15,7 @@ from askgraph.workspace.synchronous import result_of
 FAILED = 4
 
 
-def batch(
-    common: Common,
-    asking: Asking,
-    questions: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS.jsonl", help='Lines {"id": …, "question": …}.')
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="PREDICTIONS.jsonl", help="Where the answers go.")
-    ],
-    concurrency: ConcurrencyOption = 4,
-) -> None:
+def batch(common: Common, asking: Asking, questions: Path, out: Path, concurrency: int = 4) -> None:
     """Answer a file of questions.
 
     Each line of the output is {"id": …} together with what `ask --json` prints.

@@ -5,30 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from askgraph import registry
 from askgraph.cli.context import Commands, DebugOption
-from askgraph.cli.figures import (
-    BenchmarksArgument,
-    Form,
-    MetricOption,
-    OutRunOption,
-    Reading,
-    Selected,
-    SettingOption,
-    Workers,
-)
-from askgraph.cli.options import (
-    Common,
-    ConcurrencyOption,
-    GraphOption,
-    JsonOption,
-    QueryTimeoutOption,
-    graph_names,
-)
+from askgraph.cli.figures import Form, Reading, Selected, Workers
+from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
@@ -49,10 +32,6 @@ SHOWN = 20  # of a kind; --json has all
 
 benchmark = Commands()
 
-FilesArgument = Annotated[
-    list[Path], typer.Argument(metavar="BENCHMARK...", help="Files of questions with gold.")
-]
-
 
 class Left(StrEnum):
     """What can be left out."""
@@ -62,7 +41,7 @@ class Left(StrEnum):
 
 
 @benchmark.command("list")
-def list_formats(json: JsonOption = False, debug: DebugOption = False) -> None:
+def list_formats(json: bool = False, debug: DebugOption = False) -> None:
     """List the formats of benchmarks that can be read."""
     entries = [_format(name) for name in registry.names("benchmark")]
     if json:
@@ -73,19 +52,7 @@ def list_formats(json: JsonOption = False, debug: DebugOption = False) -> None:
 
 
 @benchmark.command("convert")
-def convert(
-    common: Common,
-    reading: Reading,
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE", help="A file in any format, or the URL of an endpoint with examples."
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE.jsonl", help="Where the questions go.")
-    ],
-) -> None:
+def convert(common: Common, reading: Reading, source: str, out: Path) -> None:
     """Write questions of any format as lines of askgraph's own.
 
     From an endpoint, by its URL or its name in the workspace, come the examples that it publishes
@@ -103,37 +70,14 @@ def convert(
 def check(
     common: Common,
     reading: Reading,
-    benchmarks: FilesArgument,
-    graph: Annotated[
-        str | None,
-        typer.Option(
-            "--graph",
-            "-g",
-            metavar="NAME",
-            autocompletion=graph_names,
-            help="The graph to run gold on; else the one that each question's 'kg' names.",
-        ),
-    ] = None,
-    against: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--against",
-            metavar="TRAIN",
-            help="Training questions that must not be repeated; may be given more than once.",
-        ),
-    ] = None,
-    gold: Annotated[
-        Path | None,
-        typer.Option(
-            "--gold", metavar="GOLD.jsonl", help="Say which gold results are not the frozen ones."
-        ),
-    ] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Run nothing: only read queries, and find repeats.")
-    ] = False,
-    timeout: QueryTimeoutOption = 60.0,
-    concurrency: ConcurrencyOption = 1,
-    json: JsonOption = False,
+    benchmarks: list[Path],
+    graph: str | None = None,
+    against: list[Path] | None = None,
+    gold: Path | None = None,
+    offline: bool = False,
+    timeout: float = 60.0,
+    concurrency: int = 1,
+    json: bool = False,
 ) -> None:
     """Check the gold of benchmarks: run every gold query, and tell what is wrong or doubtful.
 
@@ -179,11 +123,11 @@ def check(
 def freeze(
     common: Common,
     reading: Reading,
-    path: Annotated[Path, typer.Argument(metavar="BENCHMARK", help="A file of questions.")],
-    out: Annotated[Path, typer.Option("--out", metavar="GOLD.jsonl", help="Where the results go.")],
-    graph: GraphOption = None,
-    timeout: QueryTimeoutOption = 60.0,
-    concurrency: ConcurrencyOption = 1,
+    path: Path,
+    out: Path,
+    graph: str | None = None,
+    timeout: float = 60.0,
+    concurrency: int = 1,
 ) -> None:
     """Run all gold queries once and keep their results, to score against them later.
 
@@ -204,16 +148,12 @@ def freeze(
 @benchmark.command("split")
 def split(
     reading: Reading,
-    benchmarks: FilesArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder for the files.")],
-    folds: Annotated[
-        int | None, typer.Option("--folds", min=2, metavar="K", help="Divide into K parts.")
-    ] = None,
-    leave_out: Annotated[
-        Left | None, typer.Option("--leave-out", help="Test on each graph or data set in turn.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the folds.")] = 0,
-    json: JsonOption = False,
+    benchmarks: list[Path],
+    out: Path,
+    folds: int | None = None,
+    leave_out: Left | None = None,
+    seed: int = 0,
+    json: bool = False,
     debug: DebugOption = False,
 ) -> None:
     """Divide questions into training and test parts.
@@ -239,18 +179,11 @@ def stages(
     select: Selected,
     workers: Workers,
     form: Form,
-    benchmarks: BenchmarksArgument,
-    setting: SettingOption = None,
-    weights: Annotated[
-        Path | None,
-        typer.Option(
-            "--weights",
-            metavar="DIR",
-            help="Trained writers, one for each graph that was held out: DIR/GRAPH.npz.",
-        ),
-    ] = None,
-    metric: MetricOption = "best_column",
-    out: OutRunOption = None,
+    benchmarks: list[str],
+    setting: list[str] | None = None,
+    weights: Path | None = None,
+    metric: str = "best_column",
+    out: Path | None = None,
 ) -> None:
     """Measure the stages of the method multi-stage, together and alone.
 

@@ -2,27 +2,23 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from askgraph.cli.context import DebugOption
-from askgraph.cli.figures import Form, MetricOption, OutOption
+from askgraph.cli.figures import Form
 from askgraph.evaluation.reports.compare import Side, compare_json, compare_sheets, side_of
 from askgraph.evaluation.reports.compare import compare as compared
 from askgraph.evaluation.runs import read_run
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="RUN, or RUN:METHOD.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="RUN, or RUN:METHOD.")],
+    a: str,
+    b: str,
     form: Form,
-    metric: MetricOption = "best_column",
-    limit: Annotated[
-        int,
-        typer.Option("--limit", min=0, metavar="N", help="Questions of each list to show."),
-    ] = 10,
-    out: OutOption = None,
+    metric: str = "best_column",
+    limit: int = 10,
+    out: Path | None = None,
     debug: DebugOption = False,
 ) -> None:
     """Compare two runs, or two methods of one, on the questions that both were asked.

@@ -4,11 +4,15 @@ Nothing heavy is imported here: this much is known before a command is.
 """
 
 import inspect
+import json
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar, get_type_hints
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin, get_type_hints
 
 import typer
 
@@ -123,22 +127,25 @@ class Commands(typer.Typer):
         """Register a function as a command of this name."""
 
         def registered(function: Command) -> Command:
-            super(Commands, self).command(name, **settings)(expanded(function))
+            full = f"{function.__module__.rpartition('.')[2]} {name}"
+            super(Commands, self).command(name, **settings)(expanded(function, full))
             return function
 
         return registered
 
 
-def expanded(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has the options of its bundles in place of these."""
+def expanded(command: Callable[..., None], name: str) -> Callable[..., None]:
+    """Return a command with what `options.json` says of its options, and those of its bundles.
+
+    The file has a table for each command and bundle; an option that has no entry there, or the name
+    of one, is described under `shared`.
+    """
     given = inspect.signature(command, eval_str=True).parameters
     bundles = {
         name: one.annotation
         for name, one in given.items()
         if isinstance(one.annotation, type) and issubclass(one.annotation, Bundle)
     }
-    if not bundles:
-        return command
 
     def called(ctx: typer.Context, **values: Any) -> None:
         for name, bundle in bundles.items():
@@ -150,7 +157,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     order = [one for one in given.values() if one not in behind] + behind[::-1]
     options = [
         inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
-        *(option for one in order for option in _options(one, bundles.get(one.name))),
+        *(option for one in order for option in _options(one, name, bundles.get(one.name))),
     ]
     called.__doc__ = command.__doc__
     called.__annotations__ = {one.name: one.annotation for one in options}
@@ -158,17 +165,43 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _options(one: inspect.Parameter, bundle: type[Bundle] | None) -> list[inspect.Parameter]:
+def _options(
+    one: inspect.Parameter, command: str, bundle: type[Bundle] | None
+) -> list[inspect.Parameter]:
     """The options of a bundle, or the parameter itself if it is none."""
     if bundle is None:
-        return [one.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+        kind = _described(one.annotation, one.name, command)
+        return [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind)]
     kinds = get_type_hints(bundle, include_extras=True)
+    tables = [base.__name__ for base in bundle.__mro__]
     return [
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=kinds[field.name],
+            annotation=_described(kinds[field.name], field.name, *tables),
         )
         for field in fields(bundle)
     ]
+
+
+def _described(kind: Any, name: str, *tables: str) -> Any:
+    """Return the type of an option with its description, unless it has one."""
+    if get_origin(kind) is Annotated:
+        return kind
+    known = _descriptions()
+    found = next((known[one][name] for one in tables if name in known.get(one, ())), name)
+    about = dict(known["shared"][found] if isinstance(found, str) else found)
+    if complete := about.get("autocompletion"):
+        about["autocompletion"] = getattr(import_module("askgraph.cli.options"), complete)
+    if about.pop("argument", False):
+        return Annotated[kind, typer.Argument(**about)]
+    flags = about.pop("flags", ["--" + name.replace("_", "-")])
+    return Annotated[kind, typer.Option(*flags, **about)]
+
+
+@cache
+def _descriptions() -> dict[str, dict[str, Any]]:
+    text = files("askgraph.cli").joinpath("options.json").read_text("utf-8")
+    descriptions: dict[str, dict[str, Any]] = json.loads(text)
+    return descriptions

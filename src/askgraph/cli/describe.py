@@ -6,7 +6,7 @@ from dataclasses import asdict
 from rich.console import RenderableType
 from rich.text import Text
 
-from askgraph.cli.options import Common, GraphArgument, JsonOption, LangOption, LimitOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.explanation.starters import Examples, examples_of
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
@@ -18,10 +18,10 @@ _ENDS = 2
 
 def describe(
     common: Common,
-    name: GraphArgument = None,
-    json: JsonOption = False,
-    limit: LimitOption = _SHOWN,
-    lang: LangOption = None,
+    name: str | None = None,
+    json: bool = False,
+    limit: int | None = _SHOWN,
+    lang: str | None = None,
 ) -> None:
     """Show the classes and predicates of a graph, with examples, and questions to start with."""
     with progress_bar() as progress:

@@ -1,11 +1,10 @@
 """`askgraph enrich`: predicates, comments and names that a graph only implies."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common, DefinitionsOption, Drafting, JsonOption, NameArgument
+from askgraph.cli.options import Common, Drafting
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.metadata.advise import AdviceKind
@@ -22,31 +21,18 @@ from askgraph.workspace import Progress, Workspace
 
 def enrich(
     common: Common,
-    name: NameArgument,
+    name: str,
     drafts: Drafting,
-    definitions: DefinitionsOption = None,
-    inverse: Annotated[bool, typer.Option("--inverse", help="Inverse properties.")] = False,
-    shortcuts: Annotated[
-        bool, typer.Option("--shortcuts", help="Predicates for property paths.")
-    ] = False,
-    comments: Annotated[bool, typer.Option("--comments", help="Comments on terms.")] = False,
-    names: Annotated[
-        bool, typer.Option("--names", help="Names of nodes that only link others.")
-    ] = False,
-    virtual: Annotated[
-        bool, typer.Option("--virtual", help="Add it to the questions' graph, not to its files.")
-    ] = False,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Take away what was added virtually.")
-    ] = False,
-    as_name: Annotated[
-        str | None,
-        typer.Option("--as", metavar="NEWNAME", help="Make another graph, and leave this one."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE.ttl", help="Write the whole graph into a file.")
-    ] = None,
-    json: JsonOption = False,
+    definitions: Path | None = None,
+    inverse: bool = False,
+    shortcuts: bool = False,
+    comments: bool = False,
+    names: bool = False,
+    virtual: bool = False,
+    plain: bool = False,
+    as_name: str | None = None,
+    out: Path | None = None,
+    json: bool = False,
 ) -> None:
     """Add what a graph only implies: inverses, shortcuts for paths, comments, names of relations.
 

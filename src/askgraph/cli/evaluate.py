@@ -1,23 +1,12 @@
 """`askgraph evaluate`: how good the answers are, by questions with gold."""
 
 from collections.abc import Callable
-from typing import Annotated
+from pathlib import Path
 
 import typer
 
-from askgraph.cli.figures import (
-    AbstainOption,
-    BenchmarksArgument,
-    Form,
-    GoldOption,
-    MetricOption,
-    OutRunOption,
-    RepeatOption,
-    Selected,
-    SettingOption,
-    Workers,
-)
-from askgraph.cli.options import Common, SentOption, TimeoutOption
+from askgraph.cli.figures import Form, Selected, Workers
+from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.errors import ServiceError
 from askgraph.evaluation.reports.report import incomplete, report_json
@@ -36,63 +25,23 @@ def evaluate(
     select: Selected,
     workers: Workers,
     form: Form,
-    benchmarks: BenchmarksArgument,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method",
-            metavar="METHOD",
-            help="A method, also with settings, as 'graph-search:states=50'; more than once to "
-            "compare.",
-        ),
-    ] = None,
-    setting: SettingOption = None,
-    metric: MetricOption = "best_column",
-    abstain: AbstainOption = False,
-    sample: Annotated[
-        int | None,
-        typer.Option("--sample", min=1, metavar="N", help="N of each benchmark, by chance."),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", help="Of the sample and the folds.")
-    ] = 0,
-    repeat: RepeatOption = 1,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            "--folds", min=2, metavar="K", help="Cross-validate: learn from the other folds."
-        ),
-    ] = None,
-    leave_out: Annotated[
-        str | None,
-        typer.Option(
-            "--leave-out",
-            metavar="WHAT",
-            help="'graph' or 'dataset': learn from the questions about all others.",
-        ),
-    ] = None,
-    gold: GoldOption = None,
-    drafts: Annotated[
-        int,
-        typer.Option(
-            "--drafts", min=0, metavar="K", help="Score the K best candidates too, for an oracle."
-        ),
-    ] = 0,
-    sent: SentOption = None,
-    timeout: TimeoutOption = None,
-    retries: Annotated[
-        int,
-        typer.Option("--retries", min=0, metavar="N", help="Ask again if a service failed."),
-    ] = 0,
-    budget: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--budget",
-            metavar="WHAT=N",
-            help="Stop at so many calls, tokens, money, requests or seconds.",
-        ),
-    ] = None,
-    out: OutRunOption = None,
+    benchmarks: list[str],
+    method: list[str] | None = None,
+    setting: list[str] | None = None,
+    metric: str = "best_column",
+    abstain: bool = False,
+    sample: int | None = None,
+    seed: int = 0,
+    repeat: int = 1,
+    folds: int | None = None,
+    leave_out: str | None = None,
+    gold: Path | None = None,
+    drafts: int = 0,
+    sent: Path | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    budget: list[str] | None = None,
+    out: Path | None = None,
 ) -> None:
     """Score the answers to questions whose right answers are known.
 

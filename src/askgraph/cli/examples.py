@@ -4,20 +4,12 @@ import re
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from askgraph.cli.context import Commands
 from askgraph.cli.figures import as_table
-from askgraph.cli.options import (
-    Common,
-    Drafting,
-    GraphOption,
-    JsonOption,
-    LangOption,
-    QueryTimeoutOption,
-)
+from askgraph.cli.options import Common, Drafting
 from askgraph.cli.output import counted, print_json, progress_bar, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
@@ -39,33 +31,16 @@ examples = Commands()
 @examples.command("add")
 def add(
     common: Common,
-    question: Annotated[
-        list[str] | None, typer.Argument(metavar="[QUESTION]...", help="As people ask it.")
-    ] = None,
-    query: Annotated[
-        str | None,
-        typer.Option(
-            "--query", "-q", metavar="SPARQL", help="What answers it; @FILE reads it, - from stdin."
-        ),
-    ] = None,
-    trace: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Question and query of a run kept by 'ask --trace'."),
-    ] = None,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="Another wording, as 'de:Welche Monde …'; repeatable."),
-    ] = None,
-    keyword: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="What it is about; repeatable.")
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who confirms it; shown with the answer.")
-    ] = None,
-    graph: GraphOption = None,
-    lang: LangOption = None,
-    timeout: QueryTimeoutOption = 60.0,
-    json: JsonOption = False,
+    question: list[str] | None = None,
+    query: str | None = None,
+    trace: Path | None = None,
+    also: list[str] | None = None,
+    keyword: list[str] | None = None,
+    by: str | None = None,
+    graph: str | None = None,
+    lang: str | None = None,
+    timeout: float = 60.0,
+    json: bool = False,
 ) -> None:
     """Confirm that a query answers a question: both are kept, with what the query gives now.
 
@@ -87,7 +62,7 @@ def add(
 
 
 @examples.command("list")
-def list_(common: Common, graph: GraphOption = None, json: JsonOption = False) -> None:
+def list_(common: Common, graph: str | None = None, json: bool = False) -> None:
     """List the examples that the workspace keeps, with what their queries gave."""
     found = stored(common.workspace, graph)
     if json:
@@ -107,9 +82,9 @@ def list_(common: Common, graph: GraphOption = None, json: JsonOption = False) -
 @examples.command("check")
 def check(
     common: Common,
-    graph: GraphOption = None,
-    timeout: QueryTimeoutOption = 60.0,
-    json: JsonOption = False,
+    graph: str | None = None,
+    timeout: float = 60.0,
+    json: bool = False,
 ) -> None:
     """Run all kept queries again and say whose results are no longer what was confirmed.
 
@@ -131,12 +106,7 @@ def check(
 
 
 @examples.command("withdraw")
-def withdraw(
-    common: Common,
-    which: Annotated[str, typer.Argument(metavar="ID", help="An id, an IRI, or the question.")],
-    graph: GraphOption = None,
-    json: JsonOption = False,
-) -> None:
+def withdraw(common: Common, which: str, graph: str | None = None, json: bool = False) -> None:
     """Take an example away, so that nothing is answered by it or learnt from it any more."""
     name, gone = withdraw_kept(common.workspace, which, graph)
     if json:
@@ -149,15 +119,12 @@ def withdraw(
 def generate(
     common: Common,
     drafts: Drafting,
-    graph: GraphOption = None,
-    number: Annotated[int, typer.Option(min=1, metavar="N", help="Examples at most.")] = 20,
-    seconds: Annotated[float, typer.Option(min=0.1, metavar="S", help="Time for all.")] = 60.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another one gives other examples.")] = 0,
-    lang: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TAG", help="A language that the model words them in; repeatable."),
-    ] = None,
-    json: JsonOption = False,
+    graph: str | None = None,
+    number: int = 20,
+    seconds: float = 60.0,
+    seed: int = 0,
+    lang: list[str] | None = None,
+    json: bool = False,
 ) -> None:
     """Make examples of a graph that has none, marked as generated.
 
@@ -185,17 +152,10 @@ def generate(
 @examples.command("convert")
 def convert(
     common: Common,
-    source: Annotated[
-        str,
-        typer.Argument(metavar="SOURCE", help="A file, folder, archive, URL or graph's name."),
-    ],
-    target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="A new folder, or a .ttl or .jsonl file.")
-    ],
-    format: Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="Of the source, if it cannot be told.")
-    ] = None,
-    json: JsonOption = False,
+    source: str,
+    target: Path,
+    format: str | None = None,
+    json: bool = False,
 ) -> None:
     """Write examples from any source as SHACL executables in Turtle, or as lines of JSON.
 

@@ -4,13 +4,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import typer
 from rich.console import RenderableType
 
 from askgraph.cli.context import Bundle
-from askgraph.cli.options import GraphOption, JsonOption, LangOption
 from askgraph.cli.output import WIDE, plain_text, room, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
@@ -28,54 +27,6 @@ from askgraph.evaluation.reports.sheet import (
 from askgraph.operations.evaluation import Crew
 from askgraph.operations.selection import Selection
 
-BenchmarksArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="BENCHMARK...",
-        help="Files of questions with gold, in any format that 'askgraph benchmark list' names; "
-        "FILE@GRAPH says which graph one is asked of.",
-    ),
-]
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
-        "--format", metavar="FORMAT", help="Of the benchmark, if it cannot be told from it."
-    ),
-]
-MetricOption = Annotated[
-    str, typer.Option("--metric", metavar="METRIC", help="The main metric: 'askgraph metrics'.")
-]
-SplitOption = Annotated[
-    str | None, typer.Option("--split", metavar="SPLIT", help="Only questions of this split.")
-]
-SettingOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method; repeatable."),
-]
-RepeatOption = Annotated[
-    int, typer.Option("--repeat", min=1, metavar="N", help="Ask every question N times.")
-]
-GoldOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--gold", metavar="GOLD.jsonl", help="Gold results from 'askgraph benchmark freeze'."
-    ),
-]
-AbstainOption = Annotated[
-    bool,
-    typer.Option("--abstain", help="A question back or a refusal scores 0, whatever it holds."),
-]
-OutRunOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", metavar="RUN", help="Folder to keep the run in; it goes on where it stopped."
-    ),
-]
-OutOption = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Write to this file instead.")
-]
-MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")]
-
 
 @dataclass(frozen=True)
 class Reading(Bundle):
@@ -83,8 +34,8 @@ class Reading(Bundle):
 
     last = True
 
-    format: FormatOption = None
-    lang: LangOption = None
+    format: str | None = None
+    lang: str | None = None
 
     def contents(self, path: Path) -> tuple[str, Contents]:
         """Return the name of the format, and what the file holds."""
@@ -97,16 +48,10 @@ class Selected(Reading):
 
     last = False
 
-    graph: GraphOption = None
-    kg: Annotated[
-        str | None,
-        typer.Option("--kg", metavar="KG", help="Only questions with this 'kg', as 'cars.ttl'."),
-    ] = None
-    split: SplitOption = None
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, metavar="N", help="Only the first N of each benchmark."),
-    ] = None
+    graph: str | None = None
+    kg: str | None = None
+    split: str | None = None
+    limit: int | None = None
 
     def selection(self, **more: Any) -> Selection:
         """Return the selection, with what else the command selects by."""
@@ -120,19 +65,10 @@ class Selected(Reading):
 class Workers(Bundle):
     """The options that say which processes answer."""
 
-    concurrency: Annotated[
-        int | None, typer.Option("--concurrency", min=1, metavar="N", help="Questions at once.")
-    ] = None
-    on: Annotated[
-        str,
-        typer.Option("--on", metavar="WHERE", help="'local', 'processes', 'dask' or 'ray'."),
-    ] = "local"
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, metavar="N", help="Processes, if not local.")
-    ] = None
-    address: Annotated[
-        str | None, typer.Option("--address", metavar="ADDRESS", help="Of a running cluster.")
-    ] = None
+    concurrency: int | None = None
+    on: str = "local"
+    workers: int | None = None
+    address: str | None = None
 
     @property
     def crew(self) -> Crew:
@@ -146,12 +82,10 @@ class Form(Bundle):
 
     last = True
 
-    markdown: MarkdownOption = False
-    csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False
-    latex: Annotated[
-        bool, typer.Option("--latex", help="Print LaTeX tables, with the rules of booktabs.")
-    ] = False
-    json: JsonOption = False
+    markdown: bool = False
+    csv: bool = False
+    latex: bool = False
+    json: bool = False
 
     @classmethod
     def of(cls, ctx: typer.Context, given: Mapping[str, Any]) -> Self:

@@ -6,13 +6,12 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated
 
 import typer
 
 from askgraph.cli.context import Commands
-from askgraph.cli.figures import Reading, SplitOption
-from askgraph.cli.options import Common, GraphOption, JsonOption, ModelOption
+from askgraph.cli.figures import Reading
+from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.operations.pairs import make_pairs
@@ -23,36 +22,15 @@ from askgraph.workspace.synchronous import result_of
 
 def writer(
     common: Common,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The weights; a folder of --folds.")
-    ],
-    questions: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Made-up questions to learn from first.")
-    ] = 2_000,
-    benchmark: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[GRAPH=]FILE", help="Questions that people asked, learned last; repeatable."
-        ),
-    ] = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GRAPH", help="Leave a graph and its questions out; repeatable."),
-    ] = None,
-    folds: Annotated[
-        int,
-        typer.Option(metavar="K", help="Train K times; each graph gets weights that never saw it."),
-    ] = 0,
-    start: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Go on from these weights, without made-up questions."),
-    ] = None,
-    ranking: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Score by these weights; the package's without."),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same one, the same weights.")] = 42,
-    json: JsonOption = False,
+    out: Path,
+    questions: int = 2_000,
+    benchmark: list[str] | None = None,
+    without: list[str] | None = None,
+    folds: int = 0,
+    start: Path | None = None,
+    ranking: Path | None = None,
+    seed: int = 42,
+    json: bool = False,
 ) -> None:
     """Train the pointer writer: a small network that graph search can listen to.
 
@@ -97,35 +75,18 @@ def _asked(text: str) -> tuple[Path, str | None]:
 finetune = Commands()
 finetune.command("writer")(writer)
 
-PairsArgument = Annotated[
-    list[Path], typer.Argument(metavar="PAIRS...", help="Files that 'finetune pairs' wrote.")
-]
-OutputOption = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes.")
-]
-DownloadOption = Annotated[
-    bool, typer.Option("--download", help="Fetch the model from its hub if it is not here.")
-]
-
 
 @finetune.command("pairs")
 def pairs(
     common: Common,
     reading: Reading,
-    questions: Annotated[
-        Path | None,
-        typer.Argument(help="A benchmark's file; without it, the examples kept for the graph."),
-    ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the pairs go.")
-    ] = Path("pairs.jsonl"),
-    split: SplitOption = None,
-    seed: Annotated[int, typer.Option(help="Of the wrong candidates and their order.")] = 42,
-    once: Annotated[
-        bool, typer.Option("--once", help="One pair a question, in place of one to three.")
-    ] = False,
-    graph: GraphOption = None,
-    json: JsonOption = False,
+    questions: Path | None = None,
+    output: Path = Path("pairs.jsonl"),
+    split: str | None = None,
+    seed: int = 42,
+    once: bool = False,
+    graph: str | None = None,
+    json: bool = False,
 ) -> None:
     """Make pairs of a question with candidates, right and wrong, and the query it means.
 
@@ -151,29 +112,24 @@ def pairs(
 @finetune.command("train")
 def train(
     common: Common,
-    model: Annotated[str, typer.Argument(help="The folder of a model, or its name on a hub.")],
-    pairs: PairsArgument,
-    output: OutputOption,
-    measure: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PAIRS", help="Other pairs, to measure while training; repeatable."),
-    ] = None,
-    preset: Annotated[
-        str, typer.Option(metavar="NAME", help="Settings: paper, paper-lora or quick.")
-    ] = "paper",
-    lora: Annotated[bool, typer.Option("--lora", help="Train adapters (LoRA) only.")] = False,
-    epochs: Annotated[float | None, typer.Option(help="Rounds over all pairs.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Pairs at once, on each device.")] = None,
-    gather: Annotated[int | None, typer.Option(help="Batches that make one step.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Steps until the full rate.")] = None,
-    length: Annotated[int | None, typer.Option(help="Tokens of a pair at most.")] = None,
-    evaluations: Annotated[int | None, typer.Option(help="Checkpoints in an epoch.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all that is left to chance.")] = None,
-    dtype: Annotated[str | None, typer.Option(help="float32 or bfloat16.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, to leave a GPU alone.")] = None,
-    download: DownloadOption = False,
-    json: JsonOption = False,
+    model: str,
+    pairs: list[Path],
+    output: Path,
+    measure: list[Path] | None = None,
+    preset: str = "paper",
+    lora: bool = False,
+    epochs: float | None = None,
+    batch: int | None = None,
+    gather: int | None = None,
+    rate: float | None = None,
+    warmup: int | None = None,
+    length: int | None = None,
+    evaluations: int | None = None,
+    seed: int | None = None,
+    dtype: str | None = None,
+    device: str | None = None,
+    download: bool = False,
+    json: bool = False,
 ) -> None:
     """Train a model on pairs; the same command goes on with a training that was stopped.
 
@@ -206,10 +162,10 @@ def train(
 @finetune.command("merge")
 def merge(
     common: Common,
-    adapters: Annotated[Path, typer.Argument(help="The folder of adapters.")],
-    output: OutputOption,
-    download: DownloadOption = False,
-    json: JsonOption = False,
+    adapters: Path,
+    output: Path,
+    download: bool = False,
+    json: bool = False,
 ) -> None:
     """Put trained adapters into their model, and save it whole."""
     local_module("askgraph.training.train").merge(adapters, output, download=download)
@@ -222,12 +178,12 @@ def merge(
 @finetune.command("evaluate")
 def evaluate(
     common: Common,
-    pairs: PairsArgument,
-    model: ModelOption = None,
-    n: Annotated[int, typer.Option("--hypotheses", "-n", min=1, help="Queries a question.")] = 1,
-    beams: Annotated[bool, typer.Option("--beams", help="By beam search, not samples.")] = False,
-    free: Annotated[bool, typer.Option("--free", help="Without a grammar.")] = False,
-    json: JsonOption = False,
+    pairs: list[Path],
+    model: str | None = None,
+    n: int = 1,
+    beams: bool = False,
+    free: bool = False,
+    json: bool = False,
 ) -> None:
     """Ask a model for the queries of pairs and count those that are the gold query.
 

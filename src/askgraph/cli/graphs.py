@@ -2,7 +2,7 @@
 
 import typer
 
-from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, show
 from askgraph.errors import SetupError
 from askgraph.workspace import GraphSettings, Workspace
@@ -10,7 +10,7 @@ from askgraph.workspace import GraphSettings, Workspace
 _COUNTS = ("triples", "classes", "predicates")
 
 
-def graphs(common: Common, json: JsonOption = False) -> None:
+def graphs(common: Common, json: bool = False) -> None:
     """List the graphs of the workspace."""
     place = common.workspace
     listed = [_entry(place, name, settings) for name, settings in place.graphs().items()]

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from askgraph.cli.context import Commands
-from askgraph.cli.options import Common, GraphArgument, GraphOption, JsonOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Resource
@@ -33,32 +32,13 @@ class Key(StrEnum):
 @index.command("build")
 def build(
     common: Common,
-    graph: GraphArgument = None,
-    kind: Annotated[
-        str | None,
-        typer.Option(metavar="KIND", help="keyword, bm25, trigram, vector or hybrid."),
-    ] = None,
-    entities: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="What to read entities from: graph, default, wikidata, dbpedia, ... or a file.",
-        ),
-    ] = None,
-    properties: Annotated[
-        str | None, typer.Option(metavar="SOURCE", help="What to read properties from, likewise.")
-    ] = None,
-    dump: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="RDF to read both from; repeatable."),
-    ] = None,
-    embeddings: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL", help="For vector and hybrid: hashed, local:PATH or openai:MODEL@URL."
-        ),
-    ] = None,
-    json: JsonOption = False,
+    graph: str | None = None,
+    kind: str | None = None,
+    entities: str | None = None,
+    properties: str | None = None,
+    dump: list[Path] | None = None,
+    embeddings: str | None = None,
+    json: bool = False,
 ) -> None:
     """Build the indices of a graph anew, and keep in askgraph.toml how.
 
@@ -80,7 +60,7 @@ def build(
 
 
 @index.command("info")
-def info(common: Common, graph: GraphArgument = None, json: JsonOption = False) -> None:
+def info(common: Common, graph: str | None = None, json: bool = False) -> None:
     """Tell the kind, size and source of the indices of a graph, and whether they are sound.
 
     Every byte is compared with its checksum. Exit code 1 if one is missing, damaged or older
@@ -96,17 +76,12 @@ def info(common: Common, graph: GraphArgument = None, json: JsonOption = False) 
 @index.command("search")
 def search(
     common: Common,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="A name, or part of it.")],
-    graph: GraphOption = None,
-    key: Annotated[Key, typer.Option("--in", help="What to search.")] = Key.ENTITIES,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Hits at most.")] = 10,
-    within: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE|IRI", help="Only among these: IRIs, or files of one a line; repeatable."
-        ),
-    ] = None,
-    json: JsonOption = False,
+    text: list[str],
+    graph: str | None = None,
+    key: Key = Key.ENTITIES,
+    limit: int = 10,
+    within: list[str] | None = None,
+    json: bool = False,
 ) -> None:
     """Search the names of a graph's entities, properties or literals; the best hits come first."""
     with progress_bar() as progress:

@@ -2,13 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import typer
 
 from askgraph.cli.context import Commands
 from askgraph.cli.figures import as_table
-from askgraph.cli.options import Common, DatabaseOption, JsonOption, check_graphs, graph_names
+from askgraph.cli.options import Common, check_graphs
 from askgraph.cli.output import print_json, show
 from askgraph.serve.identity.api_keys import expiry, found_key, new_key, read_scopes, state_of
 from askgraph.serve.identity.principal import OwnLimits
@@ -25,44 +25,16 @@ keys = Commands()
 @keys.command("add")
 def add(
     common: Common,
-    name: Annotated[str, typer.Argument(help="Whom or what it is for; shown with what they do.")],
-    scope: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SCOPE",
-            help="What it allows: ask, query, confirm, manage, admin (all); repeatable. "
-            "Without it: ask and query.",
-        ),
-    ] = None,
-    graph: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--graph",
-            "-g",
-            metavar="NAME",
-            autocompletion=graph_names,
-            help="A graph that it is for; repeatable. Without it: all graphs.",
-        ),
-    ] = None,
-    expires: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="After 90d or 12h, or at 2030-01-31 (UTC).")
-    ] = None,
-    requests_per_minute: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Else the server's; 0 is no limit.")
-    ] = None,
-    parallel: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Questions at once. Else the server's; 0: no limit."),
-    ] = None,
-    tokens_per_day: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Else the server's; 0 is no limit.")
-    ] = None,
-    money_per_day: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="X", help="As the price table has it. Else the server's."),
-    ] = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    name: str,
+    scope: list[str] | None = None,
+    graph: list[str] | None = None,
+    expires: str | None = None,
+    requests_per_minute: int | None = None,
+    parallel: int | None = None,
+    tokens_per_day: int | None = None,
+    money_per_day: float | None = None,
+    database: str | None = None,
+    json: bool = False,
 ) -> None:
     """Make a key and print it: it is shown now and never again.
 
@@ -85,7 +57,7 @@ def add(
 
 
 @keys.command("list")
-def list_(common: Common, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def list_(common: Common, database: str | None = None, json: bool = False) -> None:
     """List the keys with what they allow, also those that are no longer valid."""
     found = _in_store(common.workspace, database, lambda store: store.keys())
     if json:
@@ -97,12 +69,7 @@ def list_(common: Common, database: DatabaseOption = None, json: JsonOption = Fa
 
 
 @keys.command("revoke")
-def revoke(
-    common: Common,
-    which: Annotated[str, typer.Argument(metavar="KEY", help="Its id, its name, or the key.")],
-    database: DatabaseOption = None,
-    json: JsonOption = False,
-) -> None:
+def revoke(common: Common, which: str, database: str | None = None, json: bool = False) -> None:
     """Make a key worthless, at once and for good."""
 
     async def revoked(store: Store) -> KeyRow:

@@ -1,23 +1,16 @@
 """`askgraph mcp`: the graphs of a workspace as tools of an agent that starts this command."""
 
 import asyncio
-from typing import Annotated
 
-import typer
-
-from askgraph.cli.options import Common, GraphsOption, check_graphs
+from askgraph.cli.options import Common, check_graphs
 from askgraph.serve.protocols.mcp.stdio import run
 
 
 def mcp(
     common: Common,
-    graph: GraphsOption = None,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=1, metavar="SECONDS", help="For one question.")
-    ] = 120.0,
-    query_timeout: Annotated[
-        float, typer.Option("--query-timeout", min=1, metavar="SECONDS", help="For one query.")
-    ] = 30.0,
+    graph: list[str] | None = None,
+    timeout: float = 120.0,
+    query_timeout: float = 30.0,
 ) -> None:
     """Speak the Model Context Protocol on standard input and output, for an agent that starts it.
 

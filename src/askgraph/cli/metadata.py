@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from askgraph.cli.context import Commands
-from askgraph.cli.options import Common, JsonOption, LangOption, NamedGraphsOption, graph_names
+from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.metadata import Profile, write_whole
 from askgraph.metadata.descriptions import Description
@@ -26,35 +25,15 @@ _SHOWN = 20
 
 metadata = Commands()
 
-SourceArgument = Annotated[
-    str,
-    typer.Argument(metavar="SOURCE", autocompletion=graph_names, help="A graph, a URL or a file."),
-]
-KnownArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[SOURCE]", autocompletion=graph_names, help="A graph, or a file of VoID."
-    ),
-]
-OutOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write what is known as VoID, in Turtle.")
-]
-SecondsOption = Annotated[
-    float, typer.Option(min=1.0, metavar="SECONDS", help="What it may take in all.")
-]
-
 
 @metadata.command("fetch")
 def fetch(
     common: Common,
-    source: SourceArgument,
-    page: Annotated[
-        str | None,
-        typer.Option(metavar="PAGE", help="A home page to read too: a URL or a file."),
-    ] = None,
-    out: OutOption = None,
-    seconds: SecondsOption = 30.0,
-    json: JsonOption = False,
+    source: str,
+    page: str | None = None,
+    out: Path | None = None,
+    seconds: float = 30.0,
+    json: bool = False,
 ) -> None:
     """Read the VoID that an endpoint publishes: in its store, its description, on its host.
 
@@ -89,17 +68,13 @@ def fetch(
 @metadata.command("profile")
 def profile(
     common: Common,
-    source: SourceArgument,
-    out: OutOption = None,
-    queries: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Queries that an endpoint is asked at most.")
-    ] = 200,
-    seconds: SecondsOption = 120.0,
-    named_graph: NamedGraphsOption = None,
-    one_by_one: Annotated[
-        bool, typer.Option("--one-by-one", help="Ask of each named graph alone, and add up.")
-    ] = False,
-    json: JsonOption = False,
+    source: str,
+    out: Path | None = None,
+    queries: int = 200,
+    seconds: float = 120.0,
+    named_graph: list[str] | None = None,
+    one_by_one: bool = False,
+    json: bool = False,
 ) -> None:
     """Ask an endpoint what it holds, within a bound; say how complete the answer is.
 
@@ -123,21 +98,13 @@ def profile(
 @metadata.command("show")
 def show_shapes(
     common: Common,
-    source: KnownArgument = None,
-    classes: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[CLASS...]", help="IRIs, prefixed names or labels."),
-    ] = None,
-    fraction: Annotated[
-        float,
-        typer.Option(min=0.01, max=1.0, metavar="SHARE", help="Of the schema, by frequency."),
-    ] = 1.0,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Shapes at most.")] = _SHOWN,
-    lines: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Predicates of a shape at most.")
-    ] = None,
-    lang: LangOption = None,
-    json: JsonOption = False,
+    source: str | None = None,
+    classes: list[str] | None = None,
+    fraction: float = 1.0,
+    limit: int = _SHOWN,
+    lines: int | None = None,
+    lang: str | None = None,
+    json: bool = False,
 ) -> None:
     """Show the shapes of classes as ShEx: predicates by frequency, kinds, examples, counts.
 
@@ -161,7 +128,7 @@ def show_shapes(
 
 
 @metadata.command("completeness")
-def completeness(common: Common, source: KnownArgument = None, json: JsonOption = False) -> None:
+def completeness(common: Common, source: str | None = None, json: bool = False) -> None:
     """Say how much is known of each part of a graph's schema, and what was left out.
 
     Exit code 1 if a part is not known in full.

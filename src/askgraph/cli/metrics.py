@@ -3,13 +3,11 @@
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
 from askgraph import registry
-from askgraph.cli.figures import MarkdownOption
-from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, room, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.disagreement import scored
@@ -18,12 +16,9 @@ from askgraph.evaluation.reports.sheet import Column, Sheet, as_tables, columns_
 
 def metrics(
     common: Common,
-    examples: Annotated[
-        bool,
-        typer.Option("--examples", help="Score small predictions, each wrong in one way."),
-    ] = False,
-    json: JsonOption = False,
-    markdown: MarkdownOption = False,
+    examples: bool = False,
+    json: bool = False,
+    markdown: bool = False,
 ) -> None:
     """List the metrics that compare an answer with gold; with --examples, how they disagree."""
     if markdown and json:

@@ -2,20 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from askgraph.answers.codec import plain_value
-from askgraph.cli.options import (
-    Common,
-    CsvOption,
-    GraphOption,
-    JsonOption,
-    LangOption,
-    LimitOption,
-    TimeoutOption,
-)
+from askgraph.cli.options import Common
 from askgraph.cli.output import counted, csv_text, print_json, progress_bar, result_table, show
 from askgraph.endpoint import run
 from askgraph.errors import SetupError
@@ -27,15 +18,13 @@ from askgraph.workspace.synchronous import result_of
 
 def query(
     common: Common,
-    sparql: Annotated[
-        str, typer.Argument(help="The query; @FILE reads it from a file, - from standard input.")
-    ],
-    graph: GraphOption = None,
-    json: JsonOption = False,
-    csv: CsvOption = False,
-    limit: LimitOption = None,
-    lang: LangOption = None,
-    timeout: TimeoutOption = None,
+    sparql: str,
+    graph: str | None = None,
+    json: bool = False,
+    csv: bool = False,
+    limit: int | None = None,
+    lang: str | None = None,
+    timeout: float | None = None,
 ) -> None:
     """Run a SPARQL query on a graph.
 

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from askgraph.cli.context import DebugOption
-from askgraph.cli.figures import Form, MetricOption, OutOption, write_whole
+from askgraph.cli.figures import Form, write_whole
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.page import html_page
 from askgraph.evaluation.reports.report import incomplete, report_json
@@ -32,23 +31,14 @@ class By(StrEnum):
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Folders that evaluate wrote.")],
+    runs: list[Path],
     form: Form,
-    metric: MetricOption = "best_column",
-    by: Annotated[
-        By | None, typer.Option("--by", help="Only the table that takes figures apart by this.")
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Also write a page with every question."),
-    ] = None,
-    no_times: Annotated[
-        bool, typer.Option("--no-times", help="Leave out all that depends on the clock.")
-    ] = False,
-    stories: Annotated[
-        bool, typer.Option("--stories", help="Instead, tell each question that went wrong.")
-    ] = False,
-    out: OutOption = None,
+    metric: str = "best_column",
+    by: By | None = None,
+    html: Path | None = None,
+    no_times: bool = False,
+    stories: bool = False,
+    out: Path | None = None,
     debug: DebugOption = False,
 ) -> None:
     """Report the figures of one or several runs, a row for each benchmark and method.

@@ -2,19 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from askgraph.cli.figures import (
-    AbstainOption,
-    Form,
-    GoldOption,
-    MetricOption,
-    OutRunOption,
-    Reading,
-)
-from askgraph.cli.options import Common, ConcurrencyOption, GraphOption, QueryTimeoutOption
+from askgraph.cli.figures import Form, Reading
+from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.evaluation.questions import of_graph
@@ -33,24 +23,15 @@ def score(
     common: Common,
     form: Form,
     reading: Reading,
-    predictions: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PREDICTIONS",
-            help='Lines {"id": …, "sparql": …} or {"id": …, "answers": …}, the output of '
-            "'askgraph batch', a QALD file, or a TEXT2SPARQL result set.",
-        ),
-    ],
-    benchmark: Annotated[
-        Path, typer.Argument(metavar="BENCHMARK", help="The questions with gold.")
-    ],
-    graph: GraphOption = None,
-    metric: MetricOption = "best_column",
-    gold: GoldOption = None,
-    abstain: AbstainOption = False,
-    timeout: QueryTimeoutOption = 60.0,
-    concurrency: ConcurrencyOption = 1,
-    out: OutRunOption = None,
+    predictions: Path,
+    benchmark: Path,
+    graph: str | None = None,
+    metric: str = "best_column",
+    gold: Path | None = None,
+    abstain: bool = False,
+    timeout: float = 60.0,
+    concurrency: int = 1,
+    out: Path | None = None,
 ) -> None:
     """Score predictions of any system against a benchmark.
 

@@ -3,11 +3,10 @@
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common, DatabaseOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.errors import SetupError
 from askgraph.sample import graph_path, questions_path
@@ -20,30 +19,13 @@ _SAMPLE = "space"
 
 def serve(
     common: Common,
-    sources: Annotated[
-        list[Path] | None,
-        typer.Argument(help="RDF files or folders to add first, each as a graph of its name."),
-    ] = None,
-    host: Annotated[
-        str | None, typer.Option("--host", help="Address to listen on (127.0.0.1).")
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option("--port", "-p", min=0, max=65535, help="Port (8000); 0 takes a free one."),
-    ] = None,
-    database: DatabaseOption = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Add the sample graph on space exploration.")
-    ] = False,
-    anonymous: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--anonymous",
-            metavar="SCOPE",
-            help="What callers without a key may do: ask, query, confirm, manage (repeatable).",
-        ),
-    ] = None,
-    browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    sources: list[Path] | None = None,
+    host: str | None = None,
+    port: int | None = None,
+    database: str | None = None,
+    sample: bool = False,
+    anonymous: list[str] | None = None,
+    browser: bool = False,
 ) -> None:
     """Serve the page, REST, WebSocket, MCP and OpenAI-compatible interfaces.
 

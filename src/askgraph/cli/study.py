@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from askgraph.cli.figures import Form, FormatOption, MetricOption, RepeatOption, SettingOption
-from askgraph.cli.options import Common, DefinitionsOption, graph_names
+from askgraph.cli.figures import Form
+from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.sheet import Sheet
@@ -29,43 +28,19 @@ from askgraph.operations.study import Studied, Study, studied
 def study(
     common: Common,
     form: Form,
-    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Questions with gold.")],
-    graph: Annotated[
-        str,
-        typer.Option(
-            "--graph", "-g", metavar="NAME", autocompletion=graph_names, help="The plain graph."
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FOLDER", help="Keeps the runs; it goes on there.")
-    ],
-    method: Annotated[
-        str, typer.Option("--method", metavar="METHOD", help="With settings, as in 'evaluate'.")
-    ] = "graph-search",
-    setting: SettingOption = None,
-    repeat: RepeatOption = 1,
-    by: Annotated[
-        list[str] | None,
-        typer.Option("--by", metavar="TAG", help="Also of the questions with a tag; repeatable."),
-    ] = None,
-    metric: MetricOption = "best_column",
-    experiments: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Other experiments than the paper's thirteen."),
-    ] = None,
-    definitions: DefinitionsOption = None,
-    variant: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KINDS=NAME",
-            help="A graph that is a variant already, as inverse-shortcuts=NAME; repeatable.",
-        ),
-    ] = None,
-    published: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Published scores to stand beside, as lines of JSON."),
-    ] = None,
-    format: FormatOption = None,
+    benchmark: str,
+    graph: str,
+    out: Path,
+    method: str = "graph-search",
+    setting: list[str] | None = None,
+    repeat: int = 1,
+    by: list[str] | None = None,
+    metric: str = "best_column",
+    experiments: Path | None = None,
+    definitions: Path | None = None,
+    variant: list[str] | None = None,
+    published: Path | None = None,
+    format: str | None = None,
 ) -> None:
     """Ask the same questions over variants of a graph, and print one table.
 

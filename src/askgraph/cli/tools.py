@@ -1,13 +1,11 @@
 """`askgraph tools`: what a language model can call, and what its schemas cost."""
 
 import json as jsons
-from typing import Annotated
 
-import typer
 from rich.text import Text
 
 from askgraph import registry
-from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, show
 from askgraph.llm import ToolSchema
 from askgraph.llm.estimate import estimated_tool
@@ -15,19 +13,7 @@ from askgraph.tools import SETS
 from askgraph.tools.toolbox import named_set, set_schemas
 
 
-def tools(
-    common: Common,
-    json: JsonOption = False,
-    set_: Annotated[
-        str | None,
-        typer.Option(
-            "--set",
-            metavar="SET",
-            help="Only these, with their schemas: 'best', a set of the GRASP paper (B, S, S_E, "
-            "S_A, S_C), or names with commas between.",
-        ),
-    ] = None,
-) -> None:
+def tools(common: Common, json: bool = False, set_: str | None = None) -> None:
     """List the tools that explore a graph, or the schemas of a set as a model gets them.
 
     Tokens are estimated, at four bytes each; a model gets the schemas with every turn.

@@ -2,7 +2,6 @@
 
 from json import loads
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -10,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from askgraph.cli.context import Commands
-from askgraph.cli.options import Common, JsonOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, show
 from askgraph.cli.steps import called, costs, plain, shown, step_lines, step_title
 from askgraph.operations.replay import Replay, replayed
@@ -25,18 +24,9 @@ _LINES = 6
 
 trace = Commands()
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="From 'askgraph ask --trace'.")]
-
 
 @trace.command("show")
-def show_run(
-    common: Common,
-    file: FileArgument,
-    json: JsonOption = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="All lines of prompts and results, not the first ones.")
-    ] = False,
-) -> None:
+def show_run(common: Common, file: Path, json: bool = False, full: bool = False) -> None:
     """Print a run: what the model said and called, what came of it, what it cost, the outcome."""
 
     run, head = read_trace(file)
@@ -47,11 +37,7 @@ def show_run(
 
 
 @trace.command("replay")
-def replay(
-    common: Common,
-    file: FileArgument,
-    json: JsonOption = False,
-) -> None:
+def replay(common: Common, file: Path, json: bool = False) -> None:
     """Run it again from the trace alone, and say whether the answer is the same (exit code 1: no).
 
     No model and no graph is asked: what they said then is in the trace.

@@ -1,13 +1,10 @@
 """`askgraph tune`: numbers that are searched on training questions."""
 
 from dataclasses import replace
-from typing import Annotated
-
-import typer
 
 from askgraph.cli.context import Commands
-from askgraph.cli.figures import BenchmarksArgument, Form, Reading
-from askgraph.cli.options import Common, GraphOption
+from askgraph.cli.figures import Form, Reading
+from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.operations.selection import Selection, selected
@@ -27,23 +24,12 @@ def bm25(
     common: Common,
     form: Form,
     reading: Reading,
-    benchmarks: BenchmarksArgument,
-    graph: GraphOption = None,
-    split: Annotated[
-        str, typer.Option("--split", metavar="SPLIT", help="The split to learn from.")
-    ] = "train",
-    whole: Annotated[
-        bool, typer.Option("--whole", help="The files hold training questions and nothing else.")
-    ] = False,
-    test: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--test", metavar="BENCHMARK", help="Measure these, too, and learn nothing from them."
-        ),
-    ] = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Write the numbers into askgraph.toml.")
-    ] = False,
+    benchmarks: list[str],
+    graph: str | None = None,
+    split: str = "train",
+    whole: bool = False,
+    test: list[str] | None = None,
+    keep: bool = False,
 ) -> None:
     """Search k1 and b of BM25 by which most of what training questions name is found.
 

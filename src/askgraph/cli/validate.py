@@ -1,11 +1,10 @@
 """`askgraph validate`: what is wrong with a query, before it is run."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import typer
 
-from askgraph.cli.options import Common, GraphOption, JsonOption, LangOption
+from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.cli.query import text_of_argument
 from askgraph.operations.validation_context import known_services
@@ -15,18 +14,14 @@ from askgraph.workspace.synchronous import result_of
 
 WRONG_QUERY = 3
 
-RepairOption = Annotated[
-    bool, typer.Option("--repair", help="Print the query with what can safely be repaired.")
-]
-
 
 def validate(
     common: Common,
-    sparql: Annotated[str, typer.Argument(help="A file with the query; - for standard input.")],
-    graph: GraphOption = None,
-    json: JsonOption = False,
-    repair: RepairOption = False,
-    lang: LangOption = None,
+    sparql: str,
+    graph: str | None = None,
+    json: bool = False,
+    repair: bool = False,
+    lang: str | None = None,
 ) -> None:
     """Check a query against what a graph is known to hold; nothing is run.
 

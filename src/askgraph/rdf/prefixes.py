@@ -1,50 +1,19 @@
 """Prefixes: short, valid, readable names for IRIs, and the PREFIX lines that a query needs."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources import files
 from urllib.parse import unquote, urlsplit
 
-from askgraph.rdf import vocabulary as voc
+TABLES: Mapping[str, Mapping[str, str]] = json.loads(
+    files("askgraph.rdf").joinpath("prefixes.json").read_text("utf-8")
+)
+"""Namespaces by prefix: those of public graphs, by the graph's name, and those that all know."""
 
-WELL_KNOWN: Mapping[str, str] = {
-    "rdf": voc.RDF,
-    "rdfs": voc.RDFS,
-    "owl": voc.OWL,
-    "xsd": voc.XSD,
-    "skos": voc.SKOS,
-    "skosxl": voc.SKOS_XL,
-    "schema": voc.SCHEMA,
-    "sdo": voc.SCHEMA_HTTPS,
-    "foaf": voc.FOAF,
-    "dc": voc.DC,
-    "dcterms": voc.DCTERMS,
-    "dcat": voc.DCAT,
-    "void": voc.VOID,
-    "sh": voc.SH,
-    "vann": voc.VANN,
-    "prov": voc.PROV,
-    "geo": voc.GEO,
-    "wgs84": voc.WGS84,
-    "time": voc.TIME,
-    "org": voc.ORG,
-    "vcard": voc.VCARD,
-    "qudt": voc.QUDT,
-    "unit": "http://qudt.org/vocab/unit/",
-    "wikibase": voc.WIKIBASE,
-    "wd": "http://www.wikidata.org/entity/",
-    "wds": "http://www.wikidata.org/entity/statement/",
-    "wdt": "http://www.wikidata.org/prop/direct/",
-    "p": "http://www.wikidata.org/prop/",
-    "ps": "http://www.wikidata.org/prop/statement/",
-    "pq": "http://www.wikidata.org/prop/qualifier/",
-    "dbo": "http://dbpedia.org/ontology/",
-    "dbr": "http://dbpedia.org/resource/",
-    "dbp": "http://dbpedia.org/property/",
-    "up": "http://purl.uniprot.org/core/",
-    "bd": "http://www.bigdata.com/rdf#",
-}
+WELL_KNOWN = TABLES["well known"]
 """Prefixes that readers of SPARQL know by heart."""
 
 _NAME_START = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d"

@@ -20,7 +20,7 @@ SAME = {("dfsl", "flattened")}  # by definition
 
 def told(*arguments: str) -> str:
     app = typer.Typer()
-    app.command()(expanded(metrics))
+    app.command()(expanded(metrics, "metrics"))
     done = CliRunner().invoke(app, list(arguments))
     assert done.exit_code == 0, done.output
     return done.stdout

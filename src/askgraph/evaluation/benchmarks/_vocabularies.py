@@ -4,87 +4,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from askgraph.rdf import vocabulary as voc
+from askgraph.rdf.prefixes import TABLES
 
-_STANDARD = {
-    "rdf": voc.RDF,
-    "rdfs": voc.RDFS,
-    "owl": voc.OWL,
-    "xsd": voc.XSD,
-    "skos": voc.SKOS,
-    "schema": voc.SCHEMA,
-    "geo": voc.GEO,
-    "prov": voc.PROV,
-}
-_WD = "http://www.wikidata.org/"
+_STANDARD = TABLES["standard"]
 
-WIKIDATA: Mapping[str, str] = {
-    **_STANDARD,
-    "wikibase": voc.WIKIBASE,
-    "wd": f"{_WD}entity/",
-    "wds": f"{_WD}entity/statement/",
-    "wdv": f"{_WD}value/",
-    "wdref": f"{_WD}reference/",
-    "wdata": f"{_WD}wiki/Special:EntityData/",
-    "wdt": f"{_WD}prop/direct/",
-    "wdtn": f"{_WD}prop/direct-normalized/",
-    "wdno": f"{_WD}prop/novalue/",
-    "p": f"{_WD}prop/",
-    "ps": f"{_WD}prop/statement/",
-    "psv": f"{_WD}prop/statement/value/",
-    "psn": f"{_WD}prop/statement/value-normalized/",
-    "pq": f"{_WD}prop/qualifier/",
-    "pqv": f"{_WD}prop/qualifier/value/",
-    "pqn": f"{_WD}prop/qualifier/value-normalized/",
-    "pr": f"{_WD}prop/reference/",
-    "prv": f"{_WD}prop/reference/value/",
-    "prn": f"{_WD}prop/reference/value-normalized/",
-    "bd": "http://www.bigdata.com/rdf#",
-    "hint": "http://www.bigdata.com/queryHints#",
-    "geof": "http://www.opengis.net/def/function/geosparql/",
-    "cc": "http://creativecommons.org/ns#",
-    "dct": voc.DCTERMS,
-    "ontolex": "http://www.w3.org/ns/lemon/ontolex#",
-    "mwapi": "https://www.mediawiki.org/ontology#API/",
-    "gas": "http://www.bigdata.com/rdf/gas#",
-}
+WIKIDATA = {**_STANDARD, **TABLES["wikidata"]}
 """What the public query service of Wikidata declares for every query."""
 
-DBPEDIA: Mapping[str, str] = {
-    **_STANDARD,
-    "dbo": "http://dbpedia.org/ontology/",
-    "dbr": "http://dbpedia.org/resource/",
-    "dbp": "http://dbpedia.org/property/",
-    "dbc": "http://dbpedia.org/resource/Category:",
-    "res": "http://dbpedia.org/resource/",
-    "onto": "http://dbpedia.org/ontology/",
-    "prop": "http://dbpedia.org/property/",
-    "yago": "http://dbpedia.org/class/yago/",
-    "foaf": voc.FOAF,
-    "dc": voc.DC,
-    "dct": voc.DCTERMS,
-    "dcterms": voc.DCTERMS,
-    "georss": "http://www.georss.org/georss/",
-    "geo": voc.WGS84,
-}
+DBPEDIA = {**_STANDARD, **TABLES["dbpedia"]}
 """What the public endpoint of DBpedia knows without declaration, and QALD's own short names."""
 
-ORKG: Mapping[str, str] = {
-    **_STANDARD,
-    "orkgp": "http://orkg.org/orkg/predicate/",
-    "orkgc": "http://orkg.org/orkg/class/",
-    "orkgr": "http://orkg.org/orkg/resource/",
-}
-"""The Open Research Knowledge Graph."""
-
-FREEBASE: Mapping[str, str] = {**_STANDARD, "ns": "http://rdf.freebase.com/ns/"}
+FREEBASE = {**_STANDARD, **TABLES["freebase"]}
 """The last dump of Freebase."""
 
 PREFIXES: Mapping[str, Mapping[str, str]] = {
     "wikidata": WIKIDATA,
     "dbpedia": DBPEDIA,
-    "orkg": ORKG,
-    "dblp": {"dblp": "https://dblp.org/rdf/schema#"},
+    "orkg": {**_STANDARD, **TABLES["orkg"]},
+    "dblp": TABLES["dblp"],
 }
 """What queries over a graph, by its name, may use without declaring it."""
 

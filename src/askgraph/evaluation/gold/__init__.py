@@ -1,7 +1,9 @@
 """Gold checked, frozen and divided; a finding: which question, what is wrong, what to do."""
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 from typing import Literal
 
 from askgraph.evaluation import Table
@@ -22,76 +24,10 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    "unreadable": Kind(
-        "error", "an item that is no question", "mend the item, or take it out of the file"
-    ),
-    "no gold": Kind(
-        "error",
-        "neither a query nor a stored answer",
-        "give it one, or say that the graph has no answer",
-    ),
-    "syntax": Kind("error", "the gold query does not parse", "mend the query"),
-    "execution": Kind(
-        "error", "the gold query fails", "mend the query, or freeze its result where it runs"
-    ),
-    "timeout": Kind(
-        "error",
-        "the gold query takes longer than allowed",
-        "allow more with --timeout, or freeze the result once",
-    ),
-    "contradiction": Kind(
-        "error",
-        "said to be unanswerable, but the gold query gives a result",
-        "take away the query or the mark",
-    ),
-    "stored answer": Kind(
-        "error",
-        "the gold query and the stored answer disagree",
-        "the graph or the query changed: choose one of the two, and say which",
-    ),
-    "drift": Kind(
-        "error",
-        "the gold result is not the frozen one",
-        "score against the frozen result, or freeze anew and say so",
-    ),
-    "leak": Kind(
-        "error", "the question is in the training questions, word by word", "take it out of one"
-    ),
-    "near leak": Kind(
-        "warning",
-        "a training question has the same query or nearly the same words",
-        "report figures without it, too",
-    ),
-    "empty": Kind(
-        "warning",
-        "the gold result is empty",
-        "check it: every query without a result scores 1 on it",
-    ),
-    "zero": Kind("warning", "a count or sum is 0", "check it: a wrong name gives 0, too"),
-    "tie": Kind(
-        "warning",
-        "LIMIT or OFFSET cuts through equally good rows, so that the result depends on the engine",
-        "sort by more, or freeze the result",
-    ),
-    "not portable": Kind(
-        "warning", "another engine may refuse the query", "write it in standard SPARQL 1.1"
-    ),
-    "prefix": Kind(
-        "warning",
-        "prefixes are used and not declared",
-        "declare them, or check with -g",
-    ),
-    "same question": Kind(
-        "warning", "the same words twice", "keep one; two right answers make one of them wrong"
-    ),
-    "same query": Kind(
-        "warning",
-        "other words, the same query",
-        "fine for paraphrases; keep them on one side of a split",
-    ),
-    "similar question": Kind(
-        "warning", "nearly the same words", "check that they are different questions"
-    ),
+    name: Kind(**about)
+    for name, about in tomllib.loads(
+        files("askgraph.evaluation.gold").joinpath("kinds.toml").read_text("utf-8")
+    ).items()
 }
 """Every kind of finding, the gravest first."""
 

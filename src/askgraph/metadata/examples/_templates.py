@@ -1,8 +1,12 @@
 """Kinds of questions in English, each with the query that it stands for."""
 
+import math
 import re
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Literal
 
 from askgraph.metadata import ClassProfile, PredicateProfile
@@ -83,200 +87,57 @@ class Sample:
     other_text: str = ""
 
     @property
-    def plural(self) -> str:
-        """The plural of the class's name."""
-        return english_plural(self.noun)
+    def filling(self) -> Mapping[str, str]:
+        """All that a template can name; also `plural`, and `a_label` with its article."""
+        made = {"plural": english_plural(self.noun), "a_label": with_article(self.label)}
+        return {**vars(self), **made}
 
 
 @dataclass(frozen=True)
-class Made:
-    """A question and a query without its prefixes.
+class Template:
+    """A kind of question: its words, the query, and of which classes and predicates it is asked.
 
-    `tie` is a query for the two best values, if the question asks for the one that has the best.
+    `fits` names what must hold of the class (`of_class`), or of the triples of the predicate that
+    are said of it. `second` is what a second predicate is said of: of the `same` things, or of
+    those that the first leads to (`next`). `gives` is what the query's first column holds: things
+    of the class (`?x`), values of the last predicate (`?value`), or nothing that has a name.
+    `rounds` is how often it is asked of one class and predicate, with other samples. It is
+    `measured` if it needs values that can be measured.
     """
 
     question: str
     query: str
     tie: str = ""
-
-
-def _any_class(cls: ClassProfile) -> bool:
-    return cls.instances > 1
-
-
-def _any_predicate(predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
-    return True
-
-
-@dataclass(frozen=True)
-class Template:
-    """A kind of question: what it is made of, and of which classes and predicates it can be asked.
-
-    `fits` is told how many triples of the predicate are said of the class. `second` is what a
-    second predicate is said of: of the `same` things, or of those that the first leads to (`next`).
-    `gives` is what the query's first column holds: things of the class (`?x`), values of the last
-    predicate (`?value`), or nothing that has a name. `rounds` is how often it is asked of one class
-    and predicate, with other samples. `measures` needs values that can be measured.
-    """
-
-    filled: Callable[[Sample], Made]
     of_class: bool = False
-    fits_class: Callable[[ClassProfile], bool] = _any_class
-    fits: Callable[[PredicateProfile, int, ClassProfile], bool] = _any_predicate
+    fits: str = ""
     second: Literal["", "same", "next"] = ""
     gives: str = ""
     rounds: int = 1
-    measures: bool = False
+    measured: bool = False
+
+    def fits_class(self, cls: ClassProfile) -> bool:
+        """Return whether it can be asked of a class as a whole."""
+        return self.of_class and 1 < cls.instances <= (_LISTED if self.fits else math.inf)
+
+    def fits_predicate(self, predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
+        """Return whether it can be asked of a predicate with so many triples of a class."""
+        match self.fits:
+            case "links":
+                return bool(predicate.object_classes)
+            case "shares":  # several things have the same object: counting by it makes sense
+                few = 1 < predicate.objects <= predicate.triples / 2
+                return bool(predicate.object_classes) and few
+            case "measures":
+                numeric = not NUMERIC_DATATYPES.isdisjoint(dict(predicate.datatypes))
+                return predicate.functional and numeric
+            case "lacks":
+                return 0 < cls.instances - own <= _LISTED
+            case _:
+                return True
 
 
-def _links(predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
-    return bool(predicate.object_classes)
-
-
-def _shares(predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
-    """Return whether several things have the same object, so that counting by it makes sense."""
-    return bool(predicate.object_classes) and 1 < predicate.objects <= predicate.triples / 2
-
-
-def _measures(predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
-    return predicate.functional and not NUMERIC_DATATYPES.isdisjoint(dict(predicate.datatypes))
-
-
-def _lacks(predicate: PredicateProfile, own: int, cls: ClassProfile) -> bool:
-    return 0 < cls.instances - own <= _LISTED
-
-
-def _extreme(word: str, order: str) -> Template:
-    def filled(s: Sample) -> Made:
-        body = f"{{ ?x a {s.cls} ; {s.predicate} ?value }} ORDER BY {order}(?value) LIMIT"
-        return Made(
-            f"Which {s.noun} has the {word} {s.label}?",
-            f"SELECT ?x WHERE {body} 1",
-            tie=f"SELECT ?value WHERE {body} 2",
-        )
-
-    return Template(filled, fits=_measures, gives="?x", measures=True)
-
-
-def _most(s: Sample) -> Made:
-    body = f"{{ ?x a {s.cls} ; {s.predicate} ?value }} GROUP BY ?value ORDER BY DESC"
-    return Made(
-        f"Which {s.label} has the most {s.plural}?",
-        f"SELECT ?value WHERE {body}(COUNT(DISTINCT ?x)) LIMIT 1",
-        tie=f"SELECT (COUNT(DISTINCT ?x) AS ?number) WHERE {body}(?number) LIMIT 2",
-    )
-
-
-KINDS: Mapping[str, Template] = {
-    "object": Template(
-        lambda s: Made(
-            f"What is the {s.label} of {s.name}?",
-            f"SELECT DISTINCT ?value WHERE {{ {s.subject} {s.predicate} ?value }}",
-        ),
-        gives="?value",
-        rounds=3,
-    ),
-    "subject": Template(
-        lambda s: Made(
-            f"Which {s.plural} have the {s.label} {s.text}?",
-            f"SELECT DISTINCT ?x WHERE {{ ?x a {s.cls} ; {s.predicate} {s.value} }}",
-        ),
-        fits=_links,
-        gives="?x",
-        rounds=3,
-    ),
-    "highest": _extreme("highest", "DESC"),
-    "path": Template(
-        lambda s: Made(
-            f"What is the {s.other_label} of the {s.label} of {s.name}?",
-            "SELECT DISTINCT ?value WHERE "
-            f"{{ {s.subject} {s.predicate} ?middle . ?middle {s.other_predicate} ?value }}",
-        ),
-        fits=_links,
-        second="next",
-        gives="?value",
-        rounds=2,
-    ),
-    "count": Template(
-        lambda s: Made(
-            f"How many {s.plural} have the {s.label} {s.text}?",
-            "SELECT (COUNT(DISTINCT ?x) AS ?number) WHERE "
-            f"{{ ?x a {s.cls} ; {s.predicate} {s.value} }}",
-        ),
-        fits=_shares,
-        rounds=2,
-    ),
-    "more": Template(
-        lambda s: Made(
-            f"Which {s.plural} have {with_article(s.label)} of more than {s.text}?",
-            f"SELECT DISTINCT ?x WHERE {{ ?x a {s.cls} ; {s.predicate} ?value "
-            f"FILTER (?value > {s.text}) }}",
-        ),
-        fits=_measures,
-        gives="?x",
-        measures=True,
-    ),
-    "both": Template(
-        lambda s: Made(
-            f"Which {s.plural} have the {s.label} {s.text} and the {s.other_label} {s.other_text}?",
-            f"SELECT DISTINCT ?x WHERE {{ ?x a {s.cls} ; {s.predicate} {s.value} ; "
-            f"{s.other_predicate} {s.other_value} }}",
-        ),
-        fits=_shares,
-        second="same",
-        gives="?x",
-        rounds=2,
-    ),
-    "without": Template(
-        lambda s: Made(
-            f"Which {s.plural} have no {s.label}?",
-            f"SELECT DISTINCT ?x WHERE {{ ?x a {s.cls} "
-            f"FILTER NOT EXISTS {{ ?x {s.predicate} ?value }} }}",
-        ),
-        fits=_lacks,
-        gives="?x",
-    ),
-    "whether": Template(
-        lambda s: Made(
-            f"Is {s.text} the {s.label} of {s.name}?",
-            f"ASK {{ {s.subject} {s.predicate} {s.value} }}",
-        ),
-        fits=_links,
-        rounds=2,
-    ),
-    "each": Template(
-        lambda s: Made(
-            f"How many {s.plural} are there for each {s.label}?",
-            "SELECT ?value (COUNT(DISTINCT ?x) AS ?number) WHERE "
-            f"{{ ?x a {s.cls} ; {s.predicate} ?value }} GROUP BY ?value",
-        ),
-        fits=_shares,
-        gives="?value",
-    ),
-    "lowest": _extreme("lowest", "ASC"),
-    "most": Template(_most, fits=_shares, gives="?value"),
-    "average": Template(
-        lambda s: Made(
-            f"What is the average {s.label} of {s.plural}?",
-            f"SELECT (AVG(?value) AS ?number) WHERE {{ ?x a {s.cls} ; {s.predicate} ?value }}",
-        ),
-        fits=_measures,
-        measures=True,
-    ),
-    "list": Template(
-        lambda s: Made(
-            f"Which {s.plural} are there?", f"SELECT DISTINCT ?x WHERE {{ ?x a {s.cls} }}"
-        ),
-        of_class=True,
-        fits_class=lambda cls: 1 < cls.instances <= _LISTED,
-        gives="?x",
-    ),
-    "all": Template(
-        lambda s: Made(
-            f"How many {s.plural} are there?",
-            f"SELECT (COUNT(DISTINCT ?x) AS ?number) WHERE {{ ?x a {s.cls} }}",
-        ),
-        of_class=True,
-    ),
-}
-"""By name; `drafts` takes one of each in turn."""
+@cache
+def templates() -> Mapping[str, Template]:
+    """Return them by name, in the order in which they are asked."""
+    text = files("askgraph.metadata.examples").joinpath("templates.toml").read_text("utf-8")
+    return {name: Template(**about) for name, about in tomllib.loads(text).items()}

@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.examples._templates import KINDS, Sample, Template, called, is_noun
+from askgraph.metadata.examples._templates import Sample, Template, called, is_noun, templates
 from askgraph.rdf import vocabulary as voc
 from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.layout import formatted
@@ -73,7 +73,7 @@ def filled_from(
     """Return the sample with a row by chance; None if no row makes a question."""
     assert plan.predicate is not None
     values = [row[2] for row in rows]
-    if _are_identifiers(values, plan) or (plan.template.measures and not _are_measured(values)):
+    if _are_identifiers(values, plan) or (plan.template.measured and not _are_measured(values)):
         return None
     times = Counter(name for name, _ in {(_text(row[1]), row[0]) for row in rows})
     told = [row for row in rows if times[_text(row[1])] == 1 and all(map(_in_english, row))]
@@ -221,7 +221,7 @@ def _plans(profile: Profile, chance: Random) -> Iterator[Plan]:
     classes = [cls for cls in profile.classes if not cls.nary and not cls.iri.startswith(_SCHEMA)]
     said = _said_of(profile)
     queues = []
-    for kind, template in KINDS.items():
+    for kind, template in templates().items():
         plans = list(_of_kind(kind, template, classes[:_CLASSES], said, chance))
         rounds = template.rounds
         queues.append([plan for _ in range(rounds) for plan in chance.sample(plans, len(plans))])
@@ -249,12 +249,12 @@ def _of_kind(
     chance: Random,
 ) -> Iterator[Plan]:
     for cls in classes:
-        if template.of_class and template.fits_class(cls):
+        if template.fits_class(cls):
             yield Plan(kind, template, cls)
         if template.of_class or not cls.name_predicate:
             continue
         for predicate, own in said.get(cls.iri, ()):
-            if not own or not template.fits(predicate, own, cls):
+            if not own or not template.fits_predicate(predicate, own, cls):
                 continue
             others = _others(template, cls, predicate, said)
             if others:
@@ -275,7 +275,7 @@ def _others(
             return [
                 other
                 for other, own in said.get(cls.iri, ())
-                if other is not predicate and template.fits(other, own, cls)
+                if other is not predicate and template.fits_predicate(other, own, cls)
             ]
         case "next":
             there = predicate.object_classes[0][0] if predicate.object_classes else ""
@@ -289,10 +289,14 @@ def _others(
 
 
 def _draft(sample: Sample, plan: Plan, profile: Profile, prefixes: PrefixMap) -> Draft:
-    made = plan.template.filled(sample)
-    queries = dict.fromkeys([made.query, _by_name(made.query, plan, profile, prefixes)])
+    template = plan.template
+    question, query, tie = (
+        text.format_map(sample.filling)
+        for text in (template.question, template.query, template.tie)
+    )
+    queries = dict.fromkeys([query, _by_name(query, plan, profile, prefixes)])
     laid_out = tuple(_laid_out(query, prefixes) for query in queries)
-    return Draft(made.question, laid_out, plan.kind, made.tie and _laid_out(made.tie, prefixes))
+    return Draft(question, laid_out, plan.kind, tie and _laid_out(tie, prefixes))
 
 
 def _by_name(query: str, plan: Plan, profile: Profile, prefixes: PrefixMap) -> str:
