@@ -111,8 +111,14 @@ async def test_what_is_near_the_question_is_left_longest(wide: KnowledgeGraph) -
     [piece] = await shown("What is the weight of thing 1?", wide)
     [plain] = await shown("What is the weight of thing 1?", wide, ShapeParts(ordered=False))
 
-    assert ":weight" in piece.texts[-1]
-    assert ":weight" not in plain.texts[-1]
+    assert "  :weight xsd:integer" in piece.texts[-1]
+    assert "  :weight xsd:integer" not in plain.texts[-1]
+
+
+async def test_what_is_cut_is_told_by_name(wide: KnowledgeGraph) -> None:
+    [piece] = await shown("What is the weight of thing 1?", wide)
+
+    assert all(f":part{n}" in text for n in range(29) for text in piece.texts)
 
 
 async def test_a_class_without_instances_has_no_shape(wide: KnowledgeGraph) -> None:
@@ -150,7 +156,7 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
     linked = await linked_graph("towns", asked.every[0])
     every = [NearClass(linked, f"http://kin.example/{c}") for c in ("Town", "City", "Place")]
 
-    town, place = await shape_pieces(every, ShapeParts())
+    town, place, village = await shape_pieces(every, ShapeParts())
     alone, around = await shape_pieces(every, ShapeParts(), most=1)
     await graph.endpoint.close()
 
@@ -160,7 +166,8 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
     assert "the same" not in place.texts[0] and ":Place EXTRA a" in place.texts[0]
     assert "in steps: :within+" in place.texts[0]
     assert alone == town
-    assert around.texts[0] == "# Linked to these:\n# :Place: :within, :founded"
+    assert around.texts[0].startswith("# Further classes, with properties:\n# :Place: :within")
+    assert village.texts[-1] == "# Further classes: :Village"
 
 
 MANY = "@prefix : <http://many.example/> . " + "".join(
@@ -168,7 +175,7 @@ MANY = "@prefix : <http://many.example/> . " + "".join(
 ) + "".join(f":other{n} a :Leaf00 ; :weight {n} . " for n in range(3))  # fmt: skip
 
 
-async def test_of_many_linked_classes_six_are_told_with_their_frequent_properties_first(
+async def test_further_classes_are_told_with_fewer_and_fewer_properties_then_by_name(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "many.ttl").write_text(MANY)
@@ -177,6 +184,19 @@ async def test_of_many_linked_classes_six_are_told_with_their_frequent_propertie
     _, around = await shown("hubs", graph, cls="http://many.example/Hub")
     await graph.endpoint.close()
 
-    longest, shortest = (text.splitlines() for text in around.texts)
-    assert len(longest) == 7 and longest[:4] == shortest
-    assert all(line.startswith("# :Leaf") and ":size" in line for line in longest[1:])
+    longest, *_, names = around.texts
+    lines = longest.splitlines()
+    assert len(lines) == 13 and all(":Leaf" in line and ":size" in line for line in lines[1:])
+    assert names.startswith("# Further classes: :Leaf") and ":size" not in names
+
+
+async def test_all_examples_of_a_shape_are_of_one_instance(tmp_path: Path) -> None:
+    (tmp_path / "kin.ttl").write_text(KIN + ":b :mayor :m . :m :age 50 . :a :mayor :n .")
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "kin.ttl")
+
+    [town, *_] = await shown("towns", graph, cls="http://kin.example/Town")
+    await graph.endpoint.close()
+
+    assert "one is :b" in town.texts[0]
+    assert '"1300-01-01"' in town.texts[0] and ":within :c" not in town.texts[0]
+    assert "targets without type have :age: :m" in town.texts[0]

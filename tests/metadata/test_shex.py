@@ -1,5 +1,7 @@
 """Shapes as text: what a reader needs to know of a class, in valid ShEx, and no more."""
 
+from dataclasses import replace
+
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.metadata.shapes import Shape, ShapeLine
@@ -79,8 +81,30 @@ def test_a_value_of_several_lines_stays_in_its_comment() -> None:
 def test_only_the_most_frequent_lines_are_shown_where_that_is_wished() -> None:
     shape = Shape(f"{X}A", 9, tuple(ShapeLine(f"{X}p{n}", 9 - n, 9 - n) for n in range(5)))
     text = shex_of(shape, PREFIXES, lines=2)
-    assert "x:p1" in text and "x:p2" not in text
-    assert "# 3 more" in text
+    assert "  x:p1 ." in text and "  x:p2 ." not in text
+    assert "# also x:p2, x:p3, x:p4\n" in text
+
+
+def test_a_label_that_only_says_the_name_in_a_sentence_is_not_told() -> None:
+    line = ShapeLine(f"{X}hasWidth", 10, 10, example=IO)
+    labels = {f"{X}hasWidth": "The width of an A."}
+    assert row(line, labels=labels) == 'x:hasWidth .  # all: "Io"@en'
+    told = row(line, labels={f"{X}hasWidth": "The width of the hull."})
+    assert told == 'x:hasWidth .  # The width of the hull., all: "Io"@en'
+
+
+def test_targets_without_type_and_sub_properties_are_told() -> None:
+    line = ShapeLine(f"{X}p", 10, 10, untyped=0.25, beyond=(f"{X}q",), below=(f"{X}r",))
+    assert row(line) == "x:p .  # all, includes x:r, 25% of targets without type have x:q"
+    assert row(replace(line, untyped=1.0, beyond=(), below=())) == "x:p .  # all"
+
+
+def test_the_instance_of_the_examples_is_named() -> None:
+    lines = (ShapeLine(f"{X}p", 9, 9, example=IO), ShapeLine(f"{X}q", 1, 1, example=IO))
+    shape = Shape(f"{X}A", 9, (lines[0], replace(lines[1], elsewhere=True)))
+    text = shex_of(replace(shape, instance=NamedNode(f"{X}a1")), PREFIXES)
+    assert text.startswith("# 9 instances, one is x:a1\n")
+    assert '# all: "Io"@en' in text and '# 11%: of another "Io"@en' in text
 
 
 def test_values_that_are_few_are_all_told() -> None:

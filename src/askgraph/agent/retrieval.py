@@ -225,8 +225,8 @@ def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str]) -> str:
     parts = [
         *graphs,
         *_headed("descriptions", shown["descriptions"]),
-        *_headed("examples", shown["examples"][::-1]),
         *_headed("shapes", shown["shapes"]),
+        *_headed("examples", shown["examples"][::-1]),
         *_headed("names", ["\n".join(shown["names"])] if shown["names"] else []),
         *_headed("candidates", ["\n".join(shown["candidates"])] if shown["candidates"] else []),
         *shown["before"][::-1],

@@ -11,10 +11,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import nsmallest
 from itertools import islice, zip_longest
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from askgraph.agent.conversation import Piece
 from askgraph.agent.kept_index import keep_index, kept_index
@@ -25,6 +24,7 @@ from askgraph.explanation.labels import descriptions_of, labels_of
 from askgraph.index import Resource
 from askgraph.index.hybrid import HybridIndex
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.metadata.names import tells_more
 from askgraph.metadata.shapes import Shape, ShapeLine, known_shape, shape_at
 from askgraph.metadata.shex import shex_of
 from askgraph.rdf import vocabulary as v
@@ -80,6 +80,8 @@ def _covered(linked: Linked) -> float:
 
 
 async def _of_graph(text: str, linked: LinkedGraph, limit: int, embedder: str) -> list[str]:
+    if linked.near.used:
+        return list(linked.near.needed[:limit])
     graph = linked.context.graph
     index = kept_index(graph, "classes", graph.profile, embedder)
     if index is None:
@@ -164,9 +166,10 @@ async def listed_schema(
     return Piece((head + "\n".join(every), head + "\n".join(kept)))
 
 
-_LENGTHS = (25, 14, 8, 4)  # lines of one shape
-_LINKED, _PROPERTIES = 6, 10  # classes that are told in one line, and properties in it
+_LENGTHS = (14, 10, 6, 3)  # lines of one shape
+_FURTHER, _PROPERTIES = 12, (20, 8, 3)  # classes that are told in a line, and properties in it
 _TOLD = (v.RDF_TYPE, *v.LABEL_PREDICATES)
+_SHORT = 40  # characters of all values of a property
 _KIN = 3  # classes above, or with the same instances
 
 
@@ -212,10 +215,8 @@ async def shape_pieces(
         pieces.append(Piece(tuple(f"{head}{text}{kin}" for text in texts)))
     if parts.properties:
         pieces += await asyncio.to_thread(_times, told, several)
-    linked = await asyncio.to_thread(_linked, told) if parts.properties else []
-    if linked:
-        lines = (linked, linked[: _LINKED // 2])
-        pieces.append(Piece(tuple("# Linked to these:\n" + "\n".join(some) for some in lines)))
+    if told and parts.properties:
+        pieces += await _further(told, several)
     return pieces
 
 
@@ -231,41 +232,61 @@ def _times(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> 
     return pieces
 
 
-def _linked(told: Sequence[Sequence[tuple[NearClass, Shape]]]) -> list[str]:
-    """The first classes that shown ones are linked with and that are not shown, a line each."""
-    graphs = {id(near.graph): near.graph for (near, _), *_ in told}
-    own = {key: _properties(graph) for key, graph in graphs.items()}
-    shown = {(id(near.graph), near.iri) for same in told for near, _ in same}
-    kinds = dict.fromkeys(
-        (id(near.graph), kind)
-        for (near, shape), *_ in told
-        for line in shape.lines
-        for kind in line.kinds
+async def _further(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> list[Piece]:
+    """The classes of each graph that are not shown, those linked with shown ones first."""
+    pieces = []
+    for one in {id(near.graph): near.graph for (near, _), *_ in told}.values():
+        own = [pair for same in told for pair in same if pair[0].graph is one]
+        linked = [kind for _, shape in own for line in shape.lines for kind in line.kinds]
+        known = {cls.iri: None for cls in _classes(one.context.graph.profile)}
+        order = dict.fromkeys([kind for kind in linked if kind in known]) | known
+        others = [iri for iri in order if iri not in {near.iri for near, _ in own}]
+        if others:
+            head = f"{GRAPH}{one.asked.name}\n" if several else ""
+            pieces.append(Piece(tuple(head + text for text in await _by_name(one, others))))
+    return pieces
+
+
+async def _by_name(linked: LinkedGraph, classes: Sequence[str]) -> list[str]:
+    """Classes with their properties by name, then fewer of these, then the classes alone."""
+    shown = classes[:_FURTHER]
+    properties = _properties(linked, shown)
+    terms = [one.iri for listed in properties.values() for one in listed]
+    writer = await Writer.knowing(linked.context, (*shown, *terms))
+    rest = (
+        f"\n# and {len(classes) - len(shown):,} more classes" if len(classes) > len(shown) else ""
     )
-    met = ((key, kind) for key, kind in kinds if (key, kind) not in shown and own[key].get(kind))
-    return [_in_short(graphs[key], kind, own[key][kind]) for key, kind in islice(met, _LINKED)]
+    texts = []
+    for most in _PROPERTIES:
+        lines = [
+            f"# {writer.iri(cls)}: {', '.join(_leading(one, cls, linked, writer) for one in some)}"
+            for cls in shown
+            if (some := properties[cls][:most])
+        ]
+        texts.append("\n".join(["# Further classes, with properties:", *lines]) + rest)
+    return [*texts, f"# Further classes: {', '.join(map(writer.iri, shown))}{rest}"]
 
 
-def _properties(linked: LinkedGraph) -> Mapping[str, list[PredicateProfile]]:
-    """By class, the properties of its instances, one pass over the profile."""
-    profile = linked.context.graph.profile
-    found: dict[str, list[PredicateProfile]] = {one.iri: [] for one in profile.classes}
-    for predicate in profile.predicates:
-        if predicate.iri not in _TOLD:
-            for cls, _ in predicate.subject_classes:
-                if cls in found:
-                    found[cls].append(predicate)
+def _properties(linked: LinkedGraph, classes: Sequence[str]) -> dict[str, list[PredicateProfile]]:
+    """The properties of the instances of classes, near ones first, then frequent ones."""
+    found: dict[str, list[PredicateProfile]] = {iri: [] for iri in classes}
+    for predicate in linked.context.graph.profile.predicates:
+        for cls, _ in predicate.subject_classes if predicate.iri not in _TOLD else ():
+            if cls in found:
+                found[cls].append(predicate)
+    order = {one.iri: at for at, one in enumerate(linked.near.near)}
+    for listed in found.values():
+        listed.sort(key=lambda one: (order.get(one.iri, len(order)), -one.triples))
     return found
 
 
-def _in_short(linked: LinkedGraph, cls: str, properties: Sequence[PredicateProfile]) -> str:
-    """A class with its first few properties, those near the question before the frequent ones."""
-    shorten = linked.context.graph.prefixes.shorten
-    order = {one.iri: at for at, one in enumerate(linked.near.near)}
-    first = nsmallest(
-        _PROPERTIES, properties, key=lambda one: (order.get(one.iri, len(order)), -one.triples)
-    )
-    return f"# {shorten(cls)}: {', '.join(shorten(one.iri) for one in first)}"
+def _leading(one: PredicateProfile, cls: str, linked: LinkedGraph, writer: Writer) -> str:
+    """A property of a class, with its label if that tells more, and the class it leads to."""
+    ends = linked.near.ends(one.object_classes, one.objects).classes[:1]
+    label = writer.labels.get(one.iri, "")
+    telling = tells_more(label, (one.iri, cls, *ends))
+    name = writer.iri(one.iri) if telling else writer.short(one.iri)
+    return f"{name} → {writer.short(ends[0])}" if ends else name
 
 
 def _extent(near: NearClass, shape: Shape) -> object:
@@ -310,12 +331,24 @@ async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
         shape = known_shape(graph.profile, near.iri)
     chains = {p.iri for p in graph.profile.predicates if p.transitive} if parts.ranges else set()
     lines = [
-        replace(_line(line, parts), in_steps=not line.inverse and line.predicate in chains)
+        replace(
+            _line(line, parts),
+            in_steps=not line.inverse and line.predicate in chains,
+            values=line.values if parts.values and _enumerates(near.graph, line) else (),
+        )
         for line in _within(near.graph, shape)
     ]
     if not parts.ordered:
         lines.sort(key=lambda line: line.predicate)
     return replace(shape, lines=tuple(lines))
+
+
+def _enumerates(linked: LinkedGraph, line: ShapeLine) -> bool:
+    """Whether all values of a property are worth telling: short ones, or those of one asked for."""
+    if linked.near.matters(line.predicate):
+        return True
+    texts = [value.value for value in line.values if isinstance(value, Literal)]
+    return len(texts) == len(line.values) and sum(map(len, texts)) <= _SHORT
 
 
 def _within(linked: LinkedGraph, shape: Shape) -> Sequence[ShapeLine]:
@@ -355,6 +388,7 @@ async def _labels(both: Sequence[tuple[NearClass, Shape]]) -> list[Mapping[str, 
 def _iris(shape: Shape) -> list[str]:
     kinds = [kind for line in shape.lines for kind in line.kinds]
     values = [value for line in shape.lines for value in (*line.values, *line.chain, line.example)]
+    values.append(shape.instance)
     shown = [value.value for value in values if isinstance(value, NamedNode)]
     return [shape.cls, *(line.predicate for line in shape.lines), *kinds, *shown]
 

@@ -22,6 +22,7 @@ from askgraph.traversal.literals import Sort
 _LONGEST_VALUE = 80
 _MOST_VALUE_TOKENS = 8
 _ALIKE = 5
+_SENTENCE, _SHORT = 4, 3  # words of a label, and letters of words that tell nothing in it
 
 
 def schema_names(profile: Profile) -> Iterator[Name]:
@@ -95,6 +96,20 @@ def acronym(text: str) -> str:
     initials = [word[0] for word in words if word[0].isupper()]
     short = all(word[0].isupper() or len(word) <= 3 for word in words)
     return "".join(initials) if len(initials) >= 3 and short else ""
+
+
+def tells_more(label: str, iris: Sequence[str]) -> bool:
+    """Return whether a label says more than the local names of some IRIs, those of its own first.
+
+    A sentence of which only short words are new ("The width of a road.") does not.
+    """
+    words = tokens(label)
+    if not words or words == tokens(words_of_local_name(iris[0])):
+        return False
+    known = {stem(word) for iri in iris for word in tokens(words_of_local_name(iri))}
+    more = [word for word in words if stem(word) not in known]
+    sentence = label.endswith(".") or len(words) >= _SENTENCE
+    return not sentence or len(more) == len(words) or max(map(len, more), default=0) > _SHORT
 
 
 def short_value(text: str) -> bool:

@@ -6,7 +6,7 @@ profile does not tell.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import cast
@@ -39,7 +39,9 @@ class ShapeLine:
     instance has to have it and may have it, if a shape that somebody wrote says so. `values` are
     all that occur, if these are few that come again and again. `in_steps` says that
     it leads on from what it leads to, so that a question may mean all steps of it; `chain` is what
-    it leads to from the example, step by step. `highest` is how many triples one instance has.
+    it leads to from the example, step by step. `highest` is how many triples one instance has. Of
+    the things at the other end the share `untyped` is of no class; those have `beyond`. `below` are
+    its sub-properties. The example is not the shape's instance's if it is from `elsewhere`.
     """
 
     predicate: str
@@ -54,19 +56,25 @@ class ShapeLine:
     in_steps: bool = False
     chain: tuple[Term, ...] = ()
     highest: int | None = None
+    untyped: float = 0.0
+    beyond: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
 class Shape:
     """The lines of a class, the most frequent first; `sampled` of its instances were looked at.
 
-    `instances` is 0 if nobody counted them.
+    `instances` is 0 if nobody counted them. The examples are those of one `instance`, if it is
+    known: one that has most of what instances of the class have.
     """
 
     cls: str
     instances: int
     lines: tuple[ShapeLine, ...]
     sampled: int | None = None
+    instance: Term | None = None
 
     def share(self, line: ShapeLine) -> float | None:
         """Return the part of the instances that have a line, between 0 and 1; None if not known."""
@@ -176,21 +184,81 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
     if not len(nodes):
         return Shape(cls, 0, ())
     chains = {p.iri for p in profile.predicates if p.transitive}
-    lines = []
+    known, below = {one.iri for one in profile.classes}, _below(arrays)
+    had = np.zeros(len(nodes), dtype=np.int32)
+    found = []
     for inverse in (False, True):
         for number in arrays.predicates_of(nodes, inverse=inverse)[0].tolist():
             sources, targets = arrays.pairs(nodes, number, inverse=inverse)
+            if number == kind and not inverse:
+                continue
             ends = np.unique(targets)
-            kinds = _kinds(profile, arrays, ends, kind)
-            example = cast(Term, arrays.terms.term(int(ends[len(ends) // 2])))
-            each = np.unique(sources, return_counts=True)[1]
-            iri = arrays.iri_of(number)
-            line = ShapeLine(iri, len(targets), len(each), kinds, inverse, example)
+            having, each = np.unique(sources, return_counts=True)
+            had[np.searchsorted(nodes, having)] += 1
+            iri, kinds = arrays.iri_of(number), _kinds(profile, arrays, ends, kind)
+            line = ShapeLine(iri, len(targets), len(each), kinds, inverse)
             values = _values(arrays, ends, len(targets))
-            leads_on = iri in chains and not inverse
-            chain = _chain(arrays, number, int(ends[len(ends) // 2])) if leads_on else ()
-            lines.append(replace(line, values=values, chain=chain, highest=int(each.max())))
-    return Shape(cls, len(nodes), _most(lines))
+            untyped, beyond = _untyped(known, arrays, ends, kind)
+            line = replace(
+                line,
+                values=values,
+                highest=int(each.max()),
+                untyped=untyped,
+                beyond=beyond,
+                below=() if inverse else below.get(iri, ()),
+            )
+            found.append((number, int(ends[len(ends) // 2]), line))
+    best = np.flatnonzero(had == had.max())
+    one = nodes[best[len(best) // 2]]
+    lines = []
+    for number, other, line in found:
+        own = arrays.step(np.array([one], dtype=np.int32), number, inverse=line.inverse)
+        example = _readable(arrays, own) if len(own) else other
+        leads_on = line.predicate in chains and not line.inverse
+        chain = _chain(arrays, number, example) if leads_on else ()
+        term = cast(Term, arrays.terms.term(example))
+        lines.append(replace(line, example=term, chain=chain, elsewhere=not len(own)))
+    instance = cast(Term, arrays.terms.term(int(one)))
+    return Shape(cls, len(nodes), _most(lines), instance=instance)
+
+
+def _readable(arrays: GraphArrays, ends: Ids) -> int:
+    """Return the first of a few ends, the first in English if there is one."""
+    some = ends[:_FEW].tolist()
+    texts = (arrays.terms.text(at) for at in some)
+    english = (at for at, text in zip(some, texts, strict=True) if text.endswith('"@en'))
+    return int(next(english, some[0]))
+
+
+def _below(arrays: GraphArrays) -> dict[str, tuple[str, ...]]:
+    """Return the sub-properties of each property that has some, as the graph states them."""
+    number = arrays.number(v.RDFS_SUB_PROPERTY_OF)
+    if number is None:
+        return {}
+    below, above = arrays.pairs(arrays.ends(number), number)
+    found: dict[str, tuple[str, ...]] = {}
+    for one, other in zip(below.tolist(), above.tolist(), strict=True):
+        if one != other and arrays.terms.is_iri(one) and arrays.terms.is_iri(other):
+            key = arrays.terms.value(other)
+            found[key] = (*found.get(key, ()), arrays.terms.value(one))
+    return found
+
+
+def _untyped(
+    known: Set[str], arrays: GraphArrays, ends: Ids, kind: int
+) -> tuple[float, tuple[str, ...]]:
+    """Return the share of things among some nodes that are of no class, and what these have.
+
+    Nodes among which there are `known` classes are of no account.
+    """
+    some = ends[:: max(1, len(ends) // _SAMPLE)]
+    things = np.array([at for at in some.tolist() if not arrays.terms.is_literal(at)], np.int32)
+    bare = np.setdiff1d(things, arrays.pairs(things, kind)[0])
+    if not len(bare) or arrays.terms.value(int(bare[0])) in known:
+        return 0.0, ()
+    numbers, counts = arrays.predicates_of(bare)
+    order = np.argsort(-counts, kind="stable")[:_FEW]
+    return len(bare) / len(things), tuple(arrays.iri_of(int(numbers[at])) for at in order)
 
 
 def _chain(arrays: GraphArrays, predicate: int, start: int) -> tuple[Term, ...]:

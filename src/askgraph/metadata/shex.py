@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from askgraph.metadata.names import tells_more
 from askgraph.metadata.shapes import Shape, ShapeLine
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
@@ -24,6 +25,7 @@ from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.results import Term
 
 _LONGEST = 40
+_NAMES = 30  # properties that are told by name
 _ONCE = 1.05  # triples an instance, up to which nobody would call it several
 
 
@@ -43,7 +45,7 @@ def shex_of(
     labels: Mapping[str, str] | None = None,
     lines: int | None = None,
 ) -> str:
-    """Return a shape as ShEx without prefix declarations; of its lines only so many.
+    """Return a shape as ShEx without prefix declarations; of its lines only so many, then names.
 
     `labels` are those of classes, predicates and example values by IRI.
     """
@@ -54,12 +56,15 @@ def shex_of(
     counted = f"{shape.instances:,} {noun}" if shape.instances else ""
     if shape.sampled:
         counted += f", {shape.sampled:,} of them looked at"
+    if isinstance(shape.instance, NamedNode) and any(line.example for line in shape.lines):
+        counted += f", one is {_example(shape.instance, prefixes, named)}"
     head = f"# {_one_line(name + counted).strip(': ')}\n" if name or counted else ""
     shown = shape.lines[:lines]
     rows = [_row(line, shape, prefixes, named) for line in shown]
     written = list(_separated([(f"a [ {short} ]", ""), *rows]))
-    rest = len(shape.lines) - len(shown)
-    more = [f"  # {rest} more"] if rest else []
+    rest = [_name(line, shape.cls, prefixes, named) for line in shape.lines[len(shown) :]]
+    cut = f" and {len(rest) - _NAMES} more" if len(rest) > _NAMES else ""
+    more = [f"  # also {', '.join(rest[:_NAMES])}{cut}"] if rest else []
     return "\n".join([f"{head}{short} EXTRA a {{", *written, *more, "}"])
 
 
@@ -77,19 +82,39 @@ def _row(
     tag = _cardinality(line, shape)
     parts = [name, _value(line, prefixes), *([tag] if tag else [])]
     said = _share(line, shape)
-    label = labels.get(line.predicate, "")
-    if label and label.casefold() != words_of_local_name(line.predicate).casefold():
+    if label := _telling(line, shape.cls, labels):
         said = f"{label}, {said}" if said else label
     if line.in_steps:
         said = f"{said}, in steps: {prefixes.shorten(line.predicate)}+"
+    if line.below:
+        said += f", includes {', '.join(map(prefixes.shorten, line.below))}"
+    if line.untyped and (line.beyond or line.untyped < 1):
+        share = f"{max(1, round(100 * line.untyped))}% of " if line.untyped < 1 else ""
+        have = f" have {', '.join(map(prefixes.shorten, line.beyond))}" if line.beyond else ""
+        said += f", {share}targets without type{have}"
     if line.example is not None:
         values = line.values or (line.example,)
         example = " | ".join(sorted(_example(value, prefixes, labels) for value in values))
+        if line.elsewhere and not line.values:
+            example = f"of another {example}"
         if line.in_steps and not line.values:
             steps = (_example(one, prefixes, labels) for one in line.chain)
             example = " → ".join([example, *steps])
         said = f"{said}: {example}" if said else example
     return " ".join(parts), _one_line(said)
+
+
+def _name(line: ShapeLine, cls: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
+    """The name of a property, with its label if that tells more."""
+    name = f"{'^' if line.inverse else ''}{prefixes.shorten(line.predicate)}"
+    label = _telling(line, cls, labels)
+    return f'{name} "{_clipped(_one_line(label))}"' if label else name
+
+
+def _telling(line: ShapeLine, cls: str, labels: Mapping[str, str]) -> str:
+    """The label of a property if it says more than its local name and the classes at its ends."""
+    label = labels.get(line.predicate, "")
+    return label if tells_more(label, (line.predicate, cls, *line.kinds)) else ""
 
 
 def _value(line: ShapeLine, prefixes: PrefixMap) -> str:

@@ -14,7 +14,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Hit, Resource
 from askgraph.index.tokens import tokens
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.metadata.names import code_of
+from askgraph.metadata.names import code_of, tells_more
 from askgraph.metadata.shapes import ends_of, narrowest
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
@@ -173,9 +173,7 @@ class Page:
         label = self.writer.labels.get(iri)
         if label is None and found.resource is not None:
             label = found.resource.label
-        if label is None or tokens(label) == tokens(words_of_local_name(iri)):
-            return ""
-        return label
+        return label if label is not None and tells_more(label, (iri,)) else ""
 
     def _about(self, found: Found) -> str:
         """What an index calls a node that has no label: words of what hangs on it."""

@@ -38,6 +38,7 @@ _LEAST = 20  # of them, where words lead to fewer
 _FAR = 40  # further predicates, by name
 _SMALL = 8  # instances of a class up to which all are told
 _MEMBERS = 30  # of all small classes together
+_NAMED = 0.9  # the score of a link by which words name a class or property well
 _USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES)
 
 
@@ -51,10 +52,11 @@ class Ends:
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """Chooses classes and predicates of a graph for a linked question."""
+    """Chooses classes and predicates of a graph for a linked question; `used` ones come first."""
 
     graph: KnowledgeGraph
     linked: Linked
+    used: Sequence[str] = ()
 
     @cached_property
     def near(self) -> Sequence[PredicateProfile]:
@@ -94,7 +96,8 @@ class Slice:
         kind = arrays.number(v.RDF_TYPE) if arrays else None
         if arrays is None or kind is None:
             return {}
-        leading = {iri for p in self.near for iri in self.ends(p.object_classes, p.objects).classes}
+        asked = (p for p in self.near if self._nearness[p.iri])
+        leading = {iri for p in asked for iri in self.ends(p.object_classes, p.objects).classes}
         found: dict[str, tuple[str, ...]] = {}
         room = _MEMBERS
         for c in self.classes:
@@ -177,7 +180,28 @@ class Slice:
 
     def _alone(self, p: PredicateProfile) -> float:
         at = 0.8 * (p.iri in self._around) + 0.5 * bool(set(_ends(p)) & self._classes)
-        return self._words.get(p.iri, 0.0) * 1.5 + at
+        return self._words.get(p.iri, 0.0) * 1.5 + at + 2.0 * (p.iri in self.used)
+
+    def matters(self, predicate: str) -> bool:
+        """Return whether words name a predicate, or a candidate query has it."""
+        return predicate in self.used or predicate in self._words
+
+    @cached_property
+    def needed(self) -> Sequence[str]:
+        """The classes that candidate queries go through, then those that words name well."""
+        known = {one.iri: one for one in self.graph.profile.predicates}
+        links = self.linked.links
+        used = {at for one in links if one.target in self.used for at in one.positions}
+        telling = (one for one in links if one.score >= _NAMED and not used >= set(one.positions))
+        named = [one.target for one in telling]
+        found: dict[str, None] = {}
+        for iri in dict.fromkeys((*self.used, *named)):
+            if iri in self._instances:
+                found[iri] = None
+            elif iri in known:
+                ends = self.ends(known[iri].subject_classes, known[iri].subjects)
+                found |= dict.fromkeys(ends.classes[:1] if ends.shared else ())
+        return list(found)
 
     @cached_property
     def _words(self) -> dict[str, float]:
@@ -225,7 +249,7 @@ def _telling(iri: str) -> bool:
 
 _ENDS = 3  # classes shown at each end of a predicate
 _ALSO = 3  # other predicates shown that are the same property
-_FEW = 6  # values up to which all are shown
+_FEW, _AGAIN = 6, 3  # values up to which all are shown, and how often each is used, at least
 _MANY, _SOME = 60, 3  # texts up to which so many are shown; of more, and of numbers, only one
 _TEXTS = (v.XSD_STRING, v.RDF_LANG_STRING)
 _KNOWN: WeakKeyDictionary[GraphArrays, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
@@ -347,7 +371,8 @@ class SchemaLines:
 def usual_values(arrays: GraphArrays | None, p: PredicateProfile) -> tuple[str, ...]:
     """Return values of a property, the most frequent first, as N-Triples; kept for next time.
 
-    None if its objects are things, or the triples do not lie here.
+    All if they are few that come again and again; none if its objects are things, or the triples
+    do not lie here.
     """
     if arrays is None or not p.literal:
         return ()
@@ -365,9 +390,8 @@ def _most_frequent(arrays: GraphArrays, p: PredicateProfile) -> Iterator[str]:
     values, counts = np.unique(objects, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     some = _SOME if len(values) <= _MANY and p.datatypes[0][0] in _TEXTS else 1
-    yield from map(
-        arrays.terms.text, values[order[: _FEW if len(values) <= _FEW else some]].tolist()
-    )
+    listed = len(values) <= _FEW and counts.sum() >= _AGAIN * len(values)
+    yield from map(arrays.terms.text, values[order[: _FEW if listed else some]].tolist())
 
 
 def time_lines(

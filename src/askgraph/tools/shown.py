@@ -16,9 +16,8 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.explanation.labels import labels_of
-from askgraph.index.tokens import tokens
+from askgraph.metadata.names import tells_more
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
 from askgraph.tools import Context, Limits
 from askgraph.traversal.literals import split_literal
@@ -58,7 +57,7 @@ class Writer:
     def iri(self, iri: str) -> str:
         """Write an IRI, and its label if that says more: `wd:Q2565 "Titan"`."""
         short, label = self.short(iri), self.labels.get(iri)
-        if label is None or tokens(label) == tokens(words_of_local_name(iri)):
+        if label is None or not tells_more(label, (iri,)):
             return short
         return f"{short} {about}" if (about := self.about(iri, label)) else short
 

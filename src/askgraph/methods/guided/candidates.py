@@ -211,8 +211,10 @@ async def _search(question: Question, asked: AskedGraph, deciding: Thresholds) -
     )
     searched = SearchRun(limits, question, asked.given, asked.counted)
     proposal = await searched.proposal()
-    linked = LinkedGraph(asked, proposal.linked, Slice(asked.context.graph, proposal.linked))
     ranked = clusters(proposal.candidates)
+    used = list(dict.fromkeys(iri for one in ranked[:_READ] for iri in iris_in(one.best.query)))
+    near = Slice(asked.context.graph, proposal.linked, used)
+    linked = LinkedGraph(asked, proposal.linked, near)
     return GraphCandidates(searched, linked, proposal, ranked, confidence_of(proposal, ranked))
 
 
